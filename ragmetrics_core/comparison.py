@@ -1,0 +1,141 @@
+"""What differs between two records of the same score."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragmetrics_core.measurement import Verdict
+from ragmetrics_core.record import Record
+
+__all__ = ["Change", "RecordDiff", "diff"]
+
+
+class Change(NamedTuple):
+    """One text of the two records, before and after; None on the side that does not have it."""
+
+    before: Verdict | None
+    after: Verdict | None
+
+    def __str__(self) -> str:
+        """The change in one line."""
+        if self.before is None or self.after is None:
+            sign, verdict = ("+", self.after) if self.before is None else ("-", self.before)
+            assert verdict is not None
+            return f"{sign} {verdict.label}: {verdict.text}"
+        text = (
+            self.after.text
+            if self.before.text == self.after.text
+            else f"{self.before.text} → {self.after.text}"
+        )
+        return f"~ {self.before.label} → {self.after.label}: {text}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordDiff:
+    """How one record's score became the other's.
+
+    Attributes:
+        before, after: the two records.
+        flipped: texts in both records whose verdict changed.
+        reworded: texts that correspond but are worded differently, with the same verdict.
+        removed: texts that only the first record has.
+        added: texts that only the second record has.
+    """
+
+    before: Record
+    after: Record
+    flipped: tuple[Change, ...]
+    reworded: tuple[Change, ...]
+    removed: tuple[Change, ...]
+    added: tuple[Change, ...]
+
+    @property
+    def moved(self) -> float | None:
+        """The second value less the first; None unless both have one."""
+        if self.before.value is None or self.after.value is None:
+            return None
+        return self.after.value - self.before.value
+
+    def __str__(self) -> str:
+        """The difference as text: the two formulas, then every change."""
+        moved = "" if self.moved is None else f" ({self.moved:+.3f})"
+        lines = [f"{self.before.signature}: {_outcome(self.before)} → {_outcome(self.after)}{moved}"]
+        lines += [f"  {change}" for change in (*self.flipped, *self.removed, *self.added, *self.reworded)]
+        return "\n".join(lines)
+
+
+def diff(before: Record, after: Record, *, alike: float = 0.75) -> RecordDiff:
+    """List which texts and verdicts moved between two records, and what that did to the score.
+
+    Texts of the same kind are matched first where they are equal, then where they are alike.
+
+    Args:
+        before: the first record.
+        after: the second record.
+        alike: from which similarity (0 to 1, of `difflib`) on two texts count as the same, reworded.
+    """
+    pairs, removed, added = _matched(before.verdicts, after.verdicts, alike)
+    changes = [Change(one, other) for one, other in pairs]
+    return RecordDiff(
+        before=before,
+        after=after,
+        flipped=tuple(each for each in changes if _decision(each.before) != _decision(each.after)),
+        reworded=tuple(
+            each
+            for each in changes
+            if _decision(each.before) == _decision(each.after)
+            and each.before
+            and each.after
+            and each.before.text != each.after.text
+        ),
+        removed=tuple(Change(verdict, None) for verdict in removed),
+        added=tuple(Change(None, verdict) for verdict in added),
+    )
+
+
+class _Matched(NamedTuple):
+    pairs: list[tuple[Verdict, Verdict]]
+    removed: list[Verdict]
+    added: list[Verdict]
+
+
+def _matched(before: Sequence[Verdict], after: Sequence[Verdict], alike: float) -> _Matched:
+    """Pair the texts of two records: equal ones, then the most alike ones."""
+    pairs: list[tuple[Verdict, Verdict]] = []
+    left, right = list(before), list(after)
+    for one in before:
+        equal = next((other for other in right if (other.about, other.text) == (one.about, one.text)), None)
+        if equal:
+            pairs.append((one, equal))
+            left.remove(one)
+            right.remove(equal)
+    close = sorted(
+        (
+            (difflib.SequenceMatcher(None, one.text, other.text).ratio(), i, j)
+            for i, one in enumerate(left)
+            for j, other in enumerate(right)
+            if one.about == other.about
+        ),
+        key=lambda each: -each[0],
+    )
+    used_left: set[int] = set()
+    used_right: set[int] = set()
+    for ratio, i, j in close:
+        if ratio >= alike and i not in used_left and j not in used_right:
+            pairs.append((left[i], right[j]))
+            used_left.add(i)
+            used_right.add(j)
+    return _Matched(
+        sorted(pairs, key=lambda pair: pair[0].number),
+        [one for i, one in enumerate(left) if i not in used_left],
+        [other for j, other in enumerate(right) if j not in used_right],
+    )
+
+
+def _decision(verdict: Verdict | None) -> bool | None:
+    return None if verdict is None else verdict.supported
+
+
+def _outcome(record: Record) -> str:
+    return record.formula if record.status == "ok" else f"{record.status} ({record.reason})"

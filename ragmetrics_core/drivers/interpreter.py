@@ -1,0 +1,284 @@
+"""Walking through a metric's requests: what all drivers have in common.
+
+An interpreter measures one metric on one sample. It renders prompts, reads replies and writes the record;
+where replies, vectors and ratings come from is left to its subclasses.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Judged, Measurement, Verdict
+from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import split_sentences
+from ragmetrics_core.prompts import Prompt, digest_of
+from ragmetrics_core.protocol import (
+    Compare,
+    Completion,
+    Fork,
+    Generate,
+    Part,
+    Rate,
+    Reply,
+    Request,
+    Review,
+    Segment,
+    Steps,
+)
+from ragmetrics_core.record import (
+    Abstained,
+    CompareStep,
+    Correction,
+    GenerateStep,
+    RateStep,
+    Record,
+    Status,
+    outcome,
+)
+from ragmetrics_core.sample import MissingField, Sample
+
+__all__ = ["Interpreter", "Path", "Segments", "written"]
+
+T = TypeVar("T")
+Path = tuple[int, ...]
+AnyStep = GenerateStep | CompareStep | RateStep
+
+
+class Segments:
+    """The sentences of a sample's texts, split once for all its metrics."""
+
+    def __init__(self, known: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
+        self._known = known or {}
+        self._texts: dict[str, tuple[str, tuple[tuple[int, int], ...]]] = {}
+        self._sentences: dict[str, tuple[str, ...]] = {}
+
+    def sentences(
+        self, text: str, used: dict[str, tuple[tuple[int, int], ...]], language: str | None
+    ) -> tuple[str, ...]:
+        """The sentences of a text; where they stand is noted in `used`, by the text's digest."""
+        if text not in self._texts:
+            digest = digest_of(text)
+            spans = self._known.get(digest)
+            self._texts[text] = digest, tuple(spans) if spans is not None else _spans(text, language)
+            self._sentences[text] = tuple(text[start:end] for start, end in self._texts[text][1])
+        digest, places = self._texts[text]
+        used[digest] = places
+        return self._sentences[text]
+
+
+class Interpreter(ABC):
+    """Measures one metric on one sample and keeps the proof.
+
+    Args:
+        sample: the sample.
+        segments: how its texts are split.
+        corrections: a person's decisions, which overrule verdicts.
+        judge, embedder, scorer: identities of the models, for the record.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        *,
+        segments: Segments,
+        corrections: Sequence[Correction] = (),
+        judge: str | None = None,
+        embedder: str | None = None,
+        scorer: str | None = None,
+    ) -> None:
+        self.sample = sample
+        self.prompts: dict[str, Prompt[Any]] = {}
+        self._segments = segments
+        self._corrections = {(each.path, each.item): each for each in corrections}
+        self._models = {"judge": judge, "embedder": embedder, "scorer": scorer}
+        self._steps: dict[Path, AnyStep] = {}
+        self._verdicts: dict[Path, tuple[Verdict, ...]] = {}
+        self._notes: dict[Path, tuple[str, ...]] = {}
+        self._used_segments: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._abstained: Abstained | None = None
+
+    @abstractmethod
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
+        """The judge's replies to a rendered request, one for each draw."""
+
+    @abstractmethod
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        """The cosines that a request asks for, as they go on record."""
+
+    @abstractmethod
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        """The ratings that a request asks for, as they go on record."""
+
+    @abstractmethod
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
+
+    async def measure(self, metric: Metric[Any]) -> Record:
+        """Measure the sample; whatever fails becomes the record's status."""
+        try:
+            measurement = await self._walk(metric.measure(metric.inputs.of(self.sample)), ())
+        except MissingField as missing:
+            return self._record(metric, "skipped", Measurement(reason=missing.field))
+        except StepFailed as failed:
+            return self._record(metric, failed.status, Measurement(reason=failed.reason))
+        status: Status = (
+            "ok" if measurement.value is not None else "incomplete" if measurement.bounds else "undefined"
+        )
+        return self._record(metric, status, measurement)
+
+    def render(self, request: Generate[Any]) -> Generate[Any]:
+        """The request with its messages, in the sample's language where there is a translation."""
+        prompt = request.prompt.in_language(self.sample.language)
+        messages = prompt.render(request.variables, split=self._sentences, again=request.again)
+        return replace(request, prompt=prompt, messages=messages)
+
+    async def _walk(self, steps: Steps[T], path: Path) -> T:
+        """Answer the requests of a generator until it returns."""
+        answer: Any = None
+        failure: StepFailed | None = None
+        count = 0
+        with closing(steps):
+            while True:
+                try:
+                    request = steps.throw(failure) if failure else steps.send(answer)
+                except StopIteration as done:
+                    result: T = done.value
+                    return result
+                count += 1
+                failure = None
+                try:
+                    answer = await self._answer(request, (*path, count))
+                except StepFailed as error:
+                    failure = error
+
+    async def _answer(self, request: Request, path: Path) -> Any:
+        match request:
+            case Generate():
+                rendered = self.render(request)
+                return self._read(rendered, await self.complete(rendered, path), path)
+            case Compare():
+                compared = self._steps[path] = await self.compare(request, path)
+                return compared.cosines
+            case Rate():
+                rated = self._steps[path] = await self.rate(request, path)
+                return rated.ratings
+            case Segment():
+                return self._sentences(request.text)
+            case Review():
+                return self._review(request, path)
+            case Part():
+                metric = catalogue.of_part(request)
+                return await self._walk(metric.measure(metric.inputs.of(self.sample)), path)
+            case Fork():
+                walks = [
+                    self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
+                ]
+                results = await self.side_by_side(walks)
+                for result in results:
+                    if isinstance(result, StepFailed):
+                        raise result
+                return tuple(results)
+
+    def _read(
+        self, request: Generate[Any], completions: Sequence[Completion], path: Path
+    ) -> tuple[Reply[Any], ...]:
+        prompt = request.prompt
+        rendered_digest = digest_of(*(message.content for message in request.messages))
+        self.prompts[prompt.digest] = prompt
+        replies = []
+        for draw, completion in enumerate(completions, start=request.draw):
+            reading = prompt.answer.read(completion.text, request.hints)
+            usage = completion.usage
+            self._steps[(*path, draw)] = GenerateStep(
+                path=written(path),
+                prompt=prompt.id,
+                prompt_digest=prompt.digest,
+                rendered_digest=rendered_digest,
+                draw=draw,
+                again=request.again,
+                reply=completion.text,
+                reply_digest=digest_of(completion.text),
+                model=completion.model,
+                finish_reason=completion.finish_reason,
+                prompt_tokens=usage.prompt_tokens if usage else None,
+                completion_tokens=usage.completion_tokens if usage else None,
+                rule=reading.rule,
+                value=None if reading.value is None else reading.value.model_dump(mode="json"),
+                dropped=reading.dropped,
+            )
+            if reading.value is not None and (seen := reading.value.abstention()):
+                self._abstained = Abstained(declined=seen.declined, reason=seen.reason)
+            replies.append(Reply(reading, cut=completion.finish_reason == "length"))
+        return tuple(replies)
+
+    def _review(self, request: Review, path: Path) -> Judged:
+        place = written(path)
+        settled = []
+        for item, verdict in enumerate(request.verdicts, start=1):
+            correction = self._corrections.get((place, item))
+            supported = correction.supported if correction else verdict.supported
+            overruled = verdict.supported if correction else None
+            label = request.labels.of(supported)
+            decided = replace(
+                verdict, number=item, path=place, supported=supported, overruled=overruled, label=label
+            )
+            settled.append(decided)
+        self._verdicts[path] = tuple(settled)
+        self._notes[path] = request.dropped
+        return Judged(tuple(settled))
+
+    def _sentences(self, text: str) -> tuple[str, ...]:
+        return self._segments.sentences(text, self._used_segments, self.sample.language)
+
+    def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> Record:
+        verdicts: list[Verdict] = []
+        for _, group in sorted(self._verdicts.items()):
+            first = len(verdicts)
+            verdicts += (replace(each, number=first + each.number) for each in group) if first else group
+        return Record(
+            sample_id=self.sample.id,
+            sample_digest=self.sample.digest,
+            metric=metric.name,
+            variant=metric.variant,
+            signature=metric.signature,
+            settings=metric.settings,
+            status=status,
+            **outcome(measurement),
+            verdicts=tuple(verdicts),
+            steps=tuple(step for _, step in sorted(self._steps.items(), key=lambda item: item[0])),
+            segments=self._used_segments,
+            notes=tuple(note for _, notes in sorted(self._notes.items()) for note in notes),
+            corrections=tuple(self._corrections.values()),
+            abstained=self._abstained,
+            versions=_versions(),
+            judge=self._models["judge"] if "judge" in metric.needs else None,
+            embedder=self._models["embedder"] if "embedder" in metric.needs else None,
+            scorer=self._models["scorer"] if "scorer" in metric.needs else None,
+        )
+
+
+def written(path: Iterable[int]) -> str:
+    """A path as the record has it: "2.1"."""
+    return ".".join(map(str, path))
+
+
+def _spans(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
+    """Where the sentences of a text stand in it."""
+    spans = []
+    position = 0
+    for sentence in split_sentences(text, language):
+        start = text.index(sentence, position)
+        position = start + len(sentence)
+        spans.append((start, position))
+    return tuple(spans)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {name: version(name) for name in ("ragmetrics", "sentencex")}

@@ -1,0 +1,286 @@
+"""The replay driver: a record's score derived again from its raw replies, without any model."""
+
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+from ragmetrics_core.drivers.interpreter import Interpreter, Path, Segments, written
+from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
+from ragmetrics_core.metrics import catalogue
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
+from ragmetrics_core.protocol import Compare, Completion, Generate, Rate, Usage
+from ragmetrics_core.record import CompareStep, Correction, GenerateStep, RateStep, Record
+from ragmetrics_core.score import Score
+
+__all__ = ["Difference", "audit", "correct", "recompute", "rendered", "rescore", "self_contained"]
+
+T = TypeVar("T")
+
+
+def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Score:
+    """Read the record's raw replies again and derive its score from them alone.
+
+    Args:
+        record: a record of a run that was read (hydrated), or a self-contained one.
+        metric: the metric, when it is not one of the catalogue.
+
+    Raises:
+        RecordError: the record lacks its sample, a prompt or a reply; the message says which.
+    """
+    return Score(_Replay(record).replay(metric or _metric_of(record)))
+
+
+def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Score:
+    """The score that another variant, or other settings, would give for the same replies, without a call.
+
+    Raises:
+        ConfigError: the variant asks other prompts than the record answers.
+        RecordError: the record lacks its sample, a prompt or a reply.
+    """
+    own = {name: value for name, value in record.settings.items() if variant is None and name not in settings}
+    metric = catalogue.metric_class(record.metric).from_settings(
+        variant or record.variant, {**own, **settings}
+    )
+    return Score(_Replay(record, same_prompts=True).replay(metric))
+
+
+def correct(
+    record: Record, *, number: int, supported: bool, by: str | None = None, metric: Metric[Any] | None = None
+) -> Record:
+    """Overrule one verdict and derive the score again; the record keeps the judge's decision too.
+
+    Args:
+        record: a hydrated or self-contained record.
+        number: the verdict's number in the record.
+        supported: the person's decision.
+        by: who decided.
+        metric: the metric, when it is not one of the catalogue.
+
+    Raises:
+        ConfigError: there is no verdict with this number.
+    """
+    if not 1 <= number <= len(record.verdicts):
+        raise ConfigError(
+            f"{record.signature} of {record.sample_id} has verdicts 1 to {len(record.verdicts)}, no {number}"
+        )
+    verdict = record.verdicts[number - 1]
+    place = verdict.path
+    item = 1 + sum(each.path == place for each in record.verdicts[: number - 1])
+    others = tuple(each for each in record.corrections if (each.path, each.item) != (place, item))
+    correction = Correction(path=place, item=item, supported=supported, by=by)
+    replay = _Replay(record.model_copy(update={"corrections": (*others, correction)}))
+    return replay.replay(metric or _metric_of(record)).sealed()
+
+
+def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None = None) -> tuple[Message, ...]:
+    """The exact messages that a step of the record sent.
+
+    Raises:
+        RecordError: the record lacks what rendering them needs.
+    """
+    if record.rendered_prompts is not None:
+        return record.rendered_prompts[step.rendered_digest]
+    replay = _Replay(record)
+    replay.replay(metric or _metric_of(record))
+    messages = replay.messages.get(step.rendered_digest)
+    if messages is None:
+        raise RecordError(f"step {step.path} of {record.signature} sent another prompt than its record gives")
+    return messages
+
+
+def self_contained(record: Record, *, metric: Metric[Any] | None = None) -> Record:
+    """The record with its sample, prompts and rendered messages inside, fit for a mail."""
+    replay = _Replay(record)
+    replay.replay(metric or _metric_of(record))
+    return record.model_copy(update={"rendered_prompts": replay.messages})
+
+
+class Difference(NamedTuple):
+    """A field of a record that is not what its replies give."""
+
+    field: str
+    stored: object
+    derived: object
+
+    def __str__(self) -> str:
+        """The difference in one line."""
+        return f"{self.field}: stored {_short(self.stored)}, derived {_short(self.derived)}"
+
+
+def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Difference]:
+    """Derive the record again and list every field that differs; an empty list is a proof.
+
+    Raises:
+        RecordError: the record lacks its sample, a prompt or a reply.
+    """
+    assert record.sample is not None
+    found = [
+        Difference(f"prompts[{key}]", key, digest)
+        for key, text in (record.prompts or {}).items()
+        if (digest := digest_of(text.system, text.user, text.again)) != key
+    ]
+    if record.sample.digest != record.sample_digest:
+        found.append(Difference("sample", record.sample_digest, record.sample.digest))
+    derived = _Replay(record).replay(metric or _metric_of(record))
+    ignored = {"digest", "sample", "prompts", "rendered_prompts", "versions", "judge", "embedder", "scorer"}
+    found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
+    if record.digest and record.digest != record.sealed().digest:
+        found.append(Difference("digest", record.digest, record.sealed().digest))
+    return found
+
+
+class _Replay(Interpreter):
+    """Answers requests from the steps of a record."""
+
+    def __init__(self, record: Record, *, same_prompts: bool = False) -> None:
+        if record.sample is None or record.prompts is None:
+            missing = "sample" if record.sample is None else "prompts"
+            raise RecordError(
+                f"the record of {record.signature} on {record.sample_id} lacks its {missing}; "
+                "read it through its run, or save it self-contained"
+            )
+        super().__init__(record.sample, segments=Segments(record.segments), corrections=record.corrections)
+        self._from = record
+        self._same_prompts = same_prompts
+        self._texts: Mapping[str, PromptText] = record.prompts
+        self._stored: dict[str, list[Any]] = {}
+        for step in record.steps:
+            self._stored.setdefault(step.path, []).append(step)
+        self.messages: dict[str, tuple[Message, ...]] = {}
+        self._place = ""
+
+    def replay(self, metric: Metric[Any]) -> Record:
+        """Run the metric over the stored steps."""
+        record = _now(self.measure(metric))
+        kept = {
+            name: getattr(self._from, name)
+            for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
+        }
+        return record.model_copy(update=kept)
+
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
+        steps = self._steps_at(path, GenerateStep, request.prompt.id)
+        self.messages[digest_of(*(message.content for message in request.messages))] = request.messages
+        return [
+            Completion(
+                text=step.reply,
+                model=step.model,
+                usage=None
+                if step.prompt_tokens is None or step.completion_tokens is None
+                else Usage(step.prompt_tokens, step.completion_tokens),
+                finish_reason=step.finish_reason,
+            )
+            for step in steps
+        ]
+
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        (step,) = self._steps_at(path, CompareStep, "a comparison")
+        digests = tuple(digest_of(text) for text in (request.anchor, *request.texts))
+        if len(step.cosines) != len(request.texts):
+            raise RecordError(
+                f"step {step.path} has {len(step.cosines)} cosines for {len(request.texts)} texts"
+            )
+        return step.model_copy(update={"text_digests": digests})
+
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        (step,) = self._steps_at(path, RateStep, "a rating")
+        digests = tuple(digest_of(*pair) for pair in request.pairs)
+        if len(step.ratings) != len(request.pairs):
+            raise RecordError(
+                f"step {step.path} has {len(step.ratings)} ratings for {len(request.pairs)} pairs"
+            )
+        return step.model_copy(update={"pair_digests": digests})
+
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        results: list[Any] = []
+        for branch in branches:
+            try:
+                results.append(await branch)
+            except StepFailed as failed:
+                results.append(failed)
+        return results
+
+    async def _answer(self, request: Any, path: Path) -> Any:
+        if isinstance(request, Generate):
+            request = replace(request, prompt=self._prompt_at(request.prompt, path))
+        return await super()._answer(request, path)
+
+    def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
+        """The prompt in the words that the record's step used."""
+        steps = self._stored.get(written(path), ())
+        if not steps or not isinstance(steps[0], GenerateStep):
+            return prompt
+        own = prompt.in_language(self.sample.language)
+        stored = steps[0]
+        if own.digest == stored.prompt_digest:
+            return own
+        text = self._texts.get(stored.prompt_digest)
+        if self._same_prompts and (text is None or text.name != prompt.name):
+            raise ConfigError(
+                f"the record answers {stored.prompt}, not {prompt.id}: evaluate again for this variant"
+            )
+        if text is None:
+            raise RecordError(f"the prompt {stored.prompt} (digest {stored.prompt_digest}) is missing")
+        return replace(
+            prompt.with_text(system=text.system, user=text.user, again=text.again),
+            name=text.name,
+            version=text.version,
+            language=text.language,
+        )
+
+    def _steps_at(self, path: Path, kind: type[T], asked: str) -> Sequence[T]:
+        record = self._from
+        steps = self._stored.get(written(path))
+        if steps is None and record.status in ("model_error", "timeout", "cancelled"):
+            raise StepFailed(record.status, record.reason or "")
+        if steps is None:
+            raise RecordError(
+                f"{record.signature} of {record.sample_id}: the record has no step {written(path)} ({asked})"
+            )
+        if not all(isinstance(step, kind) for step in steps):
+            raise RecordError(
+                f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
+            )
+        return steps
+
+
+def _metric_of(record: Record) -> Metric[Any]:
+    try:
+        return catalogue.metric_class(record.metric).from_settings(record.variant, record.settings)
+    except ConfigError as error:
+        raise RecordError(f"the record's metric cannot be built: {error}; pass metric=...") from error
+
+
+def _now(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise AssertionError("a replay waits for nothing")
+
+
+def _compare(name: str, stored: Any, derived: Any) -> list[Difference]:
+    """The innermost fields in which two dumped values differ."""
+    if isinstance(stored, dict) and isinstance(derived, dict):
+        keys = [*stored, *(key for key in derived if key not in stored)]
+        return [
+            found
+            for key in keys
+            for found in _compare(f"{name}.{key}" if name else str(key), stored.get(key), derived.get(key))
+        ]
+    if isinstance(stored, tuple | list) and isinstance(derived, tuple | list) and len(stored) == len(derived):
+        pairs = enumerate(zip(stored, derived, strict=True), start=1)
+        return [
+            found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
+        ]
+    if isinstance(stored, tuple | list) and isinstance(derived, tuple | list):
+        return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
+    return [] if stored == derived else [Difference(name, stored, derived)]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

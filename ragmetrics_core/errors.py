@@ -1,0 +1,94 @@
+"""The exception tree: everything that ragmetrics raises.
+
+RagMetricsError
+├── ConfigError              a mistake in how ragmetrics was called; raised before any model call
+│   ├── SampleError          input data that cannot be used as it is
+│   └── PromptError          a prompt file or its variables are not as they must be
+├── ModelError               a judge, embedder or scorer did not answer
+│   ├── TransientModelError  may pass when asked again (overload, lost connection)
+│   │   └── ModelTimeout     no answer in time
+│   └── ModelRefused         will not pass by asking again (wrong key, unknown model)
+├── RecordError              a stored record or run cannot be read or re-derived
+├── RunStopped               a run that was told to stop at the first failure did
+└── StepFailed               one step of a measurement failed; the driver turns it into a status
+"""
+
+from typing import Literal
+
+__all__ = [
+    "ConfigError",
+    "ModelError",
+    "ModelRefused",
+    "ModelTimeout",
+    "PromptError",
+    "RagMetricsError",
+    "RecordError",
+    "RunStopped",
+    "SampleError",
+    "StepFailed",
+    "TransientModelError",
+]
+
+FailedStatus = Literal["parse_error", "model_error", "timeout", "cancelled"]
+
+
+class RagMetricsError(Exception):
+    """Any error that ragmetrics raises."""
+
+
+class ConfigError(RagMetricsError):
+    """A mistake in how ragmetrics was called; raised before the first model call."""
+
+
+class SampleError(ConfigError):
+    """Input data that cannot be used as it is; the message names the row and the field."""
+
+
+class PromptError(ConfigError):
+    """A prompt file, or the variables given to it, are not as they must be."""
+
+
+class ModelError(RagMetricsError):
+    """A model did not answer; the message is fit for a record (it never holds a key)."""
+
+
+class TransientModelError(ModelError):
+    """A failure that may pass when the same call is made again.
+
+    Args:
+        message: what happened.
+        retry_after: seconds that the server asked to wait, when it said so.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelTimeout(TransientModelError):
+    """The model did not answer within the time given to one call."""
+
+
+class ModelRefused(ModelError):
+    """The server will refuse this call every time: wrong key, unknown model, request too large."""
+
+
+class RecordError(RagMetricsError):
+    """A stored record or run cannot be read, or lacks what re-deriving its score needs."""
+
+
+class StepFailed(RagMetricsError):
+    """One step of a measurement failed; carries the status that the score will have."""
+
+    def __init__(self, status: FailedStatus, reason: str) -> None:
+        super().__init__(status, reason)
+        self.status: FailedStatus = status
+        self.reason = reason
+
+    def __str__(self) -> str:
+        """The reason."""
+        return self.reason
+
+
+class RunStopped(RagMetricsError):
+    """A run with `on_error="raise"` met a sample that it could not measure."""

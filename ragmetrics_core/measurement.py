@@ -1,0 +1,208 @@
+"""What a measurement finds: verdicts on numbered texts, and the value that a formula gives for them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ragmetrics_core.parsers import Span
+
+__all__ = ["Evidence", "Judged", "Labels", "Measurement", "Verdict", "combine", "score", "undefined"]
+
+
+class Labels(NamedTuple):
+    """What a verdict is called when it is positive and when it is not."""
+
+    yes: str
+    no: str
+
+    def of(self, supported: bool | None) -> str:
+        """The name of a decision; "missing" when there is none."""
+        return "missing" if supported is None else self.yes if supported else self.no
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Words that a judge quoted, and where they stand; `span` is None when they stand nowhere."""
+
+    quote: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What was decided about one numbered text.
+
+    Attributes:
+        number: the verdict's number in its record, from 1.
+        about: what kind of text it is about ("answer statement", "chunk", "sentence", ...).
+        text: the text.
+        supported: the decision; None when the judge gave none.
+        label: the decision in words ("TP", "relevant", ...); "missing" when there is none.
+        reason: why, in the judge's words.
+        evidence: what the judge quoted.
+        cosine: the similarity that belongs to the text, where the metric compares texts.
+        overruled: the judge's own decision, when a person has overruled it.
+        path: the place of the verdict in the measurement.
+    """
+
+    number: int = 0
+    about: str
+    text: str
+    supported: bool | None
+    label: str = ""
+    reason: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    cosine: float | None = None
+    overruled: bool | None = None
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdicts on all items of one question, in the items' order; none is left out."""
+
+    verdicts: tuple[Verdict, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    @property
+    def supported(self) -> int:
+        """How many verdicts are positive."""
+        return sum(verdict.supported is True for verdict in self.verdicts)
+
+    @property
+    def missing(self) -> int:
+        """How many items have no verdict."""
+        return sum(verdict.supported is None for verdict in self.verdicts)
+
+    @property
+    def known(self) -> tuple[bool | None, ...]:
+        """The decisions, None where there is none."""
+        return tuple(verdict.supported for verdict in self.verdicts)
+
+    def filled(self, value: bool) -> tuple[bool, ...]:
+        """The decisions, with `value` in place of missing ones."""
+        return tuple(value if known is None else known for known in self.known)
+
+
+class Bounds(NamedTuple):
+    """The lowest and highest value that a score could have had."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """The outcome of measuring one sample.
+
+    Exactly one of three holds: there is a `value`; there are `bounds`, because verdicts are missing; or
+    there is neither, and `reason` says why the metric is undefined for the sample.
+
+    Attributes:
+        value: the score.
+        bounds: lowest and highest value that the missing verdicts leave open.
+        reason: why there is no value, as a short code ("no_statements").
+        counts: the numbers that entered the formula.
+        formula: the formula with its numbers and its result, "2 / 3 = 0.667".
+        parts: the measurements that this one combines, by metric name.
+    """
+
+    value: float | None = None
+    bounds: Bounds | None = None
+    reason: str | None = None
+    counts: Mapping[str, float] = field(default_factory=dict)
+    formula: str = ""
+    parts: Mapping[str, "Measurement"] = field(default_factory=dict)
+
+    @property
+    def range(self) -> Bounds | None:
+        """The value as a range of one point, or the bounds, or None when undefined."""
+        return self.bounds if self.value is None else Bounds(self.value, self.value)
+
+
+def undefined(reason: str, **counts: float) -> Measurement:
+    """The metric has no value for this sample; `reason` is a short code such as "no_statements"."""
+    return Measurement(reason=reason, counts=counts)
+
+
+def score(
+    formula: Callable[..., float | None],
+    *judged: Judged,
+    counts: Mapping[str, float],
+    spelled: str,
+    otherwise: str = "no_statements",
+    bounds: Callable[..., tuple[float, float]] | None = None,
+) -> Measurement:
+    """Apply a formula to verdicts.
+
+    Args:
+        formula: takes the decisions of each `judged` as a sequence of bool; None means undefined.
+        judged: the verdicts, one group for each argument of the formula.
+        counts: the numbers of the formula, by name.
+        spelled: the formula as text with the counts' names in braces, "{supported} / {statements}".
+        otherwise: the reason when the formula is undefined.
+        bounds: gives the bounds from decisions that may be None; by default the formula is taken to
+            rise with every positive verdict, so that its extremes are all missing "no" and all "yes".
+    """
+    missing = sum(group.missing for group in judged)
+    numbers = spelled.format(**counts)
+    if not missing:
+        value = formula(*(group.filled(False) for group in judged))
+        if value is None:
+            return undefined(otherwise, **counts)
+        return Measurement(value=value, counts=counts, formula=f"{numbers} = {_short(value)}")
+    counts = {**counts, "missing": missing}
+    low, high = (
+        bounds(*(group.known for group in judged))
+        if bounds
+        else (formula(*(group.filled(filler) for group in judged)) for filler in (False, True))
+    )
+    if low is None or high is None:
+        return undefined(otherwise, **counts)
+    text = f"{numbers}, {missing} missing: {_short(low)} to {_short(high)}"
+    return Measurement(bounds=Bounds(low, high), reason="missing_verdicts", counts=counts, formula=text)
+
+
+def combine(
+    formula: Callable[[Sequence[float]], float | None],
+    parts: Mapping[str, Measurement],
+    *,
+    spelled: str,
+    otherwise: str,
+) -> Measurement:
+    """Apply a formula that rises with every part to the parts' values, or to their bounds.
+
+    Args:
+        formula: takes the parts' values in order; None means undefined.
+        parts: the measurements, by name.
+        spelled: the formula as text with the parts' names in braces.
+        otherwise: the reason when the formula is undefined for defined parts.
+    """
+    reasons = [f"{name}: {part.reason}" for name, part in parts.items() if part.range is None]
+    if reasons:
+        return Measurement(reason="; ".join(reasons), parts=parts)
+    ranges = [part.range for part in parts.values() if part.range is not None]
+    low, high = formula([each.low for each in ranges]), formula([each.high for each in ranges])
+    if low is None or high is None:
+        return Measurement(reason=otherwise, parts=parts)
+    counts = {name: each.low for name, each in zip(parts, ranges, strict=True) if each.low == each.high}
+    shown = {name: _short(each.low) if each.low == each.high else f"[{_short(each.low)}, {_short(each.high)}]"
+             for name, each in zip(parts, ranges, strict=True)}  # fmt: skip
+    numbers = spelled.format(**shown)
+    if all(part.value is not None for part in parts.values()):
+        return Measurement(value=low, counts=counts, formula=f"{numbers} = {_short(low)}", parts=parts)
+    reason = "; ".join(f"{name}: {part.reason}" for name, part in parts.items() if part.value is None)
+    text = f"{numbers}: {_short(low)} to {_short(high)}"
+    return Measurement(bounds=Bounds(low, high), reason=reason, counts=counts, formula=text, parts=parts)
+
+
+def valued(value: float, *, counts: Mapping[str, float], spelled: str) -> Measurement:
+    """A value that does not rest on verdicts, with its formula; see `score`."""
+    return Measurement(value=value, counts=counts, formula=f"{spelled.format(**counts)} = {_short(value)}")
+
+
+def _short(value: float) -> str:
+    """Three decimals at most, without trailing zeros."""
+    return f"{value:.3f}".rstrip("0").rstrip(".") if value != int(value) else str(int(value))

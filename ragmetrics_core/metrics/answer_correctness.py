@@ -1,0 +1,80 @@
+"""Answer correctness: factual correctness and answer similarity, weighted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import scoring
+from ragmetrics_core.asking import part, together
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Measurement, combine
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.protocol import Part, Steps
+from ragmetrics_core.sample import Referenced
+
+__all__ = ["AnswerCorrectness"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerCorrectness(Metric[Referenced]):
+    """Weighted mean of factual correctness and answer similarity.
+
+    Range [-1, 1] (negative only through the cosine), higher is better; undefined when a part with a weight
+    above 0 is. A part with weight 0 is not measured: weights (1, 0) embed nothing and give factual
+    correctness alone, which is how UK-law practitioners and Oro et al. define answer correctness.
+
+    Attributes:
+        weights: of factual correctness and of answer similarity; they need not add up to 1.
+        factual: the metric that measures the facts.
+        similarity: the metric that compares the vectors.
+
+    Equation 8 of Roychowdhury et al. (2024), AnsCor: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "answer_correctness"
+    inputs = Referenced
+    needs = frozenset({"judge", "embedder"})
+    low = -1.0
+    variants = {
+        "strict.1": {},
+        "paper.1": {"factual": Part("factual_correctness", "paper.1")},
+        "ragas-0.1": {"factual": Part("factual_correctness", "ragas-0.1")},
+        "ragas-0.4": {"factual": Part("factual_correctness", "ragas-0.4", {"digits": None, "empty": "one"})},
+    }
+
+    weights: tuple[float, float] = (0.75, 0.25)
+    factual: Part = Part("factual_correctness", "strict.1")
+    similarity: Part = Part("answer_similarity", "strict.1")
+
+    def check(self) -> None:
+        """Weights must not be negative, nor all zero."""
+        if len(self.weights) != 2 or min(self.weights) < 0 or not sum(self.weights):
+            raise ConfigError(
+                f"answer_correctness: weights must be two numbers of 0 or more, not {self.weights}"
+            )
+
+    @property
+    def parts_used(self) -> tuple[Part, ...]:
+        """The parts that have a weight."""
+        pairs = zip((self.factual, self.similarity), self.weights, strict=True)
+        return tuple(each for each, weight in pairs if weight)
+
+    def measure(self, sample: Referenced) -> Steps[Measurement]:
+        """Measure the parts that have a weight, take their weighted mean."""
+        del sample
+        parts = self.parts_used
+        weights = [weight for weight in self.weights if weight]
+        found = yield from together(*(part(each) for each in parts))
+
+        def formula(values: Sequence[float]) -> float | None:
+            return scoring.weighted_mean(values, weights)
+
+        terms = " + ".join(
+            f"{weight:g} × {{{each.metric}}}" for each, weight in zip(parts, weights, strict=True)
+        )
+        total = f" / {sum(weights):g}" if sum(weights) != 1 else ""
+        return combine(
+            formula,
+            {each.metric: measurement for each, measurement in zip(parts, found, strict=True)},
+            spelled=f"({terms}){total}" if total else terms,
+            otherwise="no_weights",
+        )

@@ -1,0 +1,97 @@
+"""Context entity recall: were the things retrieved that the reference names?"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, review, together
+from ragmetrics_core.measurement import Labels, Measurement, Verdict, score, undefined, valued
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import EntityList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import ReferencedContexts
+
+__all__ = ["ContextEntityRecall"]
+
+FOUND = Labels("found", "not found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextEntityRecall(Metric[ReferencedContexts]):
+    """Share of the reference's entities that the contexts name too.
+
+    Range [0, 1], higher is better; undefined when the reference names no entity; 0 without contexts.
+
+    Attributes:
+        match: "normalised" ignores case, punctuation, accents' encoding and spaces; "exact" does not.
+        distinct: count an entity that the reference lists twice once.
+        epsilon: added to the number of reference entities, as other libraries do.
+        without_entities: the score when the reference names no entity; None for undefined.
+        list_reference, list_contexts: ask for the entities of each side.
+
+    Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
+    """
+
+    name = "context_entity_recall"
+    inputs = ReferencedContexts
+    variants = {
+        "strict.1": {},
+        "ragas-0.1": {"match": "exact", "distinct": False, "epsilon": 1e-8, "without_entities": 0.0},
+        "ragas-0.4": {"match": "exact", "epsilon": 1e-8, "without_entities": 0.0},
+    }
+
+    match: Literal["normalised", "exact"] = "normalised"
+    distinct: bool = True
+    epsilon: float = 0.0
+    without_entities: float | None = None
+    list_reference: Prompt[EntityList] = prompts.ENTITIES
+    list_contexts: Prompt[EntityList] = prompts.CONTEXT_ENTITIES
+
+    def measure(self, sample: ReferencedContexts) -> Steps[Measurement]:
+        """List the entities of both sides, match them, take the found share."""
+        reference, contexts = yield from together(
+            ask(self.list_reference, reference=sample.reference), self._entities_of(sample.contexts)
+        )
+        entities = self._distinct(reference.entities) if self.distinct else reference.entities
+        if not entities and self.without_entities is not None:
+            return valued(self.without_entities, counts={"entities": 0}, spelled="no entity")
+        if not entities:
+            return undefined("no_entities")
+
+        named = {self._key(entity): entity for entity in reversed(contexts.entities)}
+        first = set(self._distinct(reference.entities))
+        verdicts = []
+        for entity in entities:
+            match = named.get(self._key(entity)) if entity in first else None
+            first.discard(entity)
+            verdicts.append(_verdict(entity, match))
+        judged = yield from review(verdicts, labels=FOUND)
+        counts = {"found": judged.supported, "entities": len(judged), "context_entities": len(named)}
+        return score(self._formula, judged, counts=counts, spelled="{found} / {entities}")
+
+    def _entities_of(self, contexts: tuple[str, ...]) -> Steps[EntityList]:
+        if not any(chunk.strip() for chunk in contexts):
+            return EntityList(entities=())
+        return (yield from ask(self.list_contexts, contexts=contexts))
+
+    def _distinct(self, entities: Sequence[str]) -> tuple[str, ...]:
+        """The first of each group of entities that match each other, in order."""
+        return tuple({self._key(entity): entity for entity in reversed(entities)}.values())[::-1]
+
+    def _formula(self, found: Sequence[bool]) -> float | None:
+        return sum(found) / (len(found) + self.epsilon) if self.epsilon else scoring.supported_share(found)
+
+    def _key(self, entity: str) -> str:
+        if self.match == "exact":
+            return entity
+        words = re.findall(r"\w+", unicodedata.normalize("NFKC", entity).casefold())
+        return " ".join(words) or entity
+
+
+def _verdict(entity: str, match: str | None) -> Verdict:
+    reason = None if match is None else f"the contexts name {match!r}"
+    return Verdict(about="reference entity", text=entity, supported=match is not None, reason=reason)

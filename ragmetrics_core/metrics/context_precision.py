@@ -1,0 +1,72 @@
+"""Context precision: are the chunks that matter ranked first?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask_each
+from ragmetrics_core.measurement import Labels, Measurement, score, undefined
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import Attributed
+
+__all__ = ["ContextPrecision"]
+
+RELEVANT = Labels("relevant", "not relevant")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextPrecision(Metric[Attributed]):
+    """Average precision of the chunks in rank order, each judged against question and reference.
+
+    Range [0, 1], higher is better; 0 when no chunk is relevant; undefined without contexts. A chunk that is
+    only partly relevant counts as not relevant.
+
+    Attributes:
+        epsilon: added to the number of relevant chunks, as other libraries do; then 1 is never reached.
+
+    Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
+    """
+
+    name = "context_precision"
+    inputs = Attributed
+    variants = {"strict.1": {}, "ragas-0.1": {"epsilon": 1e-10}, "ragas-0.4": {"epsilon": 1e-10}}
+
+    epsilon: float = 0.0
+    verify: Prompt[VerdictList] = prompts.CHUNK_VERDICTS
+
+    def measure(self, sample: Attributed) -> Steps[Measurement]:
+        """Judge each chunk, average the precision at the relevant ranks."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            return undefined("no_contexts")
+        judged = yield from ask_each(
+            self.verify,
+            [f"chunk {rank}" for rank in range(1, len(sample.contexts) + 1)],
+            about="chunk",
+            labels=RELEVANT,
+            contexts=sample.contexts,
+            question=sample.question,
+            reference=sample.reference,
+        )
+        counts = {"relevant": judged.supported, "chunks": len(judged)}
+        terms = " + ".join(_precision_at(judged.known)) or "0"
+        return score(
+            self._formula,
+            judged,
+            counts=counts,
+            spelled=f"({terms}) / {{relevant}}" if judged.supported else "0 of {chunks} relevant",
+            bounds=scoring.average_precision_bounds,
+        )
+
+    def _formula(self, relevances: Sequence[bool]) -> float | None:
+        exact = scoring.average_precision(relevances)
+        relevant = sum(relevances)
+        return exact * relevant / (relevant + self.epsilon) if exact and self.epsilon else exact
+
+
+def _precision_at(relevances: Sequence[bool | None]) -> list[str]:
+    """The precision at each relevant rank, as fractions: "1/2"."""
+    ranks = [rank for rank, relevant in enumerate(relevances, start=1) if relevant]
+    return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]

@@ -1,0 +1,61 @@
+"""Context recall: was everything retrieved that the reference says?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, ask_each, review, split
+from ragmetrics_core.measurement import Labels, Measurement, Verdict, score, undefined
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import Attributed
+
+__all__ = ["ContextRecall"]
+
+ATTRIBUTED = Labels("attributed", "not attributed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRecall(Metric[Attributed]):
+    """Share of the reference's statements that can be attributed to the retrieved chunks.
+
+    Range [0, 1], higher is better; undefined when the reference makes no statement. Without contexts the
+    score is 0 and the judge is not asked for verdicts. With `granularity="sentence"` the reference's own
+    sentences are attributed. The chunk of an attribution is where its quoted evidence stands.
+
+    Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
+    """
+
+    name = "context_recall"
+    inputs = Attributed
+    variants = {"strict.1": {}, "ragas-0.1": {}, "ragas-0.4": {}}
+
+    granularity: Literal["statement", "sentence"] = "statement"
+    decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def measure(self, sample: Attributed) -> Steps[Measurement]:
+        """Split the reference into statements, attribute each one, take the attributed share."""
+        if self.granularity == "sentence":
+            statements = yield from split(sample.reference)
+        else:
+            reference = yield from ask(self.decompose, question=sample.question, reference=sample.reference)
+            statements = reference.statements
+        if not statements:
+            return undefined("no_statements")
+
+        about = f"reference {self.granularity}"
+        if any(chunk.strip() for chunk in sample.contexts):
+            judged = yield from ask_each(
+                self.verify, statements, about=about, labels=ATTRIBUTED, contexts=sample.contexts
+            )
+        else:
+            nothing = [
+                Verdict(about=about, text=text, supported=False, reason="nothing was retrieved")
+                for text in statements
+            ]
+            judged = yield from review(nothing, labels=ATTRIBUTED)
+        counts = {"attributed": judged.supported, "statements": len(judged)}
+        return score(scoring.supported_share, judged, counts=counts, spelled="{attributed} / {statements}")

@@ -1,0 +1,60 @@
+"""Faithfulness: does the answer say only what the contexts support?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, ask_each, split
+from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import Grounded
+
+__all__ = ["Faithfulness"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faithfulness(Metric[Grounded]):
+    """Share of the answer's statements that the retrieved contexts support.
+
+    Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement.
+    With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
+    judge makes of them.
+
+    Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
+    (2024), FaiFul: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "faithfulness"
+    inputs = Grounded
+    variants = {
+        "strict.1": {},
+        "paper.1": {"decompose": prompts.PAPER_STATEMENTS, "verify": prompts.PAPER_VERDICTS},
+        "ragas-0.1": {},
+        "ragas-0.4": {},
+    }
+
+    granularity: Literal["statement", "sentence"] = "statement"
+    decompose: Prompt[StatementList] = prompts.STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def measure(self, sample: Grounded) -> Steps[Measurement]:
+        """Split the answer into statements, verify each one, take the supported share."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            return undefined("no_contexts")
+
+        if self.granularity == "sentence":
+            statements = yield from split(sample.answer)
+        else:
+            answer = yield from ask(self.decompose, question=sample.question, answer=sample.answer)
+            statements = answer.statements
+        if not statements:
+            return undefined("no_statements")
+
+        judged = yield from ask_each(
+            self.verify, statements, about=f"answer {self.granularity}", contexts=sample.contexts
+        )
+        counts = {"supported": judged.supported, "statements": len(judged)}
+        return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {statements}")

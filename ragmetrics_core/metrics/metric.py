@@ -1,0 +1,192 @@
+"""What all metrics are: settings that never change, and one generator that measures a sample."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.protocol import Part, Steps
+from ragmetrics_core.sample import View
+
+__all__ = ["Metric", "Needs"]
+
+V = TypeVar("V", bound=View)
+
+Needs = frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Generic[V]):
+    """A metric: its settings are the dataclass's fields, its procedure is `measure`.
+
+    A variant is a table of settings with a name and a version. Settings given by hand win over it.
+
+    Attributes:
+        name: the metric's name, the same as its module's.
+        inputs: the view of a sample that `measure` takes; it says which fields are needed.
+        needs: which models it uses, of "judge", "embedder" and "scorer".
+        low, high: the range of the score; `high` is better.
+        variants: settings by variant name; the first one is the default.
+        variant: the variant; a name without version ("paper") means its newest version.
+    """
+
+    name: ClassVar[str]
+    inputs: ClassVar[type[View]]
+    needs: ClassVar[Needs] = frozenset({"judge"})
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strict.1": {}}
+
+    variant: str = "strict.1"
+    _given: ClassVar[frozenset[str]] = frozenset()
+
+    def __new__(cls, **settings: object) -> Self:
+        """Remember which settings were given by hand, so that the variant does not replace them."""
+        metric = super().__new__(cls)
+        object.__setattr__(metric, "_given", frozenset(settings))
+        return metric
+
+    def __post_init__(self) -> None:
+        """Fill in the variant's settings, then check all."""
+        given = self._given
+        object.__setattr__(self, "variant", self._variant_name(self.variant))
+        for name, value in self.variants[self.variant].items():
+            if name not in given:
+                object.__setattr__(self, name, value)
+        self.check()
+
+    def check(self) -> None:
+        """Raise `ConfigError` when a setting is out of its range."""
+
+    def measure(self, sample: V) -> Steps[Measurement]:
+        """Measure one sample; yields requests, returns the outcome."""
+        raise NotImplementedError
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that differ from the variant's own, as JSON."""
+        usual = type(self)(variant=self.variant)
+        return {
+            each.name: _as_json(getattr(self, each.name))
+            for each in fields(self)
+            if each.init and each.name != "variant" and getattr(self, each.name) != getattr(usual, each.name)
+        }
+
+    @property
+    def signature(self) -> str:
+        """Name, variant and the settings that differ from it: `answer_correctness/strict.1(weights=1:0)`."""
+        settings = ",".join(f"{name}={_in_short(value)}" for name, value in sorted(self.settings.items()))
+        return f"{self.name}/{self.variant}" + (f"({settings})" if settings else "")
+
+    def with_prompts(self, texts: Mapping[str, PromptText]) -> Self:
+        """The same metric with other texts for its prompts, by prompt name, in its parts too."""
+        changed = {
+            each.name: value
+            for each in fields(self)
+            if each.init
+            and (value := _with_prompts(getattr(self, each.name), texts)) != getattr(self, each.name)
+        }
+        return replace(self, **changed) if changed else self
+
+    @property
+    def prompt_names(self) -> frozenset[str]:
+        """Names of the prompts that this metric asks itself (its parts' prompts are not among them)."""
+        return frozenset(
+            value.name for each in fields(self) if isinstance(value := getattr(self, each.name), Prompt)
+        )
+
+    @property
+    def parts_used(self) -> tuple[Part, ...]:
+        """The metrics that this one measures as its parts."""
+        values = (getattr(self, each.name) for each in fields(self))
+        each_as_tuple = (value if isinstance(value, tuple) else (value,) for value in values)
+        return tuple(part for group in each_as_tuple for part in group if isinstance(part, Part))
+
+    @classmethod
+    def from_settings(cls, variant: str, settings: Mapping[str, Any]) -> Self:
+        """Build the metric from a record's `variant` and `settings`; prompts come from the record's steps.
+
+        Raises:
+            ConfigError: there is no such variant or setting.
+        """
+        known = {each.name: each for each in fields(cls) if each.init}
+        unknown = sorted(set(settings) - set(known))
+        if unknown:
+            raise ConfigError(
+                f"{cls.name} has no setting {unknown[0]!r}; it has {sorted(set(known) - {'variant'})}"
+            )
+        usual = cls(variant=variant)
+        values = {name: _from_json(value, getattr(usual, name)) for name, value in settings.items()}
+        return cls(variant=variant, **values)
+
+    @classmethod
+    def _variant_name(cls, name: str) -> str:
+        if name in cls.variants:
+            return name
+        versions = [each for each in cls.variants if each.rpartition(".")[0] == name]
+        if versions:
+            return max(versions, key=lambda each: int(each.rpartition(".")[2]))
+        near = get_close_matches(name, cls.variants, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"{cls.name} has no variant {name!r}, only {', '.join(cls.variants)}{hint}")
+
+
+def _as_json(value: Any) -> Any:
+    match value:
+        case Prompt():
+            return {"prompt": value.id, "digest": value.digest}
+        case Part():
+            return {
+                "part": value.metric,
+                "variant": value.variant,
+                "settings": {name: _as_json(each) for name, each in value.settings.items()},
+            }
+        case tuple():
+            return [_as_json(each) for each in value]
+        case _:
+            return value
+
+
+def _from_json(value: Any, usual: Any) -> Any:
+    if isinstance(value, dict) and "prompt" in value:
+        return usual
+    if isinstance(value, dict) and "part" in value:
+        return Part(value["part"], value.get("variant"), value.get("settings", {}))
+    if isinstance(value, list):
+        return tuple(
+            _from_json(each, usual[0] if isinstance(usual, tuple) and usual else None) for each in value
+        )
+    return value
+
+
+def _in_short(value: Any) -> str:
+    match value:
+        case list():
+            return ":".join(_in_short(each) for each in value)
+        case {"digest": digest, "prompt": prompt}:
+            return f"{prompt}@{digest[:8]}"
+        case {"part": name, "variant": variant, "settings": settings}:
+            inner = ",".join(f"{key}={_in_short(each)}" for key, each in sorted(settings.items()))
+            return f"{name}/{variant}" + (f"({inner})" if inner else "")
+        case bool() | None:
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
+
+
+def _with_prompts(value: Any, texts: Mapping[str, PromptText]) -> Any:
+    match value:
+        case Prompt(name=name) if name in texts:
+            text = texts[name]
+            return value.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
+        case Part():
+            return replace(value, prompts={**value.prompts, **texts})
+        case tuple():
+            return tuple(_with_prompts(each, texts) for each in value)
+        case _:
+            return value

@@ -1,0 +1,93 @@
+"""Any callable as a judge, and models by their command line names."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast, runtime_checkable
+
+from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge
+
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge"]
+
+
+@runtime_checkable
+class PromptChecker(Protocol):
+    """A judge that can only answer some prompts and says so before a run."""
+
+    def check_prompts(self, names: Iterable[str]) -> None:
+        """Raise `ConfigError` when one of the prompts cannot be answered."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallableJudge:
+    """A function from a prompt's text to a reply as a judge; a synchronous one runs in a thread.
+
+    The function gets system and user message as one text, with an empty line between them.
+
+    Attributes:
+        function: takes the prompt, returns the reply or an awaitable of it.
+        identity: names the function in records; functions with one name are taken for one another.
+    """
+
+    function: Callable[[str], str | Awaitable[str]]
+    identity: str
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Call the function once."""
+        text = "\n\n".join(message.content for message in request.messages)
+        if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
+            getattr(self.function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
+        ):
+            reply = self.function(text)
+        else:
+            reply = await asyncio.to_thread(self.function, text)
+        if inspect.isawaitable(reply):
+            reply = await reply
+        if not isinstance(reply, str):
+            raise ModelError(f"the judge {self.identity} returned {type(reply).__name__}, not text")
+        return [Completion(text=reply)]
+
+
+def as_judge(judge: Judge | Callable[[str], Any] | str) -> Judge:
+    """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
+
+    Names are those of the command line: "embedded", "openai:MODEL", "llama:PATH".
+
+    Raises:
+        ConfigError: none of these.
+    """
+    if isinstance(judge, str):
+        from ragmetrics_core.models.names import judge_by_name
+
+        return judge_by_name(judge)
+    if isinstance(judge, type):
+        raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
+    if isinstance(judge, Judge):
+        return judge
+    if callable(judge):
+        name = getattr(judge, "__qualname__", type(judge).__qualname__)
+        module = getattr(judge, "__module__", "")
+        return CallableJudge(function=judge, identity=f"callable:{module}.{name}")
+    raise ConfigError(
+        "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
+        f"not {type(judge).__name__}"
+    )
+
+
+def as_embedder(embedder: Embedder | str) -> Embedder:
+    """An embedder from an embedder or from a name: "embedded", "openai:MODEL".
+
+    Raises:
+        ConfigError: neither.
+    """
+    if isinstance(embedder, str):
+        from ragmetrics_core.models.names import embedder_by_name
+
+        return embedder_by_name(embedder)
+    if isinstance(embedder, Embedder):
+        return embedder
+    given = getattr(embedder, "__name__", type(cast("object", embedder)).__name__)
+    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {given}")

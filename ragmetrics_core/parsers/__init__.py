@@ -1,0 +1,37 @@
+"""Reply texts to typed values: every parser says which rule read the text and what it left out."""
+
+from ragmetrics_core.parsers.entities import EntityList
+from ragmetrics_core.parsers.evidence import Span, locate
+from ragmetrics_core.parsers.facts import FactLists
+from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
+from ragmetrics_core.parsers.ratings import Rating
+from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSentences
+from ragmetrics_core.parsers.sentences import split_sentences
+from ragmetrics_core.parsers.statements import StatementList
+from ragmetrics_core.parsers.verdicts import Aligned, NumberedVerdict, VerdictList, align
+from ragmetrics_core.parsers.words import verdict_value, verdict_word
+
+__all__ = [
+    "Abstention",
+    "Aligned",
+    "Answer",
+    "EntityList",
+    "ExtractedSentences",
+    "FactLists",
+    "GeneratedQuestion",
+    "Hints",
+    "NumberedVerdict",
+    "QuestionList",
+    "Rating",
+    "Reading",
+    "RelevantSentences",
+    "Span",
+    "StatementList",
+    "VerdictList",
+    "align",
+    "locate",
+    "split_sentences",
+    "verdict_value",
+    "verdict_word",
+]

@@ -1,0 +1,101 @@
+"""Named entities of a text, as a judge listed them."""
+
+import re
+from typing import Self
+
+from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.listing import Distinct, distinct, is_none_word, listed, texts_of
+from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, own_lines, unmarked
+
+__all__ = ["EntityList"]
+
+_LIST_NAMES = (
+    "entities",
+    "named entities",
+    "entity list",
+    "names",
+    "items",
+    "entitäten",
+    "entités",
+    "entidades",
+    "entità",
+    "实体",
+)
+_TEXT_NAMES = ("name", "text", "entity", "value", "mention")
+_PREFIX = re.compile(
+    r"[\s*_#]*(?:the\s+)?(?:named\s+|key\s+|extracted\s+)?(?:entities|entitäten|entités|entidades|entità|entiteiten|实体)(?:\s+(?:are|sind|sont|son))?[\s*_]*[:：][\s*_]*",
+    re.IGNORECASE,
+)
+_COMMA = re.compile(r",(?!\d{3}\b)|[;、，；]")
+_LONGEST = 120
+
+
+class EntityList(Answer):
+    """Entities in the judge's order, without blank and repeated ones; empty when it says that there are none."""
+
+    entities: tuple[str, ...]
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else a numbered or bulleted list, else names separated by commas or line breaks."""
+        reply = clean(text)
+        if (reading := read_json(reply, cls._shape, cls)) is not None:
+            return reading
+        if not has_content(reply) or reply[:1] in "{[" or is_refusal(reply):
+            return Reading(None, "unread")
+        found = listed(reply, hints)
+        if found is not None and found.rule in {"none", "numbered", "bulleted"}:
+            return cls._reading(distinct((item.text for item in found.items), found.dropped), found.rule)
+        return cls._from_lines(own_lines(reply, hints))
+
+    @classmethod
+    def _shape(cls, value: object) -> Fit | None:
+        if isinstance(value, dict):
+            value = pick(value, *_LIST_NAMES)
+            if value is MISSING:
+                return None
+            if isinstance(value, dict):
+                # {"PERSON": ["Ada Lovelace"], "PLACE": []}: grouped by kind
+                groups = list(value.values())
+                value = [name for group in groups if isinstance(group, list) for name in group]
+                if not all(isinstance(group, list) for group in groups):
+                    return None
+        elif not isinstance(value, list):
+            return None
+        if isinstance(value, str):
+            value = [part for part in _COMMA.split(value) if not is_none_word(part)]
+        texts = texts_of(value, *_TEXT_NAMES)
+        if texts is None:
+            return None
+        kept = distinct(texts)
+        return None if texts and not kept.texts else Fit(cls(entities=kept.texts), kept.dropped)
+
+    @classmethod
+    def _from_lines(cls, lines: list[str]) -> Reading[Self]:
+        names: list[str] = []
+        dropped: list[str] = []
+        labelled = False
+        for line in lines:
+            if not has_content(line) or line.lstrip().startswith("```"):
+                continue
+            prefix = _PREFIX.match(line[:200])
+            labelled = labelled or prefix is not None
+            rest = line[prefix.end() :] if prefix else line
+            if not has_content(rest):
+                continue
+            if prefix is None and not names and unmarked(rest).endswith((":", "：")):
+                dropped.append(f"an introduction: {unmarked(rest)[:80]}")
+                continue
+            parts = [unmarked(part).rstrip(".。") for part in _COMMA.split(rest)]
+            # A name is short; a line with a long part is prose.
+            if any(len(part) > _LONGEST or len(part.split()) > 10 for part in parts):
+                return Reading(None, "unread")
+            names += [part for part in parts if not is_none_word(part)]
+        if not names and not labelled:
+            return Reading(None, "unread", tuple(dropped))
+        return cls._reading(distinct(names, dropped), "names")
+
+    @classmethod
+    def _reading(cls, kept: Distinct, rule: str) -> Reading[Self]:
+        return Reading(cls(entities=kept.texts), rule, kept.dropped)

@@ -1,0 +1,136 @@
+"""Where a quoted text stands in the contexts."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Span", "locate"]
+
+_FEWEST_CHARACTERS = 3
+_TRIES = 100
+_SURE_INSIDE_WORDS = 8
+_QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
+_DASHES = "-‐‑‒–—―−﹣－"
+_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
+_TRAILING = re.compile(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+
+
+class Span(BaseModel):
+    """A place in the contexts.
+
+    Attributes:
+        chunk: the chunk's number, from 1.
+        start: the first character within the chunk, from 0.
+        end: the character after the last one.
+        exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes or what
+            encloses the quote differ, or only its longest part was found.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    chunk: int
+    start: int
+    end: int
+    exact: bool
+
+
+class _Plain(NamedTuple):
+    """A normalised text, and for each of its characters where it came from."""
+
+    text: str
+    origin: tuple[int, ...]
+
+
+def locate(quote: str, contexts: Sequence[str]) -> Span | None:
+    """Find a quote in the chunks: letter for letter, else normalised, else the longest part around an ellipsis.
+
+    The first chunk that has it counts, and within it a place at whole words. None when the quote has under three
+    letters and digits or stands nowhere; a quote of under eight of them must stand at whole words.
+
+    >>> locate("“THE cat\\n sat”", ["A dog ran.", "Yes: the cat sat."])
+    Span(chunk=2, start=5, end=16, exact=False)
+    """
+    if sum(char.isalnum() for char in quote) < _FEWEST_CHARACTERS:
+        return None
+    for chunk, context in enumerate(contexts, 1):
+        if (start := _find(quote, context)) is not None:
+            return Span(chunk=chunk, start=start, end=start + len(quote), exact=True)
+    for wanted in _variants(quote):
+        needle = _plain(wanted).text.strip()
+        if sum(char.isalnum() for char in needle) < _FEWEST_CHARACTERS:
+            continue
+        for chunk, context in enumerate(contexts, 1):
+            plain = _plain(context)
+            if (at := _find(needle, plain.text)) is not None:
+                end = plain.origin[at + len(needle) - 1] + 1
+                return Span(chunk=chunk, start=plain.origin[at], end=end, exact=False)
+    return None
+
+
+def _variants(quote: str) -> Iterator[str]:
+    """The quote as it is, without what encloses it, and its longest part between ellipses."""
+    yield quote
+    inner = _TRAILING.sub("", _LEADING.sub("", quote[:])) if len(quote) < 20_000 else quote.strip()
+    yield inner
+    yield inner.rstrip(".。 ")
+    parts = _ELLIPSIS.split(inner)
+    if len(parts) > 1:
+        yield max(parts, key=len).strip()
+
+
+def _find(needle: str, text: str) -> int | None:
+    """The first place at whole words, else for a quote that is long enough the first place of all."""
+    first = at = text.find(needle)
+    for _ in range(_TRIES):
+        if at == -1:
+            break
+        if _at_words(text, at, at + len(needle)):
+            return at
+        at = text.find(needle, at + 1)
+    sure = first != -1 and sum(char.isalnum() for char in needle) >= _SURE_INSIDE_WORDS
+    return first if sure else None
+
+
+def _at_words(text: str, start: int, end: int) -> bool:
+    """Whether no word of a script with spaces is cut at either end."""
+    return not (_joins(text, start) or _joins(text, end))
+
+
+def _joins(text: str, at: int) -> bool:
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
+
+
+def _is_unspaced(char: str) -> bool:
+    """Whether the character's script writes no spaces between words (Chinese, Japanese, Thai and their like)."""
+    return char > "\u0e00" and unicodedata.category(char) == "Lo"
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> _Plain:
+    """Casefold, one kind of quote mark and dash, single spaces; compatibility forms become the plain ones."""
+    out: list[str] = []
+    origin: list[int] = []
+    for at, char in enumerate(text):
+        if char in _INVISIBLE:
+            continue
+        if char.isspace():
+            folded = "" if out and out[-1] == " " else " "
+        elif char in _QUOTES:
+            folded = '"'
+        elif char in _DASHES:
+            folded = "-"
+        else:
+            folded = char.casefold() if char.isascii() else unicodedata.normalize("NFKC", char).casefold()
+        for one in folded:
+            out.append(one)
+            origin.append(at)
+    return _Plain("".join(out), tuple(origin))

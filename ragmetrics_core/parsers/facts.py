@@ -1,0 +1,182 @@
+"""True positives, false positives and false negatives, as lists of statements."""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Self
+
+from ragmetrics_core.parsers.json_text import Fit, fold, read_json
+from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
+from ragmetrics_core.parsers.loose_json import read_loose
+from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reply_text import (
+    clean,
+    has_content,
+    own_lines,
+    squeeze,
+    starts_bullet,
+    starts_number,
+    unmarked,
+)
+
+__all__ = ["FactLists"]
+
+Group = Literal["tp", "fp", "fn"]
+
+_GROUPS: tuple[Group, ...] = ("tp", "fp", "fn")
+_GROUP_NAMES: dict[Group, str] = {
+    "tp": r"tps?|true\s*positives?|richtig\s+positive?|vrais?\s+positifs?|verdaderos?\s+positivos?|真阳性",
+    "fp": r"fps?|false\s*positives?|falsch\s+positive?|faux\s+positifs?|falsos?\s+positivos?|假阳性",
+    "fn": r"fns?|false\s*negatives?|falsch\s+negative?|faux\s+n[ée]gatifs?|falsos?\s+negativos?|假阴性",
+}
+_KEYS = {
+    group: re.compile(rf"(?:{names})(?: \(?(?:tps?|fps?|fns?)\)?)?(?: statements?| facts?)?")
+    for group, names in _GROUP_NAMES.items()
+}
+_HEADING = re.compile(
+    "[\\s#*_>\"'“\\-•+{,]*(?:\\d[.)]\\s*)?[*_\"'“]*(?:"
+    + "|".join(f"(?P<{group}>{names})" for group, names in _GROUP_NAMES.items())
+    + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?[\\s*_\"'”]*(?:[:：=][\\s*_]*(?P<rest>.*)|[-–—]\\s+(?P<dash>.*)|$)",
+    re.IGNORECASE,
+)
+_TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
+
+
+class FactLists(Answer):
+    """The statements in both answer and reference (tp), only in the answer (fp), only in the reference (fn).
+
+    Repeats within a list do not count; a statement in both tp and fp is an fp, since a contradiction is no agreement.
+    """
+
+    tp: tuple[str, ...]
+    fp: tuple[str, ...]
+    fn: tuple[str, ...]
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else lists under the headings TP, FP and FN; without any heading the reply is unread."""
+        reply = clean(text)
+        if (reading := read_json(reply, cls._shape, cls)) is not None:
+            return reading
+        found = _sections(own_lines(reply, hints))
+        if found is None:
+            return Reading(None, "unread")
+        lists, dropped = found
+        fit = cls._settled(lists, dropped)
+        return Reading(fit.value if isinstance(fit.value, cls) else None, "headings", fit.dropped)
+
+    @classmethod
+    def _shape(cls, value: object) -> Fit | None:
+        if (
+            isinstance(value, list)
+            and value
+            and all(isinstance(item, dict) and len(item) == 1 for item in value)
+        ):
+            value = {key: inner for item in value for key, inner in item.items()}  # [{"TP": []}, {"FP": []}]
+        if not isinstance(value, dict):
+            return None
+        lists: dict[Group, list[str]] = {"tp": [], "fp": [], "fn": []}
+        seen = False
+        for key, inner in value.items():
+            group = _group_of(key)
+            if group is None:
+                continue
+            # {"TP": {"a statement": ""}}: what json_repair makes of a list behind the wrong bracket
+            is_set = isinstance(inner, dict) and len(inner) > 0 and not any(inner.values())
+            texts = texts_of(list(inner) if is_set else inner, *_TEXT_NAMES)
+            if texts is None:
+                return None
+            seen = True
+            lists[group] += texts
+        if not seen:
+            return None
+        every = [text for texts in lists.values() for text in texts]
+        if every and not any(has_content(text) for text in every):
+            return None  # the prompt's example with its dots
+        return cls._settled(lists, [])
+
+    @classmethod
+    def _settled(cls, lists: dict[Group, list[str]], dropped: Sequence[str]) -> Fit:
+        out = list(dropped)
+        kept: dict[Group, tuple[str, ...]] = {}
+        for group in _GROUPS:
+            unique = distinct(lists[group])
+            out += [f"{group.upper()}: {why}" for why in unique.dropped]
+            kept[group] = unique.texts
+        wrong = {_key(text) for text in kept["fp"]}
+        out += [f"TP: also listed as FP: {text[:80]}" for text in kept["tp"] if _key(text) in wrong]
+        agreed = tuple(text for text in kept["tp"] if _key(text) not in wrong)
+        return Fit(cls(tp=agreed, fp=kept["fp"], fn=kept["fn"]), tuple(out))
+
+
+class _Sections(NamedTuple):
+    lists: dict[Group, list[str]]
+    dropped: list[str]
+
+
+def _key(text: str) -> str:
+    return squeeze(text).casefold().rstrip(".。 ")
+
+
+def _group_of(key: str) -> Group | None:
+    plain = fold(key).strip(" :\"'*")
+    return next((group for group in _GROUPS if _KEYS[group].fullmatch(plain)), None)
+
+
+def _sections(lines: Sequence[str]) -> _Sections | None:
+    """The lines under each heading."""
+    parts: dict[Group, list[str]] = {}
+    dropped: list[str] = []
+    current: Group | None = None
+    for line in lines:
+        heading = _HEADING.match(line[:2000])
+        if heading is not None:
+            group = next(group for group in _GROUPS if heading[group])
+            rest = (heading["rest"] or heading["dash"] or "") + line[2000:]
+            if group in parts:
+                # A second heading of a kind begins a corrected version of the list.
+                dropped.append(f"{group.upper()}: listed again further down; the later list counts")
+            parts[group] = [rest] if rest.strip() else []
+            current = group
+        elif current is not None:
+            parts[current].append(line)
+        elif has_content(line):
+            dropped.append(f"before the first heading: {squeeze(line[:80])}")
+    if not parts:
+        return None
+    lists: dict[Group, list[str]] = {"tp": [], "fp": [], "fn": []}
+    for group, section in parts.items():
+        lists[group] = _entries(section, dropped)
+    return _Sections(lists, dropped)
+
+
+def _entries(section: Sequence[str], dropped: list[str]) -> list[str]:
+    text = "\n".join(section).strip().rstrip(",;} \n")
+    inline = text.startswith("[")
+    if inline:
+        read = read_loose(text, 0)
+        texts = None if read.failed else texts_of(read.value, *_TEXT_NAMES)
+        if texts is not None:
+            rest = text[read.end :]
+            dropped += [f"after the list: {squeeze(rest[:80])}"] if has_content(rest) else []
+            return texts
+        # [Einstein was born in 1879, ...]: without quotes a semicolon or line break ends an entry, a comma may not.
+        closing = text.find("]")
+        inside = text[1:closing] if closing != -1 else text[1:]
+        return [
+            unmarked(part)
+            for part in re.split(r"[;\n]", inside)
+            if has_content(part) and not is_none_word(part)
+        ]
+    entries: list[str] = []
+    blank = False
+    for line in section:
+        if not has_content(line):
+            blank = blank or bool(entries)
+            continue
+        marker = starts_number(line[:400]) or starts_bullet(line[:400])
+        entry = unmarked(line[marker.end() :] if marker else line)
+        if blank and marker is None and not line[0].isspace():
+            dropped.append(f"after the list: {squeeze(line[:80])}")
+        elif not is_none_word(entry):
+            entries.append(entry)
+    return entries

@@ -1,0 +1,268 @@
+"""The JSON in a reply: strict, fenced, somewhere in the text, or repaired; with the name of the rule that found it."""
+
+import html
+import json
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeVar
+
+import json_repair
+
+from ragmetrics_core.parsers.loose_json import read_loose
+from ragmetrics_core.parsers.reading import Reading
+
+__all__ = ["MISSING", "Candidate", "Fit", "candidates", "fold", "pick", "read_json"]
+
+T = TypeVar("T")
+
+_REPAIR_BYTES = 32 * 1024
+_REPAIR_DEPTH = 64
+# json_repair takes up to 65 ns per quote and character where quotes are broken; this keeps it under 0.2 s.
+_REPAIR_WORK = 2_500_000
+_LOOSE_PASSES = 3
+_ATTEMPT_WORK = 100
+_MOST_BLOCKS = 1000
+_STRUCTURE = re.compile(r'[{}\[\]"\\]')
+_OPENING = re.compile(r"[{\[]")
+_LIKELY_OPENING = re.compile(r"\{\s*[\"'“”‘`\w]|\[\s*[\"'“‘{]")
+_LANGUAGE = re.compile(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
+_BEFORE_ARRAY = re.compile(r"(?:^|[:：=`])[\s*_`]*$")
+_AFTER_ARRAY = re.compile(r"[\s.;,`*_]*$")
+_BREAKS = re.compile(r"[\s_\-]+")
+MISSING: Final = object()
+
+
+class Candidate(NamedTuple):
+    """A value that may be the answer, and the rule that found it."""
+
+    rule: str
+    value: object
+    cut: bool = False
+
+
+class Fit(NamedTuple):
+    """A value that has the wanted shape, and what in it does not count."""
+
+    value: object
+    dropped: tuple[str, ...] = ()
+
+
+Shape = Callable[[object], "Fit | None"]
+
+
+def read_json(text: str, shape: Shape, wanted: type[T], *, arrays: bool = True) -> Reading[T] | None:
+    """Read the JSON of a reply that has the wanted shape.
+
+    Args:
+        text: the cleaned reply.
+        shape: turns a JSON value into what is wanted, or None when it is something else.
+        wanted: the class that `shape` makes.
+        arrays: whether a bare array inside other text counts ("[2] and [5]" are no arrays of an answer).
+
+    Returns:
+        The reading of the first candidate that fits, itself or one level inside; None when none fits.
+    """
+    for found in candidates(text, arrays=arrays):
+        for value in _views(found.value):
+            fit = shape(value)
+            if fit is not None and isinstance(fit.value, wanted):
+                cut = ("the reply ends in the middle of its JSON",) if found.cut else ()
+                return Reading(value=fit.value, rule=found.rule, dropped=fit.dropped + cut)
+    return None
+
+
+def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
+    """The JSON values in a reply, in the order in which they are tried.
+
+    "json": the whole text. "fenced": the content of a code fence. "json_lines": all objects of the text, when there
+    are several. "block": a balanced object or array. "repair": the same, read loosely, then by json_repair (at most
+    32 kB and 64 levels). Among several of a kind the last comes first, and objects come before arrays: a model echoes
+    the prompt's example before its answer, and corrects its draft after it.
+    """
+    if whole := _strict(text):
+        yield Candidate("json", whole[0])
+        if isinstance(whole[0], str) and (inner := _strict(whole[0])):
+            yield Candidate("json", inner[0])
+    yield from _fenced(text)
+    yield from _blocks(text, arrays=arrays)
+    yield from _repaired(text, arrays=arrays)
+    if "&quot;" in text or "&#34;" in text or "&#39;" in text:
+        plain = html.unescape(text)
+        if whole := _strict(plain):
+            yield Candidate("repair", whole[0])
+        for found in _blocks(plain, arrays=arrays):
+            yield Candidate("repair", found.value)
+        yield from _repaired(plain, arrays=arrays)
+
+
+def fold(key: object) -> str:
+    """A key without case, underscores and hyphens: "True_Positives" is "true positives"."""
+    return _BREAKS.sub(" ", str(key).strip()).casefold()
+
+
+def pick(mapping: Mapping[str, object], *names: str) -> object:
+    """The value under the first of these folded names that the mapping has; MISSING when it has none."""
+    folded: dict[str, object] = {}
+    for key, value in mapping.items():
+        folded.setdefault(fold(key), value)
+    for name in names:
+        if name in folded:
+            return folded[name]
+    return MISSING
+
+
+def _views(value: object) -> Iterator[object]:
+    """The value and what is one level inside: models wrap their answer in "answer", "result" or "arguments"."""
+    yield value
+    if isinstance(value, dict):
+        yield from (inner for inner in value.values() if isinstance(inner, dict))
+        if len(value) == 1:
+            yield from (inner for inner in value.values() if isinstance(inner, list))
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], (dict, list)):
+        yield value[0]
+
+
+def _refuse(constant: str) -> object:
+    raise ValueError(constant)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(digits)
+    return number
+
+
+def _strict(text: str) -> tuple[object] | None:
+    """The value of a text that is JSON and nothing else, in a tuple (the value may be null)."""
+    try:
+        return (json.loads(text.strip(), parse_constant=_refuse, parse_float=_finite),)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _fenced(text: str) -> Iterator[Candidate]:
+    parts = text.split("```")
+    # Without its closing fence the last part is a cut reply; "repair" reads it.
+    closed = parts[1 : len(parts) - 1 + len(parts) % 2 : 2]
+    for part in reversed(closed):
+        language = _LANGUAGE.match(part)
+        if content := _strict(part[language.end() :] if language else part):
+            yield Candidate("fenced", content[0])
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
+def _blocks(text: str, *, arrays: bool) -> Iterator[Candidate]:
+    spans = [
+        span for span in deque(_balanced(text), _MOST_BLOCKS) if text[span.start] == "{" or (arrays and _stands_alone(text, span))
+    ]
+    read = [(text[span.start], inside[0]) for span in spans if (inside := _strict(text[span.start : span.end]))]
+    objects = [value for opening, value in read if opening == "{"]
+    if len(objects) > 1:
+        yield Candidate("json_lines", objects)
+    for value in reversed(objects):
+        yield Candidate("block", value)
+    for opening, value in reversed(read):
+        if opening == "[":
+            yield Candidate("block", value)
+
+
+def _balanced(text: str) -> Iterator[_Span]:
+    """The outermost balanced blocks; brackets inside their strings do not count. One pass."""
+    stack: list[str] = []
+    start = 0
+    in_string = False
+    skip = -1
+    for found in _STRUCTURE.finditer(text):
+        at = found.start()
+        char = found[0]
+        if at == skip:
+            continue
+        if in_string:
+            if char == "\\":
+                skip = at + 1
+            elif char == '"':
+                in_string = False
+        elif char in "{[":
+            if not stack:
+                start = at
+            stack.append("}" if char == "{" else "]")
+        elif stack and char == '"':
+            in_string = True
+        elif stack and char == stack[-1]:
+            stack.pop()
+            if not stack:
+                yield _Span(start, at + 1)
+
+
+def _stands_alone(text: str, span: _Span) -> bool:
+    """Whether an array stands on lines of its own or after a colon, not in the middle of a sentence."""
+    before = text[max(span.start - 200, 0) : span.start].rpartition("\n")[2]
+    after = text[span.end : span.end + 40].partition("\n")[0]
+    return _BEFORE_ARRAY.search(before) is not None and _AFTER_ARRAY.match(after) is not None
+
+
+def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
+    found: list[tuple[_Span, Candidate]] = []
+    cut: set[int] = set()
+    work = _LOOSE_PASSES * len(text) + 1000
+    opening = _OPENING.search(text)
+    while opening is not None and work > 0:
+        start = opening.start()
+        read = read_loose(text, start)
+        # What failed attempts read is charged, so that many openings of nothing stay a few passes over the text.
+        work -= max(read.end - start, _ATTEMPT_WORK)
+        if read.cut:
+            cut.add(start)
+        end = start + 1 if read.failed else read.end
+        if not read.failed:
+            found.append((_Span(start, end), Candidate("repair", read.value, read.cut)))
+        opening = _OPENING.search(text, end)
+    chosen = [
+        item for item in found if text[item[0].start] == "{" or (arrays and _stands_alone(text, item[0]))
+    ]
+    chosen.sort(key=lambda item: (item[1].cut, text[item[0].start] == "[", -item[0].start))
+    yield from (candidate for _, candidate in chosen)
+    likely = _LIKELY_OPENING.search(text)
+    # json_repair would take the half string at the end of a cut reply for a whole one.
+    if likely is not None and likely.start() not in cut and (arrays or text[likely.start()] == "{"):
+        end = max(text.rfind("}"), text.rfind("]")) + 1
+        block = text[likely.start() : end] if end > likely.start() else text[likely.start() :]
+        yield from _by_json_repair(block)
+
+
+def _by_json_repair(block: str) -> Iterator[Candidate]:
+    if len(block.encode("utf-8", "replace")) > _REPAIR_BYTES or _depth(block) > _REPAIR_DEPTH:
+        return
+    quotes = sum(block.count(quote) for quote in "\"'“”‘’`")
+    if quotes * len(block) > _REPAIR_WORK:
+        return
+    try:
+        value = json_repair.loads(block)
+    except Exception:  # foreign code on foreign text: whatever it raises means unread
+        return
+    if isinstance(value, (dict, list)) and _is_finite(value):
+        yield Candidate("repair", value)
+
+
+def _depth(block: str) -> int:
+    """The deepest nesting, brackets in strings included, since a broken quote makes them count."""
+    depth = deepest = 0
+    for char in re.findall(r"[{}\[\]()]", block):
+        depth = depth + 1 if char in "{[(" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(_is_finite(inner) for inner in value.values())
+    if isinstance(value, list):
+        return all(_is_finite(inner) for inner in value)
+    return not isinstance(value, float) or math.isfinite(value)

@@ -1,0 +1,124 @@
+"""Lists of short texts in a reply: from JSON values and from numbered, bulleted or plain lines."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ragmetrics_core.parsers.json_text import MISSING, pick
+from ragmetrics_core.parsers.reading import Hints
+from ragmetrics_core.parsers.reply_text import (
+    Item,
+    bulleted,
+    clean,
+    has_content,
+    is_refusal,
+    listed_lines,
+    numbered,
+    own_lines,
+    squeeze,
+    unmarked,
+)
+
+__all__ = ["Distinct", "Listed", "distinct", "is_none_word", "listed", "texts_of"]
+
+_NONE_WORD = re.compile(
+    r"""\W*(?:(?:there\ (?:are|were)|i\ found|contains?)\s+)?(?:
+      none | nothing | nil | null | n/a | empty
+    | no\ (?:\w+\ ){0,2}(?:statements?|claims?|facts?|entities|questions?|sentences?|items?|results?)(?:\ (?:found|present|made|available|were\ found|could\ be\ \w+))?
+    | keine? | keine\ aussagen | aucune?? | aucune\ (?:affirmation|entité) | ningun[oa]? | nessun[oa]? | nenhum[a]? | geen | 无 | 没有 | なし | कोई\ नहीं
+    )\W*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?。！？।؟…][\"'”’)\]*_]*$")
+
+
+class Distinct(NamedTuple):
+    """Texts without blank and repeated ones, and what was left out."""
+
+    texts: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+
+class Listed(NamedTuple):
+    """The entries that a text rule found, its name, and the lines that are no entries."""
+
+    rule: str
+    items: tuple[Item, ...]
+    dropped: tuple[str, ...]
+
+
+def distinct(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
+    """Drop blank texts and texts that repeat an earlier one (apart from case and spaces); say which."""
+    kept: dict[str, str] = {}
+    out = list(dropped)
+    for position, text in enumerate(texts, 1):
+        plain = squeeze(text)
+        key = plain.casefold().rstrip(".。 ")
+        if not has_content(plain):
+            out.append(f"entry {position} is blank")
+        elif key in kept:
+            out.append(f"entry {position} repeats an earlier one: {plain[:80]}")
+        else:
+            kept[key] = plain
+    return Distinct(tuple(kept.values()), tuple(out))
+
+
+def texts_of(value: object, *names: str) -> list[str] | None:
+    """The texts of a JSON list: strings, or objects with a text under one of the names; None when it is something else.
+
+    A null says that there are none; one text alone is a list of one, unless it says "none"; a mapping from numbers is
+    a list as well.
+    """
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [] if is_none_word(value) or not has_content(value) else [clean(value)]
+    if isinstance(value, dict) and value and all(re.fullmatch(r"\D{0,12}\d{1,4}\W*", key) for key in value):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return None
+    texts = []
+    for item in value:
+        text = item
+        if isinstance(item, dict):
+            text = pick(item, *names)
+        elif isinstance(item, list) and len(item) == 1:
+            text = item[0]
+        if text is MISSING or not (text is None or isinstance(text, str)):
+            return None
+        texts.append("" if text is None else clean(text))
+    return texts
+
+
+def is_none_word(text: str) -> bool:
+    """Whether a short text says that there is nothing to list ("None.", "No statements")."""
+    return len(text) < 120 and _NONE_WORD.fullmatch(text.strip()) is not None
+
+
+def listed(reply: str, hints: Hints) -> Listed | None:
+    """Read a list from plain text: numbered, else bulleted, else a line for each entry.
+
+    A text of one line is an entry only when it looks like a sentence. None when the reply is empty, a refusal of the
+    judge, or no list at all.
+    """
+    if not has_content(reply):
+        return None
+    if is_none_word(unmarked(reply)):
+        return Listed("none", (), ())
+    lines = own_lines(reply, hints)
+    for rule, collect in (("numbered", numbered), ("bulleted", bulleted)):
+        found = collect(lines)
+        if any(has_content(item.text) for item in found.items):
+            return Listed(rule, found.items, found.dropped)
+    if is_refusal(reply) or reply.lstrip()[:1] in "{[":
+        return None
+    plain = listed_lines(lines)
+    if len(plain.items) > 1 or (plain.items and _is_sentence(plain.items[0].text)):
+        return Listed("lines", plain.items, plain.dropped)
+    return None
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether one line looks like a sentence: it ends like one and has more than one word."""
+    spaced = " " in text.strip() or any(ord(char) > 0x2E80 for char in text)
+    return spaced and _SENTENCE_END.search(text.strip()) is not None

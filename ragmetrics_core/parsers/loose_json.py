@@ -1,0 +1,195 @@
+"""A reader for JSON as models write it: one linear pass, and nothing is ever evaluated."""
+
+import re
+from typing import NamedTuple, TypeVar
+
+__all__ = ["LooseValue", "read_loose"]
+
+Container = TypeVar("Container", list[object], dict[str, object])
+
+_DEPTH = 64
+_SKIP = re.compile(r"(?:\s+|//[^\n]*)*+")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
+_BARE = re.compile(r"[^\W\d][\w-]{0,63}")
+_DOTS = re.compile(r"\.{3}|…")
+_SHORT_NUMBER = re.compile(r"\d{1,4}")
+_CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
+_NOT_FINITE = frozenset({"nan", "infinity", "inf"})
+# A quote closes its string only where JSON could go on: quotes inside the text then need no escape.
+_CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//)"
+_STRINGS = {
+    opening: re.compile(
+        rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES}))*+){closing}{_CLOSES}", re.DOTALL
+    )
+    for opening, closing in (
+        ('"', '"'),
+        ("'", "'"),
+        ("“", "”"),
+        ("‘", "’"),
+        ("„", "“"),
+        ("”", "”"),
+        ("`", "`"),
+    )
+}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+
+
+class LooseValue(NamedTuple):
+    """What was read, how far, whether the text ended before the value did, and whether it is no value at all."""
+
+    value: object
+    end: int
+    cut: bool
+    failed: bool
+
+
+class _Unreadable(Exception):
+    """The text is not JSON, not even loosely; carries nothing."""
+
+
+class _Cut(Exception):
+    """The text ended inside a scalar, which is therefore not taken."""
+
+
+def read_loose(text: str, start: int) -> LooseValue:
+    """Read the object or array that begins at `start`.
+
+    Read beyond strict JSON: single, typographic and unescaped inner quotes, trailing and missing commas between lines,
+    Python's constants, unquoted keys and one-word values, line comments, and a text that ends too early: what is
+    complete by then is kept, a value that was cut in its middle is not. Nesting beyond 64 and numbers that are not
+    finite make it unreadable.
+    """
+    reader = _Reader(text, start)
+    try:
+        value = reader.container(1)
+    except (_Unreadable, _Cut):
+        return LooseValue(None, reader.position, cut=reader.cut, failed=True)
+    return LooseValue(value, reader.position, cut=reader.cut, failed=False)
+
+
+class _Reader:
+    """One pass over the text; a position that only moves forward."""
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text = text
+        self.position = start
+        self.cut = False
+
+    def peek(self) -> str:
+        """The next character that is neither space nor comment; "" at the end."""
+        found = _SKIP.match(self.text, self.position)
+        self.position = found.end() if found else self.position
+        return self.text[self.position : self.position + 1]
+
+    def value(self, depth: int, *, bare: bool) -> object:
+        char = self.peek()
+        if char == "":
+            raise _Cut
+        if char in "{[":
+            return self.container(depth + 1)
+        if char in _STRINGS:
+            return self.string(char)
+        return self.scalar(bare=bare)
+
+    def container(self, depth: int) -> object:
+        if depth > _DEPTH:
+            raise _Unreadable
+        opening = self.text[self.position]
+        self.position += 1
+        return self.pairs(depth) if opening == "{" else self.entries(depth)
+
+    def entries(self, depth: int, first: list[object] | None = None) -> list[object]:
+        found: list[object] = first or []
+        while not self.ends("]" if first is None else "]}", first=not found):
+            if dots := _DOTS.match(self.text, self.position):
+                self.position = dots.end()
+                continue
+            try:
+                found.append(self.value(depth, bare=False))
+            except _Cut:
+                self.cut = True
+        return self.kept(found)
+
+    def pairs(self, depth: int) -> object:
+        found: dict[str, object] = {}
+        while not self.ends("}", first=not found):
+            try:
+                key = self.key()
+                if self.peek() not in {":", "：", "="}:
+                    if not found and self.peek() in {",", "]"}:
+                        return self.entries(depth, [key])  # {"a", "b"]: a list behind the wrong bracket
+                    if self.peek() == "":
+                        raise _Cut
+                    raise _Unreadable
+                self.position += 1
+                found[key] = self.value(depth, bare=True)
+            except _Cut:
+                self.cut = True
+        return self.kept(found)
+
+    def kept(self, found: Container) -> Container:
+        """The container, unless the text ended before its first entry: that says nothing on whether it is empty."""
+        if self.cut and not found:
+            raise _Cut
+        return found
+
+    def ends(self, closing: str, *, first: bool) -> bool:
+        """Whether the container is over; steps over the separators before its next entry."""
+        commas = False
+        before = self.position
+        while self.peek() in {",", ";"}:
+            self.position += 1
+            commas = True
+        char = self.peek()
+        if char != "" and char in closing:
+            self.position += 1
+            return True
+        if char == "" or self.cut:
+            self.cut = True
+            return True
+        # Two entries need a comma or at least a line break between them.
+        if not first and not commas and "\n" not in self.text[before : self.position]:
+            raise _Unreadable
+        return False
+
+    def key(self) -> str:
+        char = self.peek()
+        if char in _STRINGS:
+            return self.string(char)
+        found = _BARE.match(self.text, self.position) or _SHORT_NUMBER.match(self.text, self.position)
+        if found is None:
+            raise _Unreadable
+        self.position = found.end()
+        return found[0]
+
+    def string(self, opening: str) -> str:
+        found = _STRINGS[opening].match(self.text, self.position)
+        if found is None:
+            self.position = len(self.text)
+            raise _Cut
+        self.position = found.end()
+        return _ESCAPE.sub(_unescape, found[1])
+
+    def scalar(self, *, bare: bool) -> object:
+        if found := _NUMBER.match(self.text, self.position):
+            self.position = found.end()
+            if self.position == len(self.text):
+                raise _Cut  # "1" may be the start of "12"
+            number = float(found[0])
+            if number in {float("inf"), float("-inf")}:
+                raise _Unreadable
+            return int(found[0]) if found[0].lstrip("-").isdigit() else number
+        if found := _BARE.match(self.text, self.position):
+            word = found[0].casefold()
+            self.position = found.end()
+            if word in _CONSTANTS:
+                return _CONSTANTS[word]
+            if bare and word not in _NOT_FINITE:
+                return found[0]
+        raise _Unreadable
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPED.get(code, code)

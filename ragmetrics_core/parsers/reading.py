@@ -1,0 +1,76 @@
+"""What a parser gives back: the value, the rule that read it, and what was left out."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Abstention", "Answer", "Hints", "Reading"]
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[T_co]):
+    """A reply as it was read.
+
+    Attributes:
+        value: the typed value; None when no rule could read the text.
+        rule: the name of the rule that read it ("json", "final_list", ...); "unread" when none did.
+        dropped: what was seen in the reply and does not count, each with the reason.
+    """
+
+    value: T_co | None
+    rule: str
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a parser may know about the question that was asked.
+
+    Attributes:
+        count: how many numbered items were asked about, when items were.
+        first: the number of the first item.
+        given: the items' numbers, where they are not a row from the first one on.
+        sample: the texts of the sample that the prompt showed; text rules ignore their lines.
+    """
+
+    count: int | None = None
+    first: int = 1
+    given: tuple[int, ...] | None = None
+    sample: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the items that were asked about, in order."""
+        return self.given or tuple(range(self.first, self.first + (self.count or 0)))
+
+    @cached_property
+    def sample_lines(self) -> frozenset[str]:
+        """The stripped, casefolded lines of the sample's texts."""
+        return frozenset(line.strip().casefold() for text in self.sample for line in text.splitlines() if line.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Whether an answer declines to answer, as a step saw it, and why it says so."""
+
+    declined: bool
+    reason: str | None = None
+
+
+class Answer(BaseModel):
+    """A typed reply of a judge: its fields are the JSON form that the prompt asks for."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read a raw reply; never raises, whatever the text is."""
+        raise NotImplementedError
+
+    def abstention(self) -> Abstention | None:
+        """Whether this reply says that the answer under test declines; None when it does not say."""
+        return None

@@ -1,0 +1,262 @@
+"""Which context sentences help to answer: by number, or copied out."""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple, Self
+
+from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.listing import texts_of
+from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reply_text import (
+    clean,
+    has_content,
+    is_refusal,
+    marker_number,
+    own_lines,
+    starts_bullet,
+    starts_number,
+    unmarked,
+)
+from ragmetrics_core.parsers.sentences import split_sentences
+from ragmetrics_core.parsers.verdicts import number_of
+
+__all__ = ["ExtractedSentences", "RelevantSentences", "says_insufficient"]
+
+_NUMBER_LISTS = (
+    "relevant", "relevant sentences", "sentences", "numbers", "relevant numbers", "sentence numbers", "relevant sentence numbers",
+    "indices", "indexes", "ids", "relevante sätze", "relevante", "oraciones", "phrases", "相关句子",
+)  # fmt: skip
+_NUMBER_NAMES = ("number", "sentence number", "index", "id", "no", "sentence", "nr")
+_INSUFFICIENT = re.compile(
+    r"[\W_]*(?:there\s+is\s+|answer\s*:\s*)?(?:insufficient|in-sufficient|not\s+enough|unzureichende|informations?)[\s_-]*"
+    r"(?:information(?:en)?|info|context|evidence|insuffisantes?|insuficiente|insufficienti?)\b[\W_]*",
+    re.IGNORECASE,
+)
+_INSUFFICIENT_ELSEWHERE = re.compile(
+    r"[\W_]*(?:信息不足|資訊不足|情報不足|अपर्याप्त जानकारी|información insuficiente|informação insuficiente)[\W_]*",
+    re.IGNORECASE,
+)
+_NONE = re.compile(
+    r"""\W*(?: none(?:\ of\ (?:the|these|them)(?:\ (?:\w+\ )?sentences?)?(?:\ (?:is|are)\ relevant)?)? | nothing | n/a
+    | (?:there\ are\ )?no\ (?:relevant\ )?(?:sentences?|numbers?)(?:\ (?:is|are|were))?(?:\ (?:relevant|found))?
+    | keine? | aucune? | ninguna | nessuna | nenhuma | geen | 无 | 没有 | なし )\W*""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_RANGE = re.compile(
+    r"(\d{1,6})(?:\s*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)\s*(\d{1,6}))?", re.IGNORECASE
+)
+_LABELS = re.compile(
+    r"\b(?:the|most|only|relevant|relevante[ns]?|pertinentes?|sentences?|numbers?|indices|index|ids?|answer|are|is|sind|sont|son|and|und|et|y|e|en|no|nos|nr|"
+    r"to|through|bis|sätze|satz|phrases?|oraci[oó]n(?:es)?|frases?|frasi|zinnen|zin)\b|相关|句子|句|文|第|和|与|と|、|是|为|以及|：|。",
+    re.IGNORECASE,
+)
+_WIDEST_RANGE = 1000
+
+
+class RelevantSentences(Answer):
+    """The numbers of the context sentences that help to answer the question.
+
+    Attributes:
+        numbers: in the judge's order, without repeats; not checked against the sentences that exist.
+        insufficient: the judge says that nothing in the contexts helps ("Insufficient Information", "none").
+    """
+
+    numbers: tuple[int, ...]
+    insufficient: bool
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else the phrase, else a text that is nothing but numbers, else lines that begin with numbers."""
+        reply = clean(text)
+        if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
+            return reading
+        if says_insufficient(reply):
+            return Reading(cls(numbers=(), insufficient=True), "insufficient")
+        if _NONE.fullmatch(reply):
+            return Reading(cls(numbers=(), insufficient=True), "none")
+        lines = own_lines(reply, hints)
+        if is_refusal(reply):
+            return Reading(None, "unread")
+        if (found := _only_numbers("\n".join(lines))) is not None:
+            return Reading(cls(numbers=found.numbers, insufficient=False), "numbers", found.dropped)
+        marked = [
+            marker_number(marker) for line in lines if (marker := starts_number(line[:400])) is not None
+        ]
+        if marked:
+            return Reading(cls(numbers=tuple(dict.fromkeys(marked)), insufficient=False), "numbered")
+        return Reading(None, "unread")
+
+    @classmethod
+    def _shape(cls, value: object) -> Fit | None:
+        said_insufficient = False
+        if isinstance(value, dict):
+            flag = pick(value, "insufficient", "insufficient information")
+            said_insufficient = flag is True or (isinstance(flag, str) and flag.casefold() in {"yes", "true"})
+            inner = pick(value, *_NUMBER_LISTS)
+            if inner is MISSING:
+                said = any(isinstance(one, str) and says_insufficient(one) for one in value.values())
+                return Fit(cls(numbers=(), insufficient=True)) if said or said_insufficient else None
+            value = inner
+            if value is None:
+                value = []
+            if isinstance(value, int) and not isinstance(value, bool):
+                value = [value]
+        if isinstance(value, str):
+            if says_insufficient(value) or _NONE.fullmatch(value):
+                return Fit(cls(numbers=(), insufficient=True))
+            found = _only_numbers(value)
+            return (
+                None
+                if found is None
+                else Fit(cls(numbers=found.numbers, insufficient=said_insufficient), found.dropped)
+            )
+        if not isinstance(value, list):
+            return None
+        read = _numbers(value)
+        if read is None:
+            return None
+        return Fit(
+            cls(numbers=read.numbers, insufficient=said_insufficient or not value or read.insufficient),
+            read.dropped,
+        )
+
+
+class ExtractedSentences(Answer):
+    """The context sentences that the judge copied out, in its order; as the free-text prompt of Es et al. (2023) asks.
+
+    Attributes:
+        sentences: one entry a sentence; repeats stay, since the paper counts them.
+        insufficient: the judge says that nothing in the contexts helps.
+        insufficient_exactly: it says so in one spelling only, "Insufficient Information." with its full stop and
+            nothing else (case does not matter): what ragas 0.1 takes for a refusal.
+    """
+
+    sentences: tuple[str, ...]
+    insufficient: bool
+    insufficient_exactly: bool = False
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else split the text into sentences, list markers and an introduction ending in ":" left out.
+
+        The sample's own lines count here: copying them is what was asked for.
+        """
+        reply = clean(text)
+        if (reading := read_json(reply, cls._shape, cls)) is not None:
+            return reading
+        if says_insufficient(reply):
+            exactly = reply.casefold() == "insufficient information."
+            return Reading(cls(sentences=(), insufficient=True, insufficient_exactly=exactly), "insufficient")
+        if _NONE.fullmatch(reply):
+            return Reading(cls(sentences=(), insufficient=True), "none")
+        if not has_content(reply) or is_refusal(reply):
+            return Reading(None, "unread")
+        lines = [line for line in reply.split("\n") if has_content(line) and not line.startswith("```")]
+        dropped: tuple[str, ...] = ()
+        if len(lines) > 1 and lines[0].rstrip(" *_").endswith((":", "：")):
+            dropped = (f"an introduction: {lines[0].strip()[:80]}",)
+            lines = lines[1:]
+        sentences = split_sentences("\n".join(_unlisted(lines)))
+        return (
+            Reading(cls(sentences=sentences, insufficient=False), "sentences", dropped)
+            if sentences
+            else Reading(None, "unread")
+        )
+
+    @classmethod
+    def _shape(cls, value: object) -> Fit | None:
+        if isinstance(value, dict):
+            value = pick(
+                value,
+                "sentences",
+                "relevant sentences",
+                "relevant",
+                "extracted sentences",
+                "extracted",
+                "candidates",
+            )
+        if isinstance(value, str) and says_insufficient(value):
+            return Fit(cls(sentences=(), insufficient=True))
+        texts = texts_of(value, "sentence", "text", "content") if isinstance(value, list) else None
+        if texts is None:
+            return None
+        if len(texts) == 1 and says_insufficient(texts[0]):
+            return Fit(cls(sentences=(), insufficient=True))
+        kept = tuple(text for text in texts if has_content(text))
+        if texts and not kept:
+            return None
+        return Fit(cls(sentences=kept, insufficient=not kept))
+
+
+def says_insufficient(text: str) -> bool:
+    """Whether a reply is, or begins with, the phrase "Insufficient Information" in any spelling.
+
+    >>> says_insufficient('"insufficient_information".'), says_insufficient("[2] has insufficient information")
+    (True, False)
+    """
+    for phrase in (_INSUFFICIENT, _INSUFFICIENT_ELSEWHERE):
+        found = phrase.match(text[:2000])
+        if found is not None and (
+            found.end() >= min(len(text), 2000)
+            or re.search(r"[.:;,!\n\"'”*)\]–—-]", found[0].rstrip()[-3:])
+            or "\n" in found[0]
+        ):
+            return True
+    return False
+
+
+class _Numbers(NamedTuple):
+    numbers: tuple[int, ...]
+    dropped: tuple[str, ...]
+    insufficient: bool = False
+
+
+def _unlisted(lines: Iterable[str]) -> Iterable[str]:
+    """The lines without list markers and the numbers that the prompt gave the sentences."""
+    for line in lines:
+        marker = starts_number(line[:400]) or starts_bullet(line[:400])
+        yield unmarked(line[marker.end() :] if marker else line)
+
+
+def _only_numbers(text: str) -> _Numbers | None:
+    """The numbers of a text that holds only numbers, ranges and words like "sentences ... and"; None for other texts."""
+    if len(text) > 20_000:
+        return None
+    rest = _LABELS.sub(" ", _RANGE.sub(" ", text))
+    if (
+        any(char.isalpha() for char in rest)
+        or re.search(r"\d\s*[./%]\s*\d", text)
+        or re.search(r"(?<!\d)[-−]\d", text)
+    ):
+        return None
+    return _expanded([(int(first), int(last or first)) for first, last in _RANGE.findall(text)])
+
+
+def _expanded(ranges: Iterable[tuple[int, int]]) -> _Numbers | None:
+    numbers: list[int] = []
+    dropped: list[str] = []
+    for first, last in ranges:
+        if not first <= last < first + _WIDEST_RANGE or len(numbers) > 10 * _WIDEST_RANGE:
+            dropped.append(f"{first}-{last} is no range of sentences")
+        else:
+            numbers += range(first, last + 1)
+    return _Numbers(tuple(dict.fromkeys(numbers)), tuple(dropped)) if numbers else None
+
+
+def _numbers(items: list[object]) -> _Numbers | None:
+    """The numbers of a JSON list; None when none of its entries is one."""
+    numbers: list[int] = []
+    dropped: list[str] = []
+    for item in items:
+        said = pick(item, *_NUMBER_NAMES) if isinstance(item, dict) else item
+        number = number_of(said)
+        found = _only_numbers(said) if isinstance(said, str) and number is None else None
+        if isinstance(said, str) and says_insufficient(said):
+            return _Numbers((), (), insufficient=True) if len(items) == 1 else None
+        if number is not None:
+            numbers.append(number)
+        elif found is not None:
+            numbers += found.numbers
+        else:
+            dropped.append(f"{repr(said)[:60].encode('utf-8', 'replace').decode()} is no sentence number")
+    return _Numbers(tuple(dict.fromkeys(numbers)), tuple(dropped)) if numbers or not items else None

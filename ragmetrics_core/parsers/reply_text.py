@@ -1,0 +1,239 @@
+"""What all text rules share: a cleaned reply, its lines, and the lists in it."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ragmetrics_core.parsers.reading import Hints
+
+__all__ = [
+    "Item",
+    "Listing",
+    "bulleted",
+    "clean",
+    "has_content",
+    "is_refusal",
+    "listed_lines",
+    "numbered",
+    "own_lines",
+    "squeeze",
+    "unmarked",
+]
+
+_THOUGHT_TAGS = ("think", "thinking", "thought", "reasoning", "reflection")
+_OPEN_THOUGHT = re.compile(rf"(?:<(?:{'|'.join(_THOUGHT_TAGS)})>|\[THINK\])", re.IGNORECASE)
+_CLOSE_THOUGHT = re.compile(rf"(?:</(?:{'|'.join(_THOUGHT_TAGS)})>|\[/THINK\])", re.IGNORECASE)
+_STATEMENT_LABEL = (
+    r"(?:statements?|claims?|facts?|sentences?|items?|questions?|entit(?:y|ies)|aussagen?|behauptung|satz|fragen?"
+    r"|affirmation|énoncé|phrase|pregunta|afirmaci[oó]n|declaraci[oó]n|enunciado|afirmação|declaração"
+    r"|affermazione|dichiarazione|bewering|uitspraak|stelling|陈述|语句|句子|声明|问题|文|主張|質問|कथन|प्रश्न)"
+)
+# A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is a marker.
+_NUMBER = re.compile(
+    rf"""[\s>#*_|]*
+    (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}}) [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
+      | (?:[(\[]|\#|第)? (?P<plain>\d{{1,3}}) (?: [)\]）、．]+[.:：]? [*_]* | [.:：] [*_]* (?=[\s\u3000-\u9fff*_"“]|$) | 条[、:：.]?|[-–—]\s) \s* )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BULLET = re.compile(r"[\s>]*(?:[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
+_EDGE_MARKUP = re.compile(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
+_QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
+_PREFACE_END = re.compile(r"[:：][\s*_]*$")
+_CHATTER = re.compile(
+    r"\W*(?:let me know|i hope|hope (?:this|that)|please let me|feel free|if you (?:need|want|have)|note that i|"
+    r"is there anything|happy to help)\b",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"""\W*(?:
+      (?:i\W?m|i\ am|we\W?re)\ (?:very\ |so\ |really\ )?(?:sorry|afraid)\b
+    | sorry\b | (?:my\ )?apologies\b | i\ apologi[sz]e
+    | (?:unfortunately,?\ )?i\ (?:can\W?not|can\W?t|can\ not|won\W?t|will\ not|do\ not|don\W?t\ feel|am\ (?:not\ able|unable)|must\ decline)\b
+    | i\W?m\ (?:not\ able|unable|just\ an?\ ai|an?\ ai)\b
+    | as\ an?\ (?:ai|large\ language|language)\b
+    | es\ tut\ mir\ leid | (?:leider\ )?(?:kann|darf)\ ich\b | ich\ kann\b[^.\n]{0,40}\bnicht
+    | (?:je\ suis\ )?d[ée]sol[ée]e?\b | je\ ne\ peux\ pas | je\ m.excuse
+    | lo\ siento | no\ puedo\b | perd[oó]n
+    | mi\ dispiace | non\ posso\b | desculpe | sinto\ muito | não\ posso\b
+    | het\ spijt\ me | ik\ kan\b[^.\n]{0,40}\bniet
+    | 抱歉 | 对不起 | 很抱歉 | 我无法 | 我不能 | 申し訳 | すみません | お答えでき | क्षमा\ करें | मुझे\ खेद | माफ
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Item(NamedTuple):
+    """One entry of a list in a reply, with its number when the list is numbered."""
+
+    number: int | None
+    text: str
+
+
+class Listing(NamedTuple):
+    """The entries of a list, and the lines around it that are no entries."""
+
+    items: tuple[Item, ...]
+    dropped: tuple[str, ...]
+
+
+def clean(text: str) -> str:
+    r"""The reply without what can never be part of its answer.
+
+    Thinking blocks of reasoning models are cut (a block that never ends hides the whole rest), byte order marks and
+    zero-width characters go, line ends become "\n", and lone surrogates become U+FFFD, since no file could hold them.
+    """
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        text = re.sub("[\ufeff\u200b\u2060\u200e\u200f]", "", text)
+    return _without_thinking(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def _without_thinking(text: str) -> str:
+    """Cut what a reasoning model thought aloud."""
+    closes = list(_CLOSE_THOUGHT.finditer(text))
+    opening = _OPEN_THOUGHT.search(text)
+    if opening is None:
+        # Some servers put the opening tag into the prompt, so that only the closing one is in the reply.
+        return text[closes[-1].end() :] if closes else text
+    if not closes:
+        return text[: opening.start()] if not text[: opening.start()].strip() else text
+    kept, position = [], 0
+    for close in closes:
+        start = _OPEN_THOUGHT.search(text, position, close.start())
+        if start is not None:
+            kept.append(text[position : start.start()])
+        # A closing tag without an opening one ends a thought that began before the text did.
+        position = close.end()
+    rest = text[position:]
+    unfinished = _OPEN_THOUGHT.match(rest.lstrip())
+    return "".join(kept) + ("" if unfinished else rest)
+
+
+def squeeze(text: str) -> str:
+    """The text with single spaces between its words."""
+    return " ".join(text.split())
+
+
+def has_content(text: str) -> bool:
+    """Whether there is a letter or a digit in any script."""
+    return any(char.isalnum() for char in text)
+
+
+def unmarked(text: str) -> str:
+    """The text without markdown emphasis or quotes that enclose all of it."""
+    text = squeeze(text)
+    for _ in range(3):
+        inner = _EDGE_MARKUP.sub(r"\1", text) if text[:1] in "*_`" else text
+        if (
+            inner == text
+            and len(text) > 2
+            and _QUOTE_PAIRS.get(text[0]) == text[-1]
+            and text[-1] not in text[1:-1]
+        ):
+            inner = text[1:-1]
+        if inner == text:
+            break
+        text = inner.strip()
+    return text
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the reply is a model that declines to do the task (in any of ten languages)."""
+    return _REFUSAL.match(text) is not None
+
+
+def own_lines(text: str, hints: Hints) -> list[str]:
+    """The lines of the reply that are not lines of the sample: a judge that copies a context says nothing by it."""
+    shown = hints.sample_lines
+    lines = html.unescape(text).split("\n") if "&" in text else text.split("\n")
+    return [line for line in lines if not shown or line.strip().casefold() not in shown]
+
+
+def starts_number(line: str) -> re.Match[str] | None:
+    """The numbered marker at the start of a line ("1.", "(2)", "Statement 3:", "第4条"), if there is one."""
+    return _NUMBER.match(line)
+
+
+def marker_number(match: re.Match[str]) -> int:
+    """The number of a marker that `starts_number` found."""
+    return int(match["labelled"] or match["plain"])
+
+
+def starts_bullet(line: str) -> re.Match[str] | None:
+    """The bullet at the start of a line, if there is one; a line of dashes is a rule, not a bullet."""
+    found = _BULLET.match(line)
+    return found if found and has_content(line[found.end() :]) else None
+
+
+def numbered(lines: Iterable[str]) -> Listing:
+    """The entries of a numbered list; lines that follow an entry belong to it until a blank line.
+
+    An entry that only introduces bullets below it gives way to its bullets.
+    """
+    return _collect(lines, numbers=True)
+
+
+def bulleted(lines: Iterable[str]) -> Listing:
+    """The entries of a bulleted list; indented lines that follow an entry belong to it."""
+    return _collect(lines, numbers=False)
+
+
+class _Open(NamedTuple):
+    number: int | None
+    parts: list[str]
+    bullets: list[list[str]]
+
+
+def _collect(lines: Iterable[str], *, numbers: bool) -> Listing:
+    found: list[_Open] = []
+    dropped: list[str] = []
+    inside = False
+    for line in lines:
+        marker = starts_number(line) if numbers else starts_bullet(line)
+        if marker is not None:
+            number = marker_number(marker) if numbers else None
+            found.append(_Open(number, [line[marker.end() :]], []))
+            inside = True
+        elif not line.strip():
+            inside = inside and bool(found) and not has_content("".join(found[-1].parts))
+        elif numbers and found and (bullet := starts_bullet(line)) is not None:
+            found[-1].bullets.append([line[bullet.end() :]])
+        elif inside and not (not numbers and not line[0].isspace()) and not _CHATTER.match(line):
+            (found[-1].bullets[-1] if found[-1].bullets else found[-1].parts).append(line)
+        elif has_content(line):
+            dropped.append(f"not an entry of the list: {_short(line)}")
+    return Listing(tuple(_items(found, dropped)), tuple(dropped))
+
+
+def _items(found: list[_Open], dropped: list[str]) -> Iterator[Item]:
+    for entry in found:
+        text = unmarked("\n".join(entry.parts))
+        if entry.bullets:
+            if has_content(text):
+                dropped.append(f"introduces the bullets below it: {_short(text)}")
+            yield from (Item(entry.number, unmarked("\n".join(parts))) for parts in entry.bullets)
+        else:
+            yield Item(entry.number, text)
+
+
+def listed_lines(lines: Iterable[str]) -> Listing:
+    """Every line is an entry, apart from blank ones, fences, an introduction that ends in ":" and closing chatter."""
+    items: list[Item] = []
+    dropped: list[str] = []
+    for line in lines:
+        text = unmarked(line.lstrip("#> \t"))
+        if not has_content(text) or line.lstrip().startswith("```"):
+            continue
+        if _PREFACE_END.search(text) and not items:
+            dropped.append(f"an introduction: {_short(text)}")
+        elif _CHATTER.match(text):
+            dropped.append(f"not an entry of the list: {_short(text)}")
+        else:
+            items.append(Item(None, text))
+    return Listing(tuple(items), tuple(dropped))
+
+
+def _short(text: str, limit: int = 80) -> str:
+    text = squeeze(text[: limit * 4])
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,129 @@
+"""Text to sentences, in any script, without losing a letter of it."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from importlib.resources import files
+
+import sentencex
+
+__all__ = ["split_sentences"]
+
+_RULES = json.loads(
+    files("ragmetrics_core.parsers").joinpath("sentence_rules.json").read_text(encoding="utf-8")
+)
+_NEVER_END = frozenset(_RULES["never_end"])
+_BEFORE_NUMBER = frozenset(_RULES["before_number"])
+_BULLET = re.compile(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
+_NUMBERED = re.compile(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
+_CLOSERS = "\"'”’»」』）)\\]】》*_"
+# What sentencex leaves whole: full-width and other scripts' terminators need no space behind them.
+_FULL_WIDTH = re.compile(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
+_WORD_BEFORE_DOT = re.compile(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
+_STARTS_NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
+_DAY_BEFORE_MONTH = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
+_MONTH = re.compile(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
+_INITIALS = re.compile(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
+_SCRIPTS = (
+    ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"), ("ARABIC", "ar"),
+    ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"), ("BENGALI", "bn"), ("TAMIL", "ta"), ("TELUGU", "te"),
+    ("ARMENIAN", "hy"), ("KHMER", "km"), ("MYANMAR", "my"), ("ETHIOPIC", "am"), ("GUJARATI", "gu"), ("KANNADA", "kn"),
+    ("MALAYALAM", "ml"),
+)  # fmt: skip
+
+
+def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Split a text into its sentences, in order, each without the space and list marker around it.
+
+    The package sentencex finds the ends; our rules join what an abbreviation, an initial or "No." before a number tore
+    apart, and split at full-width and other scripts' terminators. Every line break ends a sentence, so a hard-wrapped
+    paragraph is split at its line ends as well. A quotation stays with the sentence that it is in. Parts without a
+    letter or digit are no sentences. All letters and digits of the text are kept, apart from list numbers.
+
+    Args:
+        text: any text; lone surrogates become U+FFFD.
+        language: an ISO 639 code; None guesses by script (Latin letters: English). An unknown one falls back to English.
+
+    >>> split_sentences("See Fig. 3 in approx. 2 cases. It works.")
+    ('See Fig. 3 in approx. 2 cases.', 'It works.')
+    """
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    lines = text.splitlines()
+    listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
+    code = language or _guess(text)
+    sentences = []
+    for line in lines:
+        body = _unlisted(line, listed)
+        sentences += [part for piece in _joined(_pieces(body, code)) if _has_content(part := piece.strip())]
+    return tuple(sentences)
+
+
+def _guess(text: str) -> str:
+    """The language that stands for the script of the text's first letters."""
+    sample = [char for char in text[:2000] if char.isalpha()][:200]
+    counts: dict[str, int] = {}
+    for char in sample:
+        name = unicodedata.name(char, "LATIN")
+        for script, code in _SCRIPTS:
+            if name.startswith(script):
+                counts[code] = counts.get(code, 0) + 1
+                break
+    if not counts or sum(counts.values()) * 3 < len(sample):
+        return "en"
+    return "ja" if "ja" in counts else max(counts, key=lambda code: counts[code])
+
+
+def _unlisted(line: str, listed: set[int]) -> str:
+    """The line without the marker of a list entry."""
+    if (bullet := _BULLET.match(line)) is not None and _has_content(line[bullet.end() :]):
+        line = line[bullet.end() :]
+    found = _NUMBERED.match(line)
+    # "3. Oktober" at the start of a line is a date: a number is a marker when it is 1 or has a neighbour.
+    if found is not None and (int(found[1]) == 1 or {int(found[1]) - 1, int(found[1]) + 1} & listed):
+        return line[found.end() :] if _has_content(line[found.end() :]) else line
+    return line
+
+
+def _pieces(line: str, code: str) -> Iterator[str]:
+    if not _has_content(line):
+        return
+    for piece in sentencex.segment(code, line):
+        start = 0
+        for found in _FULL_WIDTH.finditer(piece):
+            yield piece[start : found.end()]
+            start = found.end()
+        yield piece[start:]
+
+
+def _joined(pieces: Iterator[str]) -> Iterator[str]:
+    """Put together what is one sentence; a piece without letters and digits belongs to the piece before it."""
+    parts: list[str] = []
+    for piece in pieces:
+        if parts and not (_is_unfinished(parts[-1], piece) or not _has_content(piece)):
+            yield "".join(parts)
+            parts = []
+        parts.append(piece)
+    if parts:
+        yield "".join(parts)
+
+
+def _is_unfinished(before: str, after: str) -> bool:
+    """Whether the dot at the end of the first piece is an abbreviation's."""
+    tail = before[-40:]
+    found = _WORD_BEFORE_DOT.search(tail)
+    if found is None:
+        return False
+    if _DAY_BEFORE_MONTH.search(tail) and _MONTH.match(after.lstrip()):
+        return True
+    word = found[1].casefold()
+    if word in _NEVER_END or (
+        _INITIALS.search(tail) and len(found[1].rstrip(".")) == 1 and found[1].isupper() and found[1] != "I"
+    ):
+        return True
+    return word in _BEFORE_NUMBER and _STARTS_NUMBER.match(after.lstrip()) is not None
+
+
+def _has_content(text: str) -> bool:
+    return any(char.isalnum() for char in text)

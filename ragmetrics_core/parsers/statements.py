@@ -1,0 +1,84 @@
+"""The statements of a text, as a judge listed them."""
+
+from typing import Self
+
+from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
+from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
+from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.reply_text import clean
+from ragmetrics_core.parsers.words import verdict_word
+
+__all__ = ["StatementList"]
+
+_LIST_NAMES = (
+    "statements", "claims", "facts", "simpler statements", "simple statements", "sentences", "propositions", "statement list",
+    "aussagen", "affirmations", "énoncés", "afirmaciones", "declaraciones", "enunciados", "affermazioni", "afirmações", "陈述",
+)  # fmt: skip
+_TEXT_NAMES = ("statement", "text", "claim", "fact", "sentence", "proposition", "content", "value")
+_DECLINED_NAMES = ("declined", "declines", "abstained", "refused", "refusal", "noncommittal")
+_REASON_NAMES = ("declined reason", "reason", "why")
+
+
+class StatementList(Answer):
+    """Short sentences that can each be true or false alone.
+
+    Attributes:
+        statements: in the judge's order, without blank and repeated ones; empty when it says that there are none.
+        declined: whether the split text declines to answer; None when the judge does not say.
+        declined_reason: in the judge's words, when it gives them.
+    """
+
+    statements: tuple[str, ...]
+    declined: bool | None = None
+    declined_reason: str | None = None
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else a numbered or bulleted list, else one statement a line; a refusal of the judge is unread."""
+        reply = clean(text)
+        if (reading := read_json(reply, cls._shape, cls)) is not None:
+            return reading
+        found = listed(reply, hints)
+        if found is None:
+            return Reading(None, "unread")
+        kept = distinct((item.text for item in found.items), found.dropped)
+        if not kept.texts and found.items:
+            return Reading(None, "unread", kept.dropped)
+        return Reading(cls(statements=kept.texts), found.rule, kept.dropped)
+
+    @classmethod
+    def _shape(cls, value: object) -> Fit | None:
+        declined, why = None, None
+        if isinstance(value, dict):
+            declined, why = _declined(value)
+            value = pick(value, *_LIST_NAMES)
+            if value is MISSING:
+                return None
+        elif not isinstance(value, list):
+            return None
+        texts = texts_of(value, *_TEXT_NAMES)
+        if texts is None:
+            return None
+        kept = distinct(texts)
+        if texts and not kept.texts:
+            return None  # {"statements": ["..."]} is the prompt's example, not an empty list
+        return Fit(cls(statements=kept.texts, declined=declined, declined_reason=why), kept.dropped)
+
+    def abstention(self) -> Abstention | None:
+        """Whether the split text declines to answer, when the judge said so or denied it."""
+        return None if self.declined is None else Abstention(self.declined, self.declined_reason)
+
+
+def _declined(value: dict[str, object]) -> tuple[bool | None, str | None]:
+    said = pick(value, *_DECLINED_NAMES)
+    if said is MISSING:
+        return None, None
+    if said is None or said is False or said == 0 or said == "":
+        return False, None
+    reason = pick(value, *_REASON_NAMES)
+    why = clean(reason) or None if isinstance(reason, str) else None
+    if not isinstance(said, str):
+        return (True, why) if said is True or said == 1 else (None, None)
+    if fold(said) in {"null", "none", "n/a", ""} or is_none_word(said) or verdict_word(said) is False:
+        return False, None
+    return (True, why) if verdict_word(said) else (True, clean(said))

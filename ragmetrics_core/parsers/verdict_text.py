@@ -1,0 +1,388 @@
+"""Verdicts in plain text: final lists, "Verdict:" lines, tables, numbered lines, one bare verdict."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from ragmetrics_core.parsers.reading import Hints
+from ragmetrics_core.parsers.reply_text import (
+    marker_number,
+    own_lines,
+    squeeze,
+    starts_bullet,
+    starts_number,
+    unmarked,
+)
+from ragmetrics_core.parsers.words import PHRASE, leading_verdict, verdict_word
+
+__all__ = ["TextVerdict", "VerdictText", "read_verdict_text"]
+
+_VERDICT_LABEL = (
+    r"(?:verdicts?|judg(?:e)?ments?|conclusions?|determination|decision|label|supported|attributed|answer|result|rating"
+    r"|urteil|bewertung|ergebnis|fazit|gestützt|veredictos?|conclusi[oó]n|verdetto|giudizio|veredito|conclus[aã]o|oordeel|conclusie"
+    r"|判断|结论|判定|裁决|判决|結論|評決|निर्णय|निष्कर्ष)"
+)
+_FINAL_HEADING = re.compile(
+    r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
+    (?: final\ (?:verdicts?|answers?|list|judg(?:e)?ments?) | verdicts?\ in\ order | verdicts
+      | (?:endgültige[sn]?|abschließende[sn]?|finale[sn]?)\ (?:urteile?|bewertung(?:en)?|liste) | endurteile?
+      | verdicts?\ fina(?:l|ls|ux) | veredictos?\ fina(?:l|les|is) | vereditos?\ fina(?:l|is) | (?:verdett[oi]|giudizi?o?)\ final[ei]
+      | (?:eindoordeel|eindoordelen|(?:definitieve|finale)\ oordelen)
+      | 最终(?:判断|裁决|结论|判定|判决|结果) | 最終(?:判定|判断|評決|結論) | अंतिम\ (?:निर्णय|फ़?ैसला|फैसले) )
+    [^:：\n]{0,80} (?: [:：][\s*_]* | [\s*_]*$ )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_STATEMENT = r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione|afirmação|bewering|陈述|语句|第|कथन)"
+_ENTRY = re.compile(
+    rf"(?:\(?{_STATEMENT}?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
+    re.IGNORECASE,
+)
+_VERDICT_LINE = re.compile(
+    rf"""(?:^|(?<=[.;!?。|])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
+    (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?{_VERDICT_LABEL}(?:\ final[e]?)?
+    (?:\s+(?:for|on|zu|pour|para|per|voor))?\s*(?:{_STATEMENT}?\s*[\#(]?(?P<number>\d{{1,3}})\)?)?[\s*_]*
+    (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)\s)[\s*_]*(?P<rest>.*)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LABELLED = re.compile(
+    r"[\s*_>\-•+]*(?P<label>reason(?:ing)?|explanation|rationale|justification|begründung|erklärung|explication|raison|explicaci[oó]n|razón|"
+    r"spiegazione|motivo|explicação|uitleg|reden|理由|解释|説明|原因|evidence|quotes?|beleg)[\s*_]*[:：][\s*_]*(?P<text>.+)$",
+    re.IGNORECASE,
+)
+_EVIDENCE_LABELS = frozenset({"evidence", "quote", "quotes", "beleg"})
+_SENTENCE_VERDICT = re.compile(
+    rf"[\s*_>#-]*{_STATEMENT}\s*\#?(?P<number>\d{{1,3}})[\s*_\"'”]*\s(?:is|was|are|can\s+be|ist|wird|est|es|está|è|é)\s+[*_]*"
+    rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,:;(–—-]|\s(?:by|in|because|since|as|durch|weil|par|por|da|from)\b))(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    rf"(?:[:：–—→|。]|->|=>|\s-|[.?!](?=\s))\s*[*_(\[]{{0,4}}(?P<phrase>{PHRASE})[*_)\]]{{0,4}}\s*[.!。]?\s*$",
+    re.IGNORECASE,
+)
+_MARKED_TRAILING = re.compile(
+    rf"(?:\*\*|__|[(\[])\s*(?P<phrase>{PHRASE})\s*[.!]?(?:\*\*|__|[)\]])\s*[.!。]?\s*$", re.IGNORECASE
+)
+# A verdict at the end of a line is short: only the last characters are searched, which keeps long lines linear.
+_TAIL = 60
+_LINE = 4000
+_PLACES = 10
+
+
+class TextVerdict(NamedTuple):
+    """A verdict as a text rule read it."""
+
+    number: int
+    supported: bool
+    reason: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class VerdictText(NamedTuple):
+    """What a text rule read, its name, and what did not count."""
+
+    rule: str
+    verdicts: tuple[TextVerdict, ...]
+    dropped: tuple[str, ...] = ()
+
+
+class _Said(NamedTuple):
+    """A verdict in the text; the number and even the verdict may be missing."""
+
+    number: int | None
+    supported: bool | None
+    reason: str | None = None
+    evidence: tuple[str, ...] = ()
+    shown: str = ""
+
+
+def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
+    """Try the text rules in their order; None when none of them reads the reply."""
+    # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
+    if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
+        return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
+    lines = own_lines(reply, hints)
+    rules: tuple[tuple[str, Callable[[Sequence[str], Hints], list[_Said] | None]], ...] = (
+        ("final_list", _final_list),
+        ("verdict_lines", _verdict_lines),
+        ("table", _table),
+        ("numbered", _numbered),
+        ("bare", _bare),
+    )
+    for rule, read in rules:
+        if (said := read(lines, hints)) and (found := _settled(rule, said, hints)).verdicts:
+            return found
+    return None
+
+
+def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
+    """Give unnumbered verdicts their places where those are certain; leave out what is no verdict."""
+    dropped: list[str] = []
+    if all(one.number is None for one in said):
+        if len(said) != len(hints.numbers):
+            return VerdictText(rule, ())
+        said = [one._replace(number=hints.numbers[place]) for place, one in enumerate(said)]
+    verdicts = []
+    for one in said:
+        if one.number is None:
+            dropped.append(f"a verdict without a number among numbered ones: {one.shown[:60]}")
+        elif one.supported is None:
+            dropped.append(f"verdict {one.number}: {one.shown[:60]!r} is no verdict")
+        else:
+            verdicts.append(TextVerdict(one.number, one.supported, one.reason, one.evidence))
+    return VerdictText(rule, tuple(verdicts), tuple(dropped))
+
+
+def _final_list(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+    """The entries under the last heading of a final list, or the lines of verdict words that end the reply."""
+    for place in range(len(lines) - 1, -1, -1):
+        heading = _FINAL_HEADING.match(lines[place][:_LINE])
+        if heading is None:
+            continue
+        said = _entries([lines[place][heading.end() :], *lines[place + 1 :]])
+        if said and _is_certain(said, hints):
+            return _reasoned(said, lines[:place], hints)
+        break
+    ending: list[str] = []
+    for line in reversed(lines):
+        if line.strip() and not _line_entries(line):
+            break
+        ending.insert(0, line) if line.strip() else None
+        if len(ending) > 1000:
+            return None
+    said = _entries(ending)
+    if not said or not _is_certain(said, hints) or any(one.number is not None for one in said):
+        return None
+    return None if len(said) == 1 and _disagrees(lines, said[0]) else said
+
+
+def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list[_Said]:
+    """The entries of a final list with the explanations that stand before it under the same numbers."""
+    reasons = {block.number: _notes(block) for block in _blocks(lines) if block.number is not None}
+    numbers = [one.number for one in said]
+    placed = hints.numbers if None in numbers else numbers
+    found = [reasons.get(number) for number in placed]
+    return [
+        one if note is None or one.reason else one._replace(reason=note.reason or None, evidence=note.evidence)
+        for one, note in zip(said, found, strict=True)
+    ]
+
+
+def _disagrees(lines: Sequence[str], last: _Said) -> bool:
+    """Whether a reply on one statement begins with another verdict than it ends with, or is that one verdict."""
+    first = leading_verdict("\n".join(lines)[:_LINE])
+    return first is not None and (
+        first.supported != last.supported or len([line for line in lines if line.strip()]) == 1
+    )
+
+
+def _is_certain(said: Sequence[_Said], hints: Hints) -> bool:
+    numbers = sum(one.number is not None for one in said)
+    return numbers == len(said) or (numbers == 0 and len(said) == len(hints.numbers))
+
+
+def _entries(lines: Sequence[str]) -> list[_Said]:
+    """The verdicts of a list that may be on one line or on many; what follows the list is no part of it."""
+    said: list[_Said] = []
+    for line in lines:
+        if not line.strip(" \t*_`>#-|="):
+            continue
+        got = _line_entries(line) or _reasoned_entry(line)
+        if not got:
+            break
+        said += got
+    return said
+
+
+def _line_entries(line: str) -> list[_Said]:
+    """The verdicts of a line that holds nothing but verdicts and their numbers; none when it holds anything else."""
+    text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
+    if len(text) > _LINE:
+        return []
+    if (bullet := starts_bullet(text)) is not None:
+        text = text[bullet.end() :]
+    words = [word for word in re.split(r"[\s.,;|、，；。]+", text) if word]
+    binary = len(words) > 0 and all(word in {"0", "1"} for word in words)
+    if binary:
+        return [_Said(None, word == "1", shown=word) for word in words]
+    said, position = [], 0
+    while position < len(text):
+        entry = _ENTRY.match(text, position)
+        if entry is None:
+            return []
+        number = int(entry["number"]) if entry["number"] else None
+        said.append(_Said(number, verdict_word(entry["phrase"]), shown=entry["phrase"]))
+        position = entry.end()
+    return said
+
+
+def _reasoned_entry(line: str) -> list[_Said]:
+    marker = starts_number(line)
+    if marker is None or (led := leading_verdict(line[marker.end() :])) is None:
+        return []
+    return [_Said(marker_number(marker), led.supported, led.rest or None, shown=line[marker.end() :])]
+
+
+class _Block(NamedTuple):
+    """A numbered heading (None before the first one) and the lines that belong to it."""
+
+    number: int | None
+    lines: list[str]
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
+    block = _Block(None, [])
+    for line in lines:
+        if (sentence := _SENTENCE_VERDICT.match(line[:_LINE])) is not None:
+            yield block
+            block = _Block(int(sentence["number"]), [line])
+        elif (marker := starts_number(line)) is not None:
+            yield block
+            block = _Block(marker_number(marker), [line[marker.end() :]])
+        else:
+            block.lines.append(line)
+    yield block
+
+
+class _Found(NamedTuple):
+    """The words "Verdict: ..." in a line: the number they name, what follows them, what stands before them."""
+
+    number: int | None
+    rest: str
+    before: str
+
+
+def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+    """Lines that say "Verdict: ...", each under its numbered heading, or one for each statement in order."""
+    said: list[_Said] = []
+    for block in _blocks(lines):
+        for line in block.lines:
+            found = _find_verdict(line)
+            if found is None or (led := leading_verdict(found.rest)) is None:
+                continue
+            number = found.number or block.number
+            notes = _notes(block)
+            reason = notes.reason if notes.is_labelled else unmarked(led.rest) or notes.reason
+            said.append(_Said(number, led.supported, reason or None, notes.evidence, found.rest))
+    if said and any(one.number is None for one in said) and len(said) == len(hints.numbers):
+        # The numbers may be those of another list: with one verdict for each statement, their order decides.
+        numbers = [one.number for one in said if one.number is not None]
+        if numbers != sorted(set(numbers)):
+            return [one._replace(number=None) for one in said]
+    return said
+
+
+class _Notes(NamedTuple):
+    """What a block says beside its verdict."""
+
+    reason: str
+    evidence: tuple[str, ...]
+    is_labelled: bool
+
+
+def _notes(block: _Block) -> _Notes:
+    """The reason and quotes of a block: those with a label, else all its text but the verdict."""
+    labelled: list[str] = []
+    evidence: list[str] = []
+    plain: list[str] = []
+    for line in block.lines:
+        if (label := _LABELLED.match(line[:_LINE])) is not None:
+            is_evidence = label["label"].casefold() in _EVIDENCE_LABELS
+            (evidence if is_evidence else labelled).append(unmarked(label["text"]))
+        else:
+            found = _find_verdict(line)
+            plain.append(line if found is None else found.before)
+    text = squeeze(" ".join(labelled) if labelled else unmarked("\n".join(plain)) if block.number is not None else "")
+    return _Notes(text.rstrip(" -–—:("), tuple(evidence), bool(labelled))
+
+
+def _find_verdict(line: str) -> _Found | None:
+    """The last place in a line that says "Verdict: ..." with a verdict behind it; a few characters around it count."""
+    line = line[:_LINE]
+    places = [found.start() for found in re.finditer(_VERDICT_LABEL, line, re.IGNORECASE)]
+    for place in places[:-_PLACES:-1]:
+        start = max(place - 24, 0)
+        found = _VERDICT_LINE.search(line, start, place + 80)
+        if found is None:
+            continue
+        rest = line[found.start("rest") :]
+        if leading_verdict(rest) is not None:
+            number = int(found["number"]) if found["number"] else None
+            return _Found(number, rest, line[: found.start()])
+    return None
+
+
+def _table(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+    """The rows of a markdown table: a cell with the number, a cell that is a verdict."""
+    said: list[_Said] = []
+    for line in lines:
+        if line.count("|") < 2 or len(line) > _LINE:
+            continue
+        cells = [unmarked(cell) for cell in line.strip().strip("|").split("|")]
+        verdicts = [cell for cell in cells[1:] if verdict_word(cell) is not None]
+        number = re.fullmatch(rf"{_STATEMENT}?\s*[#(]?(\d{{1,3}})[.)]?", cells[0], re.IGNORECASE)
+        if not verdicts:
+            if number is not None and cells[-1]:
+                said.append(_Said(int(number[1]), None, shown=cells[-1]))
+            continue
+        answers = {verdict_word(cell) for cell in verdicts}
+        said.append(
+            _Said(
+                int(number[1]) if number else None,
+                answers.pop() if len(answers) == 1 else None,
+                shown=line.strip(),
+            )
+        )
+    return said if any(one.supported is not None for one in said) else None
+
+
+def _numbered(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+    """Numbered lines whose verdict stands at their start, or alone at their end."""
+    said: list[_Said] = []
+    for block in _blocks(lines):
+        if block.number is not None:
+            got = _item_verdict(block)
+            if got is not None:
+                said.append(got)
+    return said if any(one.supported is not None for one in said) else None
+
+
+def _item_verdict(block: _Block) -> _Said | None:
+    text = [line for line in block.lines if line.strip()]
+    if not text:
+        return None
+    sentence = _SENTENCE_VERDICT.match(text[0][:_LINE])
+    if sentence is not None:
+        return _Said(
+            block.number,
+            verdict_word(sentence["phrase"]),
+            unmarked(sentence["rest"].lstrip(" .,:;-–—")) or None,
+            shown=text[0],
+        )
+    led = leading_verdict("\n".join(text)[:_LINE])
+    ends = [_ending(line) for line in text[:1]]
+    ends += [verdict_word(unmarked(line)) for line in text[1:]]
+    found = {verdict for verdict in ends if verdict is not None}
+    if led is not None:
+        conflict = led.supported is not None and bool(found - {led.supported})
+        return _Said(block.number, None if conflict else led.supported, led.rest or None, shown=text[0])
+    if len(found) == 1:
+        return _Said(block.number, found.pop(), shown=text[0])
+    return _Said(block.number, None, shown=text[0]) if found else None
+
+
+def _ending(line: str) -> bool | None:
+    tail = line.rstrip()[-_TAIL:]
+    ends = _MARKED_TRAILING.search(tail) or _TRAILING.search(tail)
+    # "Fig. 1" ends in a figure's number.
+    return verdict_word(ends["phrase"]) if ends and not ends["phrase"].isdigit() else None
+
+
+def _bare(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+    """The verdict that the whole reply is or begins with, when one statement was asked about."""
+    if len(hints.numbers) != 1:
+        return None
+    text = "\n".join(lines).strip()
+    if (verdict := verdict_word(text)) is not None:
+        return [_Said(None, verdict, shown=text)]
+    led = leading_verdict(text)
+    return [_Said(None, led.supported, led.rest or None, shown=text)] if led else None

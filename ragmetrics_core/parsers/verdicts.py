@@ -1,0 +1,274 @@
+"""Verdicts on numbered statements, and their place beside the statements that were asked about."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
+from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reply_text import clean, has_content
+from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
+from ragmetrics_core.parsers.words import verdict_value, verdict_word
+
+__all__ = ["Aligned", "NumberedVerdict", "VerdictList", "align", "number_of"]
+
+_LIST_NAMES = (
+    "verdicts", "answers", "results", "statements", "judgements", "judgments", "evaluations", "claims", "final verdicts",
+    "urteile", "veredictos", "verdetti", "判断", "結論",
+)  # fmt: skip
+_VERDICT_NAMES = (
+    "verdict", "final verdict", "answer", "supported", "is supported", "attributed", "label", "judgement", "judgment", "decision",
+    "relevant", "covered", "present", "urteil", "veredicto", "verdetto", "veredito", "oordeel", "结论", "判断", "判定", "निर्णय",
+)  # fmt: skip
+_NUMBER_NAMES = (
+    "number",
+    "index",
+    "id",
+    "no",
+    "no.",
+    "n",
+    "nr",
+    "statement number",
+    "statement index",
+    "statement id",
+    "nummer",
+    "编号",
+)
+_REASON_NAMES = (
+    "reason",
+    "explanation",
+    "rationale",
+    "reasoning",
+    "justification",
+    "begründung",
+    "grund",
+    "raison",
+    "razón",
+    "motivo",
+    "理由",
+    "原因",
+)
+_EVIDENCE_NAMES = (
+    "evidence",
+    "quote",
+    "quotes",
+    "evidences",
+    "citation",
+    "citations",
+    "quoted evidence",
+    "source",
+    "beleg",
+    "zitat",
+)
+_LARGEST_NUMBER = 1_000_000
+
+
+class NumberedVerdict(BaseModel):
+    """What the judge says on one statement.
+
+    Attributes:
+        number: the statement's number.
+        supported: whether it is supported; partly supported is not.
+        reason: in the judge's words, when it gives one.
+        evidence: words that the judge copied from the contexts; not checked here.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    number: int
+    supported: bool
+    reason: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+class VerdictList(Answer):
+    """The verdicts of one reply, in its order; numbers may repeat, be missing or be out of range (see `align`)."""
+
+    verdicts: tuple[NumberedVerdict, ...]
+
+    @classmethod
+    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+        """Read JSON, else a final list, "Verdict:" lines, a table, numbered lines, or one bare verdict.
+
+        A verdict without a number counts only where its place is certain: no verdict of the reply has a number, and
+        there are as many as were asked for.
+        """
+        reply = clean(text)
+        if (reading := read_json(reply, lambda value: _shape(cls, value, hints), cls)) is not None:
+            return reading
+        found = read_verdict_text(reply, hints)
+        if found is None:
+            return Reading(None, "unread")
+        return Reading(cls(verdicts=tuple(map(_of_text, found.verdicts))), found.rule, found.dropped)
+
+
+class Aligned(NamedTuple):
+    """Verdicts at their statements' numbers, the numbers without one, and the verdicts that do not count, with why."""
+
+    verdicts: dict[int, NumberedVerdict]
+    missing: tuple[int, ...]
+    dropped: tuple[str, ...]
+
+
+def align(count: int | Sequence[int], verdicts: Sequence[NumberedVerdict], first: int = 1) -> Aligned:
+    """Put each verdict at its statement's number; say which numbers are missing.
+
+    A judge that drops a statement would otherwise change the denominator of the score. The first verdict of a
+    number counts; later ones and numbers that were not asked about are dropped.
+
+    Args:
+        count: how many statements there are, numbered from `first`; or their numbers, when they are not in a row.
+        verdicts: what the judge said, in its order.
+        first: the number of the first statement.
+
+    >>> align(2, [NumberedVerdict(number=2, supported=True), NumberedVerdict(number=7, supported=True)]).missing
+    (1,)
+    """
+    numbers = dict.fromkeys(range(first, first + count) if isinstance(count, int) else count)
+    by_number: dict[int, NumberedVerdict] = {}
+    dropped = []
+    for verdict in verdicts:
+        if verdict.number not in numbers:
+            dropped.append(f"verdict {verdict.number}: no statement has this number")
+        elif verdict.number in by_number:
+            same = by_number[verdict.number].supported == verdict.supported
+            dropped.append(f"verdict {verdict.number}: {'repeats' if same else 'contradicts'} an earlier one")
+        else:
+            by_number[verdict.number] = verdict
+    missing = tuple(number for number in numbers if number not in by_number)
+    return Aligned(dict(sorted(by_number.items())), missing, tuple(dropped))
+
+
+def number_of(value: object) -> int | None:
+    """The whole number in a JSON value: 2, 2.0, "2", "Statement 2", "[2]"; None when there is none."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float):
+        value = int(value) if value.is_integer() and abs(value) <= _LARGEST_NUMBER else None
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*[^\d\-−]{0,16}(\d{1,7})\W{0,3}", value)
+        value = int(found[1]) if found else None
+    return value if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER else None
+
+
+def _of_text(verdict: TextVerdict) -> NumberedVerdict:
+    return NumberedVerdict(
+        number=verdict.number, supported=verdict.supported, reason=verdict.reason, evidence=verdict.evidence
+    )
+
+
+class _Entry(NamedTuple):
+    """One verdict as JSON has it: its number if any, and the value or object that says it."""
+
+    number: int | None
+    item: object
+
+
+def _shape(wanted: type[VerdictList], value: object, hints: Hints) -> Fit | None:
+    entries = _entries(value, hints)
+    if entries is None:
+        return None
+    dropped: list[str] = []
+    numbered = any(entry.number is not None for entry in entries)
+    if entries and not numbered:
+        if len(entries) != len(hints.numbers):
+            dropped = [
+                f"{len(entries)} verdicts without numbers for {len(hints.numbers)} statements: their places are a guess"
+            ]
+            return Fit(wanted(verdicts=()), tuple(dropped)) if _is_list_of_objects(entries) else None
+        entries = [_Entry(hints.numbers[place], entry.item) for place, entry in enumerate(entries)]
+    verdicts = []
+    for place, entry in enumerate(entries, 1):
+        said = _said(entry.item)
+        supported = verdict_value(said)
+        if entry.number is None:
+            dropped.append(f"entry {place} has no number")
+        elif supported is None:
+            dropped.append(f"verdict {entry.number}: {_shown(said)} is no verdict")
+        else:
+            verdicts.append(_verdict(entry.number, supported, entry.item))
+    return Fit(wanted(verdicts=tuple(verdicts)), tuple(dropped))
+
+
+def _entries(value: object, hints: Hints) -> list[_Entry] | None:
+    """The entries of a JSON value that lists verdicts; None when it lists something else."""
+    if isinstance(value, dict):
+        if (inner := pick(value, *_LIST_NAMES)) is not MISSING and isinstance(inner, (dict, list)):
+            if inner == []:
+                return []
+            return _entries(inner, hints)
+        if pick(value, *_VERDICT_NAMES) is not MISSING and not isinstance(
+            pick(value, *_VERDICT_NAMES), (dict, list)
+        ):
+            number = number_of(pick(value, *_NUMBER_NAMES))
+            return [_Entry(number, value)] if number is not None or len(hints.numbers) == 1 else None
+        by_key = [(number_of(key), inner) for key, inner in value.items()]
+        if by_key and all(number is not None and _is_verdict_like(inner) for number, inner in by_key):
+            return [_Entry(number, inner) for number, inner in by_key]
+        return None
+    if not isinstance(value, list) or not value:
+        return None
+    if all(isinstance(item, dict) for item in value):
+        if all(
+            len(item) == 1 and number_of(key) is not None and _is_verdict_like(inner)
+            for item in value
+            for key, inner in item.items()
+        ):
+            return [_Entry(number_of(key), inner) for item in value for key, inner in item.items()]
+        found = [_Entry(number_of(pick(item, *_NUMBER_NAMES, "statement", "claim")), item) for item in value]
+        return found if any(_said(item) is not MISSING for item in value) else None
+    if all(verdict_value(item) is not None or _is_open(item) for item in value):
+        return [_Entry(None, item) for item in value]
+    return None
+
+
+def _is_list_of_objects(entries: list[_Entry]) -> bool:
+    return all(isinstance(entry.item, dict) for entry in entries)
+
+
+def _said(item: object) -> object:
+    return pick(item, *_VERDICT_NAMES) if isinstance(item, dict) else item
+
+
+def _is_verdict_like(item: object) -> bool:
+    return (
+        (isinstance(item, dict) and _said(item) is not MISSING)
+        or verdict_value(item) is not None
+        or _is_open(item)
+    )
+
+
+def _is_open(item: object) -> bool:
+    """Whether a value stands at the place of a verdict and decides nothing."""
+    return item is None or (
+        isinstance(item, str) and len(item) < 40 and verdict_word(item) is None and fold(item) in _OPEN
+    )
+
+
+_OPEN = frozenset(
+    {"", "unknown", "unclear", "maybe", "n/a", "idk", "null", "none", "unsure", "not sure", "uncertain"}
+)
+
+
+def _verdict(number: int, supported: bool, item: object) -> NumberedVerdict:
+    if not isinstance(item, dict):
+        return NumberedVerdict(number=number, supported=supported)
+    reason = pick(item, *_REASON_NAMES)
+    quoted = pick(item, *_EVIDENCE_NAMES)
+    quotes = quoted if isinstance(quoted, list) else [quoted]
+    return NumberedVerdict(
+        number=number,
+        supported=supported,
+        reason=(clean(reason) or None) if isinstance(reason, str) else None,
+        evidence=tuple(
+            words
+            for quote in quotes
+            if isinstance(quote, str) and has_content(words := clean(quote)) and not _is_open(quote)
+        ),
+    )
+
+
+def _shown(said: object) -> str:
+    return "nothing" if said is MISSING else repr(said)[:60].encode("utf-8", "replace").decode()

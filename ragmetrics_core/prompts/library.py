@@ -1,0 +1,107 @@
+"""Loading prompts from their files: the library that is shipped, and folders of the user."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from ragmetrics_core.errors import PromptError
+from ragmetrics_core.parsers import Answer
+from ragmetrics_core.prompts.prompt import Prompt
+
+__all__ = ["PromptText", "load", "read_folder", "read_text"]
+
+A = TypeVar("A", bound=Answer)
+
+_LIBRARY = files("ragmetrics_core.prompts") / "library"
+_FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)(?:\.([a-z]{2,3}))?\.md")
+_SECTION = re.compile(r"^## (system|user|again)\s*$", re.MULTILINE)
+_SYSTEM = re.compile(r"\{\{ *system *\}\}")
+
+
+class PromptText(NamedTuple):
+    """The text of a prompt file: one template for each section."""
+
+    name: str
+    version: int
+    language: str | None
+    system: str
+    user: str
+    again: str
+
+
+def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
+    """Read a prompt of the library, with its translations.
+
+    Args:
+        name: the prompt's name.
+        version: which version of it.
+        answer: the type of its answer.
+
+    Raises:
+        PromptError: there is no such file.
+    """
+    file_name = f"{name}.v{version}.md"
+    if file_name not in (texts := _library()):
+        raise PromptError(f"the prompt library has no {file_name}")
+    translations = {
+        text.language: _prompt(text, answer)
+        for text in texts.values()
+        if text.language and (text.name, text.version) == (name, version)
+    }
+    return _prompt(texts[file_name], answer, translations)
+
+
+def read_folder(folder: str | Path) -> dict[str, PromptText]:
+    """Read the prompt files of a user's folder, by prompt name.
+
+    Raises:
+        PromptError: the folder holds no prompt file, or one that cannot be read.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise PromptError(f"there is no prompt folder {folder}")
+    found = sorted(folder.glob("*.md"))
+    texts = [read_text(path.name, path.read_text(encoding="utf-8")) for path in found]
+    if not texts:
+        raise PromptError(f"the folder {folder} holds no prompt file (<name>.v<N>.md)")
+    return {text.name: text for text in texts}
+
+
+def read_text(file_name: str, content: str) -> PromptText:
+    """Take a prompt file apart: the name from its file name, the templates from its sections.
+
+    Raises:
+        PromptError: the file name or the sections are not as they must be.
+    """
+    name = _FILE_NAME.fullmatch(file_name)
+    if not name:
+        raise PromptError(f"a prompt file is named <name>.v<N>.md, not {file_name!r}")
+    _, *parts = _SECTION.split(content)
+    sections = {title: text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)}
+    if not sections.get("user"):
+        raise PromptError(f"{file_name}: there must be a section '## user'")
+    system = _SYSTEM.sub(lambda _: _shared_system(), sections.get("system", "{{ system }}"))
+    return PromptText(name[1], int(name[2]), name[3], system, sections["user"], sections.get("again", ""))
+
+
+@cache
+def _library() -> Mapping[str, PromptText]:
+    return {
+        file.name: read_text(file.name, file.read_text(encoding="utf-8"))
+        for file in sorted(_LIBRARY.iterdir(), key=lambda file: file.name)
+        if _FILE_NAME.fullmatch(file.name) and not file.name.startswith("system.")
+    }
+
+
+@cache
+def _shared_system() -> str:
+    return (_LIBRARY / "system.v1.md").read_text(encoding="utf-8").strip()
+
+
+def _prompt(
+    text: PromptText, answer: type[A], translations: Mapping[str, Prompt[A]] | None = None
+) -> Prompt[A]:
+    return Prompt(**text._asdict(), answer=answer, translations=translations or {})

@@ -1,0 +1,219 @@
+"""The requests that a metric yields, and the models that answer them.
+
+A metric is a generator: it yields requests and receives typed answers. It never waits, opens or sends.
+
+| request    | asks for                                   | is answered with                     |
+| ---------- | ------------------------------------------ | ------------------------------------ |
+| `Generate` | one or more replies of the judge           | a tuple of `Reply`, one for each draw |
+| `Compare`  | cosines between an anchor and some texts   | a tuple of `float | None`            |
+| `Rate`     | a scorer's numbers for pairs of texts      | a tuple of `float`                   |
+| `Segment`  | the sentences of a text                    | a tuple of `str`                     |
+| `Review`   | the verdicts that count                    | `Judged`                             |
+| `Part`     | another metric's measurement of the sample | `Measurement`                        |
+| `Fork`     | several generators, run side by side       | a tuple of their results             |
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.measurement import Labels, Verdict
+from ragmetrics_core.parsers import Answer, Hints, Reading
+from ragmetrics_core.prompts import Message, Prompt
+
+__all__ = [
+    "Compare",
+    "Completion",
+    "Embedder",
+    "Fork",
+    "Generate",
+    "Judge",
+    "Part",
+    "Rate",
+    "Reply",
+    "Request",
+    "Review",
+    "Scorer",
+    "Segment",
+    "Steps",
+    "Usage",
+]
+
+A = TypeVar("A", bound=Answer)
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
+T = TypeVar("T")
+
+
+class Usage(NamedTuple):
+    """Tokens that a call used, as the model counted them."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One reply of a judge.
+
+    Attributes:
+        text: the raw reply.
+        model: the model that wrote it, as the server names it.
+        usage: tokens used by the call; in a call with several draws, given with the first only.
+        finish_reason: why the reply ended ("stop", "length", ...), None when unknown.
+    """
+
+    text: str
+    model: str = ""
+    usage: Usage | None = None
+    finish_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generate(Generic[A_co]):
+    """Ask the judge.
+
+    Attributes:
+        prompt: what to ask.
+        variables: what to fill in; see `Prompt.render`.
+        hints: what the reader of the reply may know.
+        draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
+        draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
+        again: this asks once more for what an earlier reply left out.
+        messages: the rendered prompt; filled in by the driver, for the judge.
+    """
+
+    prompt: Prompt[A_co]
+    variables: Mapping[str, object]
+    hints: Hints = field(default_factory=Hints)
+    draw: int = 0
+    draws: int = 1
+    again: bool = False
+    messages: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[A_co]):
+    """A reply as the metric sees it: what was read, and whether the text was cut by the length limit."""
+
+    reading: Reading[A_co]
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Ask for the cosine of each text with the anchor; None for a zero vector."""
+
+    anchor: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Ask the scorer for a number for each pair of texts."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Ask for the sentences of a text; the split becomes part of the record."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Hand in verdicts; a person's corrections are applied and the record keeps both."""
+
+    verdicts: tuple[Verdict, ...]
+    labels: Labels
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Another metric of the catalogue, measured on the same sample as a part of this one.
+
+    Attributes:
+        metric: its name.
+        variant: its variant, the metric's default one when None.
+        settings: its settings, by name.
+        prompts: prompts that replace those of the same name.
+    """
+
+    metric: str
+    variant: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    prompts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Run several generators side by side, each at its own pace."""
+
+    branches: tuple["Steps[Any]", ...]
+
+
+Request = Generate[Any] | Compare | Rate | Segment | Review | Part | Fork
+Steps = Generator[Request, Any, T]
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """A model that answers prompts.
+
+    `identity` names the endpoint, the model and the settings that change its replies: replies of judges
+    with the same identity may stand for one another.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Endpoint, model and bound settings."""
+        ...
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Reply to `request.messages`: at least one and at most `request.draws` completions.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        ...
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """A model that turns texts into vectors."""
+
+    @property
+    def identity(self) -> str:
+        """Endpoint and model."""
+        ...
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """One row for each text, shape (n, d).
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        ...
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """A model that gives a number for a pair of texts (cross-encoder, entailment, answer equivalence)."""
+
+    @property
+    def identity(self) -> str:
+        """The model and its bound settings."""
+        ...
+
+    async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """One finite number for each pair.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        ...

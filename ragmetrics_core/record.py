@@ -1,0 +1,262 @@
+"""The record: the proof of one score, and what differs between two of them.
+
+A stored record names its sample and its prompts by digest. Reading a run hydrates it (attaches both), and
+`self_contained` inlines everything. The format is described in docs/record.md.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.measurement import Measurement, Verdict
+from ragmetrics_core.prompts import Message, PromptText, digest_of
+from ragmetrics_core.sample import Sample
+
+__all__ = [
+    "Abstained",
+    "CompareStep",
+    "Correction",
+    "GenerateStep",
+    "PartResult",
+    "RateStep",
+    "Record",
+    "Status",
+    "Step",
+]
+
+Status = Literal[
+    "ok", "undefined", "incomplete", "parse_error", "model_error", "timeout", "skipped", "cancelled"
+]
+
+SCHEMA = 1
+
+
+class _Stored(BaseModel):
+    """Data of a record: frozen, finite; fields of a later version are kept as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class GenerateStep(_Stored):
+    """One reply of the judge and how it was read.
+
+    Attributes:
+        path: the step's place in the measurement; it does not depend on timing.
+        prompt: the prompt's name and version.
+        prompt_digest: digest of the prompt's text, the key to `prompts.jsonl`.
+        rendered_digest: digest of the messages that were sent.
+        draw: the draw's number.
+        again: whether this asked once more for what an earlier reply left out.
+        reply: the raw reply.
+        reply_digest: digest of the reply.
+        model: the model that replied, as the server names it.
+        finish_reason: why the reply ended.
+        prompt_tokens, completion_tokens: as counted by the model.
+        rule: the parser's rule that read the reply; "unread" when none could.
+        value: what was read.
+        dropped: what was seen in the reply and does not count.
+    """
+
+    kind: Literal["generate"] = "generate"
+    path: str
+    prompt: str
+    prompt_digest: str
+    rendered_digest: str
+    draw: int = 0
+    again: bool = False
+    reply: str
+    reply_digest: str
+    model: str = ""
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    rule: str
+    value: Any = None
+    dropped: tuple[str, ...] = ()
+
+
+class CompareStep(_Stored):
+    """Cosines between an anchor and some texts; None where a vector is zero.
+
+    Attributes:
+        path: the step's place in the measurement.
+        text_digests: digests of the anchor and the texts.
+        vector_digests: digests of their vectors (as little-endian float64).
+        cosines: one for each text.
+        vectors: the vectors themselves, when the run keeps them.
+    """
+
+    kind: Literal["compare"] = "compare"
+    path: str
+    text_digests: tuple[str, ...]
+    vector_digests: tuple[str, ...]
+    cosines: tuple[float | None, ...]
+    vectors: tuple[tuple[float, ...], ...] | None = None
+
+
+class RateStep(_Stored):
+    """A scorer's numbers for pairs of texts."""
+
+    kind: Literal["rate"] = "rate"
+    path: str
+    pair_digests: tuple[str, ...]
+    ratings: tuple[float, ...]
+
+
+Step = Annotated[GenerateStep | CompareStep | RateStep, Field(discriminator="kind")]
+
+
+class Correction(_Stored):
+    """A person's decision that overrules a verdict.
+
+    Attributes:
+        path: where in the measurement the verdict stands.
+        item: which of the verdicts at that place, from 1.
+        supported: the person's decision.
+        by: who decided.
+    """
+
+    path: str
+    item: int
+    supported: bool
+    by: str | None = None
+
+
+class Abstained(_Stored):
+    """Whether the answer declines to answer, as a step saw it."""
+
+    declined: bool
+    reason: str | None = None
+
+
+class PartResult(_Stored):
+    """The outcome of a metric that is a part of the record's metric."""
+
+    metric: str
+    value: float | None = None
+    bounds: tuple[float, float] | None = None
+    reason: str | None = None
+    counts: dict[str, int | float] = Field(default_factory=dict)
+    formula: str = ""
+    parts: tuple["PartResult", ...] = ()
+
+    @classmethod
+    def of(cls, name: str, measurement: Measurement) -> "PartResult":
+        """The stored form of a part's measurement."""
+        return cls(metric=name, **outcome(measurement))
+
+
+class Record(_Stored):
+    """One score and everything it was made from.
+
+    Attributes:
+        schema_: version of the format, rises only when a meaning changes (stored as `schema`).
+        sample_id, sample_digest: which sample, and the digest of its content.
+        metric, variant, settings: what was measured; `signature` names all three in short.
+        status: "ok" exactly when `value` is a number.
+        reason: why there is no value: a code ("no_statements"), a field ("reference"), or a message.
+        value, bounds, counts, formula, parts: the outcome.
+        verdicts: what was decided about each text, numbered from 1.
+        steps: every reply and comparison, in the order of their paths.
+        segments: how texts were split, by the texts' digests: [start, end] of each sentence.
+        notes: what was read and did not count when verdicts were put together.
+        corrections: a person's decisions that overrule verdicts.
+        abstained: whether the answer declines to answer, once a step has seen it.
+        judge, embedder, scorer: identities of the models used.
+        versions: of ragmetrics and of what splits sentences.
+        sample, prompts: attached when hydrated; None in a stored record.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, populate_by_name=True)
+
+    schema_: int = Field(default=SCHEMA, alias="schema")
+    sample_id: str
+    sample_digest: str
+    metric: str
+    variant: str
+    signature: str
+    settings: dict[str, Any] = Field(default_factory=dict)
+    status: Status
+    reason: str | None = None
+    value: float | None = None
+    bounds: tuple[float, float] | None = None
+    counts: dict[str, int | float] = Field(default_factory=dict)
+    formula: str = ""
+    parts: tuple[PartResult, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    steps: tuple[Step, ...] = ()
+    segments: dict[str, tuple[tuple[int, int], ...]] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    abstained: Abstained | None = None
+    judge: str | None = None
+    embedder: str | None = None
+    scorer: str | None = None
+    versions: dict[str, str] = Field(default_factory=dict)
+    digest: str = ""
+    sample: Sample | None = None
+    prompts: dict[str, PromptText] | None = None
+    rendered_prompts: dict[str, tuple[Message, ...]] | None = None
+
+    def stored(self) -> str:
+        """The line that is stored: without sample and prompts, sealed with its own digest."""
+        body = self.body()
+        return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
+
+    def body(self) -> str:
+        """The stored line without its seal."""
+        attached = {"digest", "sample", "prompts", "rendered_prompts"}
+        return self.model_dump_json(by_alias=True, exclude=attached)
+
+    def sealed(self) -> "Record":
+        """The same record with the digest that belongs to it."""
+        return self.model_copy(update={"digest": digest_of(self.body())})
+
+    def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> "Record":
+        """The same record with its sample and the prompts that its steps name."""
+        used = {step.prompt_digest for step in self.generate_steps}
+        return self.model_copy(
+            update={"sample": sample, "prompts": {key: prompts[key] for key in used if key in prompts}}
+        )
+
+    @property
+    def generate_steps(self) -> Iterator[GenerateStep]:
+        """The steps that asked the judge."""
+        return (step for step in self.steps if isinstance(step, GenerateStep))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "Record":
+        """Read a stored or self-contained record.
+
+        Raises:
+            RecordError: the text is no record, or one of a later format.
+        """
+        try:
+            fields = json.loads(text)
+            schema = fields.get("schema") if isinstance(fields, dict) else None
+            if isinstance(schema, int) and schema > SCHEMA:
+                raise RecordError(
+                    f"the record has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
+                )
+            return cls.model_validate(fields)
+        except (ValueError, RecursionError) as error:
+            raise RecordError(f"not a record: {_first_line(error)}") from error
+
+
+def outcome(measurement: Measurement) -> dict[str, Any]:
+    """The fields that a measurement gives to a record or to a part of one."""
+    return {
+        "value": measurement.value,
+        "bounds": measurement.bounds,
+        "reason": measurement.reason,
+        "counts": dict(measurement.counts),
+        "formula": measurement.formula,
+        "parts": tuple(PartResult.of(name, part) for name, part in measurement.parts.items()),
+    }
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join(str(error).split("\n")[:3])

@@ -1,0 +1,261 @@
+"""The sample that is evaluated, and the typed views of it that metrics need."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from ragmetrics_core.columns import Label, read_row
+from ragmetrics_core.errors import SampleError
+
+__all__ = [
+    "Answered",
+    "Attributed",
+    "Compared",
+    "Complete",
+    "Grounded",
+    "Label",
+    "MissingField",
+    "Referenced",
+    "ReferencedContexts",
+    "Retrieved",
+    "Sample",
+    "Turn",
+    "View",
+]
+
+
+class MissingField(SampleError):
+    """A metric needs a field that this sample does not have; `field` is its name."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+    def __str__(self) -> str:
+        """Say which field is missing."""
+        return f"the sample has no {self.field}"
+
+
+class Turn(BaseModel):
+    """One message of the conversation before the question."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: str
+    content: str
+
+
+class Sample(BaseModel):
+    """One question with what was retrieved, answered and expected; a field that is None is absent.
+
+    An empty text or list is present: a model that answers nothing has answered "".
+
+    Attributes:
+        id: names the sample in a run. Without one it is "s-" and 16 digits of the digest, so that it does not
+            depend on the row's place; two samples of equal content need ids of their own.
+        question: what was asked.
+        answer: what the system under test answered.
+        contexts: the retrieved chunks in rank order.
+        reference: the expected answer; without one, the first of `references`.
+        references: several acceptable answers.
+        reference_contexts: the chunks that should have been retrieved.
+        context_ids: ids of the retrieved chunks in rank order.
+        reference_context_ids: ids of the chunks that should have been retrieved.
+        history: the conversation before the question.
+        language: language of the sample, as a tag such as "en" or "de".
+        labels: everything else that is known about the sample, for the study; no part of the content.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    id: str = ""
+    question: str | None = None
+    answer: str | None = None
+    contexts: tuple[str, ...] | None = None
+    reference: str | None = None
+    references: tuple[str, ...] | None = None
+    reference_contexts: tuple[str, ...] | None = None
+    context_ids: tuple[str, ...] | None = None
+    reference_context_ids: tuple[str, ...] | None = None
+    history: tuple[Turn, ...] | None = None
+    language: str | None = None
+    labels: dict[str, Label] = {}
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        """Fill in the reference and the id; the model is frozen for everyone else."""
+        if self.reference is None and self.references:
+            self._fill("reference", self.references[0])
+        if not self.id:
+            self._fill("id", self._id_of_content)
+        return self
+
+    def _fill(self, name: str, value: str) -> None:
+        object.__setattr__(self, name, value)
+        self.__pydantic_fields_set__.add(name)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content: the canonical JSON of all fields that are set, but id and labels."""
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
+        # the underscore keeps the cached value out of `dict(sample)`
+        content = self.model_dump(mode="json", exclude={"id", "labels"}, exclude_none=True)
+        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+    @property
+    def _id_of_content(self) -> str:
+        return f"s-{self.digest[:16]}"
+
+    @property
+    def has_derived_id(self) -> bool:
+        """Whether the id comes from the content and was not given."""
+        return self.id == self._id_of_content
+
+    def __hash__(self) -> int:
+        """Equal samples have equal hashes, in spite of the labels' dict."""
+        return hash((self.id, self.digest))
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Copy with changed fields, validated; an id derived from the content follows the content."""
+        if not update:
+            return super().model_copy(deep=deep)
+        values = {name: getattr(self, name) for name in type(self).model_fields}
+        if self.has_derived_id:
+            values["id"] = ""
+        return type(self)(**{**values, **update})
+
+    @classmethod
+    def from_mapping(cls, row: Mapping[str, object], *, where: str = "", textual: bool = False) -> Self:
+        """Make a sample of a row that uses our column names or those of another library.
+
+        Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval and LangSmith (nested
+        `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`), in any case.
+        None and NaN mean absent. Where one text is expected, anything else is an error. Where a list of texts
+        is expected, one text is a list of one, unless the whole text is a JSON or Python list of strings, as
+        CSV exports write lists: that is decoded (string by string; nothing is evaluated). A document given as
+        a mapping counts as its `page_content`, `content` or `text`. Ids may be whole numbers. Of messages the
+        `role` and `content` are kept.
+
+        `context` means the retrieved contexts, except beside a column of DeepEval (`actual_output`,
+        `expected_output`, `retrieval_context`), where it is the ideal context: `reference_contexts`.
+
+        Every other column becomes a label: texts, numbers and truth values as they are (whole numbers that a
+        float cannot hold, dates and UUIDs as text), lists and mappings as JSON text, so that nothing is lost.
+        A `labels` mapping is merged in.
+
+        Args:
+            row: column names and values.
+            where: place of the row, put before an error's message.
+            textual: the row comes from a format that has only text (CSV): an empty cell is absent, and a
+                label that reads `true`, `false` or a number is one. `007` stays text.
+
+        Raises:
+            SampleError: a value has the wrong type, two columns of one field disagree, or no column is a
+                field of a sample.
+        """
+        try:
+            return cls(**read_row(row, textual=textual))
+        except SampleError as error:
+            raise SampleError(f"{where}: {error}" if where else str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a metric needs of a sample; the fields of a view are never None, except the language."""
+
+    language: str | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def required(cls) -> tuple[str, ...]:
+        """Names of the sample's fields that the view cannot do without."""
+        return tuple(item.name for item in fields(cls) if item.default is MISSING)
+
+    @classmethod
+    def of(cls, sample: Sample) -> Self:
+        """Take the fields from a sample.
+
+        Raises:
+            MissingField: the sample lacks one of them.
+        """
+        for name in cls.required():
+            if getattr(sample, name) is None:
+                raise MissingField(name)
+        return cls(**{item.name: getattr(sample, item.name) for item in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(View):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded(View):
+    """An answer and the contexts that it should rest on."""
+
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved(View):
+    """A question and what was retrieved for it."""
+
+    question: str
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Referenced(View):
+    """A question, its answer and the expected answer."""
+
+    question: str
+    answer: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(View):
+    """An answer and the expected answer."""
+
+    answer: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attributed(View):
+    """A question, what was retrieved for it and the expected answer."""
+
+    question: str
+    contexts: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencedContexts(View):
+    """What was retrieved and the expected answer."""
+
+    contexts: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(View):
+    """Question, answer, contexts and expected answer."""
+
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+    reference: str

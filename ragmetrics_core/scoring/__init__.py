@@ -1,0 +1,33 @@
+"""The formulas: numbers in, a number out, or None where the value is not defined.
+
+Nothing here knows a model, a sample or a record. Sums are rounded once (`math.fsum`, fractions), so that a
+score is the same to the last bit on every platform and in whatever order its parts arrive.
+"""
+
+from ragmetrics_core.scoring.claims import (
+    entity_recall,
+    f_beta,
+    f_measure,
+    harmonic_mean,
+    share,
+    supported_share,
+    weighted_mean,
+)
+from ragmetrics_core.scoring.ranking import Bounds, average_precision, average_precision_bounds
+from ragmetrics_core.scoring.similarity import Vector, cosine, mean_cosine
+
+__all__ = [
+    "Bounds",
+    "Vector",
+    "average_precision",
+    "average_precision_bounds",
+    "cosine",
+    "entity_recall",
+    "f_beta",
+    "f_measure",
+    "harmonic_mean",
+    "mean_cosine",
+    "share",
+    "supported_share",
+    "weighted_mean",
+]

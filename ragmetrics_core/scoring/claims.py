@@ -1,0 +1,252 @@
+"""Formulas over counted claims: shares, F-measures, entity recall, and the two ways scores are combined."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "entity_recall",
+    "f_beta",
+    "f_measure",
+    "harmonic_mean",
+    "share",
+    "supported_share",
+    "weighted_mean",
+]
+
+
+def supported_share(supported: Sequence[bool] | NDArray[np.bool_]) -> float | None:
+    r"""Share of the statements that are supported.
+
+    .. math:: F = \frac{|\{s \in S : s \text{ is supported}\}|}{|S|}
+
+    Range [0, 1], higher is better. Undefined (`None`) when there are no statements.
+
+    References:
+        Es et al. (2023), "RAGAS: Automated Evaluation of Retrieval Augmented Generation", section 3.
+        https://arxiv.org/abs/2309.15217
+
+    Examples:
+        >>> supported_share([True, True, False, True])
+        0.75
+        >>> supported_share([]) is None
+        True
+    """
+    return share(sum(1 for verdict in supported if verdict), len(supported))
+
+
+def share(part: int, whole: int) -> float | None:
+    r"""Share of a whole that a part makes up, from the two counts.
+
+    .. math:: \frac{\text{part}}{\text{whole}}
+
+    Range [0, 1]; whether higher is better depends on what is counted. Undefined (`None`) when the whole is 0.
+
+    Raises:
+        ValueError: the part is negative or larger than the whole.
+
+    References:
+        Es et al. (2023), section 3, context relevance: extracted sentences over all sentences.
+        https://arxiv.org/abs/2309.15217
+
+    Examples:
+        >>> share(1, 4)
+        0.25
+        >>> share(0, 0) is None
+        True
+    """
+    if not 0 <= part <= whole:
+        raise ValueError(f"a part must be between 0 and its whole, got {part} of {whole}")
+    if whole == 0:
+        return None
+    return float(part / whole)
+
+
+def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float | None:
+    r"""F-beta of three counts: true positives, false positives and false negatives.
+
+    .. math:: F_\beta = \frac{(1 + \beta^2)\, TP}{(1 + \beta^2)\, TP + \beta^2\, FN + FP}
+
+    With :math:`\beta = 1` it is :math:`TP / (TP + 0.5\,(FP + FN))`. A beta above 1 weighs what is missing
+    (FN) more, below 1 what is wrong (FP). Range [0, 1], higher is better. Undefined (`None`) when all three
+    counts are 0; 0 when there is no true positive but something is wrong or missing.
+
+    Raises:
+        ValueError: a count is negative, or beta is not a positive finite number.
+
+    References:
+        Roychowdhury et al. (2024), "Evaluation of RAG Metrics for Question Answering in the Telecom Domain",
+        equation 7 (beta = 1). https://arxiv.org/abs/2407.12873
+        van Rijsbergen (1979), "Information Retrieval", chapter 7 (any beta).
+
+    Examples:
+        >>> round(f_beta(2, 2, 1), 4)
+        0.5714
+        >>> f_beta(1, 1, 1)
+        0.5
+        >>> f_beta(0, 1, 1)
+        0.0
+        >>> f_beta(0, 0, 0) is None
+        True
+    """
+    if min(tp, fp, fn) < 0:
+        raise ValueError(f"counts cannot be negative, got TP {tp}, FP {fp}, FN {fn}")
+    missing = _weight_of_recall(beta)
+    if tp == fp == fn == 0:
+        return None
+    if tp == 0:
+        return 0.0
+    # the formula above with numerator and denominator divided by (1 + beta²)
+    return float(tp / (tp + missing * fn + (1 - missing) * fp))
+
+
+def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) -> float | None:
+    r"""F-beta of a precision and a recall that were each counted in their own unit.
+
+    .. math:: F_\beta = \frac{(1 + \beta^2)\, P\, R}{\beta^2\, P + R}
+
+    Precision counts statements of the answer, recall statements of the reference; the two lists differ in
+    length, so no single TP serves both. Range [0, 1], higher is better. A side that is undefined (`None`: it
+    has no statement) counts as 0, because the other side then has nothing to agree with. Undefined (`None`)
+    only when both are; 0 when either is 0.
+
+    Raises:
+        ValueError: precision or recall is outside [0, 1], or beta is not a positive finite number.
+
+    References:
+        van Rijsbergen (1979), "Information Retrieval", chapter 7.
+
+    Examples:
+        >>> f_measure(0.5, 1.0)
+        0.6666666666666666
+        >>> f_measure(1.0, None)
+        0.0
+        >>> f_measure(None, None) is None
+        True
+    """
+    weight = _weight_of_recall(beta)
+    for name, value in (("precision", precision), ("recall", recall)):
+        if value is not None and not 0 <= value <= 1:
+            raise ValueError(f"{name} must be between 0 and 1, got {value}")
+    if precision is None and recall is None:
+        return None
+    if not precision or not recall:
+        return 0.0
+    # a weighted harmonic mean: the same formula, without a product that could underflow
+    return float(1 / ((1 - weight) / precision + weight / recall))
+
+
+def entity_recall(reference: Sequence[str], found: Sequence[str]) -> float | None:
+    r"""Share of the reference's distinct entities that were found.
+
+    .. math:: \frac{|CE \cap GE|}{|GE|}
+
+    with :math:`GE` the entities of the reference and :math:`CE` those of the contexts. Entities are compared
+    as they are, letter by letter; bring both sides to one spelling before. Range [0, 1], higher is better.
+    Undefined (`None`) when the reference has no entity.
+
+    References:
+        ragas, "Context entities recall". https://docs.ragas.io/en/stable/concepts/metrics/
+        Its denominator has 1e-8 added; here there is none, so full recall is exactly 1.
+
+    Examples:
+        >>> entity_recall(["Agra", "1631", "Yamuna", "Agra"], ["Agra", "India"])
+        0.3333333333333333
+        >>> entity_recall([], ["India"]) is None
+        True
+    """
+    wanted = set(reference)
+    return share(len(wanted & set(found)), len(wanted))
+
+
+def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    r"""Mean of scores with weights, which need not add up to 1.
+
+    .. math:: \frac{\sum_i w_i x_i}{\sum_i w_i}
+
+    Its range is that of the values. A value with weight 0 is not looked at. Undefined (`None`) when a value
+    that has weight is `None`.
+
+    Raises:
+        ValueError: the lengths differ, a weight is negative, all are 0, or a number is not finite.
+
+    References:
+        Roychowdhury et al. (2024), equation 8: answer correctness from factual correctness and similarity.
+        https://arxiv.org/abs/2407.12873
+
+    Examples:
+        >>> round(weighted_mean([1.0, 0.704], [0.75, 0.25]), 3)
+        0.926
+        >>> weighted_mean([1.0, None], [1, 0])
+        1.0
+        >>> weighted_mean([1.0, None], [3, 1]) is None
+        True
+    """
+    if len(values) != len(weights):
+        raise ValueError(f"each value needs one weight, got {len(values)} values and {len(weights)} weights")
+    if not all(math.isfinite(weight) and weight >= 0 for weight in weights):
+        raise ValueError(f"weights must be finite and not negative, got {list(weights)}")
+    if not any(weight > 0 for weight in weights):
+        raise ValueError(f"at least one weight must be above 0, got {list(weights)}")
+    # scaled by a power of two: changes no result, but huge or tiny weights cannot over- or underflow
+    exponent = math.frexp(max(weights))[1]
+    products: list[float] = []
+    shares: list[float] = []
+    for value, weight in zip(values, weights, strict=True):
+        if weight == 0:
+            continue
+        if value is None:
+            return None
+        scaled = math.ldexp(weight, -exponent)
+        shares.append(scaled)
+        products.append(scaled * _finite(value))
+    return math.fsum(products) / math.fsum(shares)
+
+
+def harmonic_mean(values: Sequence[float | None]) -> float | None:
+    r"""Harmonic mean of scores: low as soon as one of them is low.
+
+    .. math:: H = \frac{n}{\sum_i 1 / x_i}
+
+    Its range is that of the values, higher is better. 0 when a value is 0, the limit of the formula.
+    Undefined (`None`) when there are no values, or one of them is `None` or negative.
+
+    Raises:
+        ValueError: a value is not finite.
+
+    References:
+        ragas 0.0.x, the "ragas score": the harmonic mean of its parts. https://docs.ragas.io/
+
+    Examples:
+        >>> harmonic_mean([0.5, 1.0])
+        0.6666666666666666
+        >>> harmonic_mean([0.9, 0.0, 0.8])
+        0.0
+        >>> harmonic_mean([0.9, None]) is None
+        True
+    """
+    parts = [_finite(value) for value in values if value is not None]
+    if len(parts) < len(values) or not parts or min(parts) < 0:
+        return None
+    least = min(parts)
+    if least == 0:
+        return 0.0
+    # n / sum(1/x), with the least value taken out of the sum: 1/x of a tiny x would overflow
+    return least * (len(parts) / math.fsum(least / value for value in parts))
+
+
+def _weight_of_recall(beta: float) -> float:
+    """beta² / (1 + beta²): how much of the whole weight recall gets; 1/2 for beta 1."""
+    if not (math.isfinite(beta) and beta > 0):
+        raise ValueError(f"beta must be a positive finite number, got {beta}")
+    inverse = 1 / float(beta)
+    return 1 / (1 + inverse * inverse)
+
+
+def _finite(value: float) -> float:
+    """Refuse NaN and infinity: a formula would carry them into a score without a word."""
+    if not math.isfinite(value):
+        raise ValueError(f"a score must be a finite number, got {value}")
+    return float(value)

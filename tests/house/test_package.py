@@ -1,0 +1,134 @@
+"""What is built and installed is complete, and importing it has no side effects."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Loading any of these at import would slow every user down for the sake of some.
+FOREIGN = {
+    "aiohttp",
+    "haystack",
+    "httpx",
+    "httpx2",
+    "langchain",
+    "langchain_core",
+    "llama_index",
+    "openai",
+    "pandas",
+    "requests",
+    "rich",
+    "scipy",
+    "torch",
+    "typer",
+    "wordllama",
+    "xllamacpp",
+}
+
+IMPORT_AND_LIST_MODULES = """
+import sys, threading
+import ragmetrics_core
+print(threading.active_count(), *sys.modules)
+"""
+
+# The required dependencies come first: what they do while they load is theirs. Reading code and the
+# package's own files is what importing means; everything else is reported.
+IMPORT_UNDER_AUDIT = """
+import os, pathlib, sys
+import json_repair, numpy, pydantic, sentencex
+
+here = str(pathlib.Path(os.environ["PACKAGE_PARENT"], "ragmetrics_core"))
+known = (here, sys.prefix, sys.base_prefix)
+
+def watch(event, args):
+    if event.startswith(("socket.", "subprocess.", "sqlite3.", "os.system", "_thread.start")):
+        print(event, args)
+    if event == "open":
+        path, mode, flags = args
+        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        if writes or not os.path.abspath(os.fsdecode(path)).startswith(known):
+            print(event, args)
+
+sys.addaudithook(watch)
+import ragmetrics_core
+"""
+
+
+def python(code: str, *, package_parent: Path = ROOT, cwd: Path = ROOT) -> str:
+    """Run code in a new interpreter that finds the package in `package_parent`; what it printed."""
+    environment = {**os.environ, "PYTHONPATH": str(package_parent), "PACKAGE_PARENT": str(package_parent)}
+    command = [sys.executable, "-B", "-P", "-c", code]
+    done = subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def build(target: str, folder: Path) -> Path:
+    """Build a `wheel` or an `sdist` of this tree with the build backend itself, which needs no network."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def package_files() -> set[str]:
+    files = {p for p in (ROOT / "ragmetrics_core").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
+    return {p.relative_to(ROOT).as_posix() for p in files}
+
+
+def test_importing_loads_no_framework_client_or_heavy_library_and_starts_no_thread():
+    threads, *modules = python(IMPORT_AND_LIST_MODULES).split()
+
+    assert "ragmetrics_core" in modules
+    assert not FOREIGN & set(modules)
+    assert threads == "1"
+
+
+def test_importing_opens_no_socket_no_process_and_no_file_of_the_user():
+    assert python(IMPORT_UNDER_AUDIT) == ""
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path, package_files: set[str]):
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
+
+    assert "ragmetrics_core/py.typed" in shipped
+    assert shipped == package_files
+
+
+def test_the_wheel_carries_the_licence(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        (licence,) = (name for name in archive.namelist() if name.endswith(".dist-info/licenses/LICENSE"))
+        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+
+
+def test_the_package_imports_from_a_built_wheel_elsewhere(wheel: Path, tmp_path: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+
+    found = python(
+        "import ragmetrics_core; print(ragmetrics_core.__file__)", package_parent=tmp_path, cwd=tmp_path
+    )
+
+    assert Path(found).is_relative_to(tmp_path)
+
+
+def test_the_source_archive_holds_what_builds_and_tests_the_package(tmp_path: Path, package_files: set[str]):
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        shipped = {name.partition("/")[2] for name in archive.getnames()}
+
+    assert package_files <= shipped
+    assert {"LICENSE", "README.md", "pyproject.toml", "Makefile", "tests/conftest.py"} <= shipped

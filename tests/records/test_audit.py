@@ -1,0 +1,303 @@
+"""Records prove themselves: derived again they are the same, and every alteration is named."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Record, Run, diff, evaluate, recompute, rescore
+from ragmetrics_core.drivers import audit, rendered, self_contained
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.metrics import METRICS
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+SAMPLE = {
+    "id": "q1",
+    "question": "Where and when was Einstein born?",
+    "contexts": ["Albert Einstein (born 14 March 1879) was a German-born physicist. He played the violin."],
+    "answer": "Einstein was born in Germany on 20 March 1879.",
+    "reference": "Einstein was born in Germany in 1879.",
+}
+TWO_VERDICTS = {
+    "verdicts": [
+        {"number": 1, "reason": "says so", "evidence": "German-born physicist", "verdict": "yes"},
+        {"number": 2, "reason": "another day", "evidence": "14 March 1879", "verdict": "no"},
+    ]
+}
+REPLIES = {
+    "statements": {
+        "statements": ["Einstein was born in Germany.", "Einstein was born on 20 March 1879."],
+        "declined": False,
+    },
+    "reference_statements": {"statements": ["Einstein was born in Germany.", "Einstein was born in 1879."]},
+    "verdicts": TWO_VERDICTS,
+    "reference_verdicts": TWO_VERDICTS,
+    "answer_verdicts": TWO_VERDICTS,
+    "chunk_verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
+    "relevant_sentences": {"relevant": [1]},
+    "questions": {"questions": [{"question": "Where was Einstein born?", "noncommittal": False}]},
+    "entities": {"entities": ["Einstein", "Germany"]},
+    "context_entities": {"entities": ["Albert Einstein", "germany"]},
+}
+
+
+def judged(replies: dict[str, Any] | None = None) -> ScriptedJudge:
+    return ScriptedJudge({**REPLIES, **(replies or {})})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A finished run of all metrics on one sample."""
+    evaluate([SAMPLE], metrics=list(METRICS), judge=judged(), embedder=HashEmbedder(), out=tmp_path / "run")
+    return tmp_path / "run"
+
+
+def alter(folder: Path, metric: str, change: Any) -> list[str]:
+    """Alter one stored record of a run by hand; gives the fields that the audit names."""
+    file = folder / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for fields in lines:
+        if fields["metric"] == metric:
+            change(fields)
+    file.write_text(
+        "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines), encoding="utf-8"
+    )
+    return [difference.field for _, found in Run.load(folder).audit() for difference in found]
+
+
+def test_an_untouched_run_has_no_difference(folder):
+    assert list(Run.load(folder).audit()) == []
+
+
+def test_an_altered_value_is_named(folder):
+    assert "value" in alter(folder, "faithfulness", lambda record: record.update(value=0.9))
+
+
+def test_an_altered_count_is_named(folder):
+    assert "counts.supported" in alter(
+        folder, "faithfulness", lambda record: record["counts"].update(supported=2)
+    )
+
+
+def test_an_altered_formula_is_named(folder):
+    assert "formula" in alter(folder, "faithfulness", lambda record: record.update(formula="2 / 2 = 1"))
+
+
+def test_an_altered_verdict_is_named(folder):
+    fields = alter(folder, "faithfulness", lambda record: record["verdicts"][1].update(supported=True))
+    assert "verdicts[2].supported" in fields
+
+
+def test_an_altered_reason_is_named(folder):
+    fields = alter(folder, "faithfulness", lambda record: record["verdicts"][0].update(reason="no idea"))
+    assert "verdicts[1].reason" in fields
+
+
+def test_a_raw_reply_altered_in_its_meaning_is_named_with_all_that_follows(folder):
+    def flip(record):
+        record["steps"][1]["reply"] = record["steps"][1]["reply"].replace('"no"', '"yes"')
+
+    fields = alter(folder, "faithfulness", flip)
+    assert {"steps[2].reply_digest", "verdicts[2].supported", "value", "formula"} <= set(fields)
+
+
+def test_a_raw_reply_altered_only_in_a_blank_is_named(folder):
+    def add_blank(record):
+        record["steps"][0]["reply"] += " "
+
+    assert "steps[1].reply_digest" in alter(folder, "faithfulness", add_blank)
+
+
+def test_an_altered_rule_is_named(folder):
+    assert "steps[1].rule" in alter(
+        folder, "faithfulness", lambda record: record["steps"][0].update(rule="numbered")
+    )
+
+
+def test_an_altered_cosine_moves_the_value(folder):
+    fields = alter(folder, "answer_similarity", lambda record: record["steps"][0].update(cosines=[0.123]))
+    assert "value" in fields
+
+
+def test_an_altered_part_is_named(folder):
+    fields = alter(folder, "answer_correctness", lambda record: record["parts"][0].update(value=1.0))
+    assert "parts[1].value" in fields
+
+
+def test_an_altered_status_is_named(folder):
+    assert "status" in alter(folder, "faithfulness", lambda record: record.update(status="undefined"))
+
+
+@pytest.mark.parametrize("name", ["judge", "embedder", "versions"])
+def test_what_cannot_be_derived_is_sealed(folder, name):
+    value = {"ragmetrics": "9"} if name == "versions" else "another model"
+    assert alter(folder, "answer_relevance", lambda record: record.update({name: value})) == ["digest"]
+
+
+def test_an_altered_prompt_is_named(folder):
+    file = folder / "prompts.jsonl"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(
+        text.replace("Decide for each numbered statement", "Agree with each numbered statement"),
+        encoding="utf-8",
+    )
+    fields = {
+        found.field.split("[")[0] for _, differences in Run.load(folder).audit() for found in differences
+    }
+    assert "prompts" in fields
+
+
+def test_an_altered_sample_is_named(folder):
+    file = folder / "samples.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace("20 March", "14 March"), encoding="utf-8")
+    fields = {found.field for _, differences in Run.load(folder).audit() for found in differences}
+    assert "sample" in fields
+
+
+def test_altering_one_record_leaves_the_others_proved(folder):
+    alter(folder, "faithfulness", lambda record: record.update(value=0.9))
+    assert [key.signature for key, _ in Run.load(folder).audit()] == ["faithfulness/strict.1"]
+
+
+def test_a_judge_that_answers_garbage_leaves_records_without_a_difference(tmp_path):
+    run = evaluate(
+        [SAMPLE],
+        metrics=list(METRICS),
+        judge=lambda _: "lorem ipsum ◊◊◊ { [",
+        embedder=HashEmbedder(),
+        out=tmp_path / "r",
+    )
+    statuses = {record.metric: record.status for record in run.records()}
+    assert statuses["faithfulness"] == "parse_error"
+    assert list(Run.load(tmp_path / "r").audit()) == []
+
+
+def test_recompute_needs_no_model_and_gives_the_same_score(folder):
+    for record in Run.load(folder).records():
+        assert recompute(record).value == record.value
+
+
+def test_a_record_without_its_sample_says_so(folder):
+    line = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    with pytest.raises(
+        RecordError, match="lacks its sample; read it through its run, or save it self-contained"
+    ):
+        recompute(Record.from_json(line))
+
+
+def test_a_self_contained_record_is_enough(folder):
+    record = self_contained(Run.load(folder).record("q1", "faithfulness"))
+    mailed = Record.from_json(record.model_dump_json(by_alias=True))
+    assert recompute(mailed).value == record.value
+    assert audit(mailed) == []
+
+
+def test_the_exact_prompt_of_a_step_can_be_shown(folder):
+    record = Run.load(folder).record("q1", "faithfulness")
+    system, user = rendered(record, next(record.generate_steps))
+    assert system.role == "system"
+    assert "<answer>\nEinstein was born in Germany on 20 March 1879.\n</answer>" in user.content
+
+
+def test_a_later_format_is_refused_plainly():
+    with pytest.raises(
+        RecordError, match="the record has format 2; this version of ragmetrics reads up to 1"
+    ):
+        Record.from_json('{"schema": 2}')
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 1}', "\x00"])
+def test_what_is_no_record_is_a_clear_error(text):
+    with pytest.raises(RecordError, match="not a record"):
+        Record.from_json(text)
+
+
+def test_unknown_fields_of_a_record_are_kept(folder):
+    fields = json.loads((folder / "records.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    record = Record.from_json(json.dumps({**fields, "colour": "blue"}))
+    assert json.loads(record.stored())["colour"] == "blue"
+
+
+def test_rescore_applies_another_variant_of_the_same_prompts():
+    # context precision under ragas-0.4: (1/1) / (1 + 1e-10)
+    record = evaluate([SAMPLE], metrics="context_precision", judge=judged()).record("q1", "context_precision")
+    assert record.value == 1.0
+    assert rescore(record, variant="ragas-0.4").value == pytest.approx(1 / (1 + 1e-10), abs=1e-15)
+
+
+def test_rescore_refuses_a_variant_that_asks_other_prompts(folder):
+    with pytest.raises(
+        ConfigError, match=r"the record answers statements.v1, not paper_statements.v1: evaluate again"
+    ):
+        rescore(Run.load(folder).record("q1", "faithfulness"), variant="paper")
+
+
+def test_rescore_takes_settings(folder):
+    # precision alone: 1 of 2 answer statements
+    record = Run.load(folder).record("q1", "factual_correctness")
+    assert rescore(record, mode="precision").formula == "1 / 2 = 0.5"
+
+
+def test_diff_names_the_flipped_verdict_and_what_it_did():
+    flipped = {"verdicts": [{"number": 1, "verdict": "yes"}, {"number": 2, "verdict": "yes"}]}
+    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).record("q1", "faithfulness")
+    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"verdicts": flipped})).record(
+        "q1", "faithfulness"
+    )
+    found = diff(before, after)
+    assert [str(change) for change in found.flipped] == [
+        "~ not supported → supported: Einstein was born on 20 March 1879."
+    ]
+    assert found.moved == 0.5
+    assert (found.added, found.removed, found.reworded) == ((), (), ())
+
+
+def test_diff_pairs_reworded_statements_and_lists_the_others():
+    other = {"statements": ["Einstein was born in Germany", "Einstein liked music."]}
+    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).record("q1", "faithfulness")
+    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": other})).record(
+        "q1", "faithfulness"
+    )
+    found = diff(before, after)
+    assert [(change.before.text, change.after.text) for change in found.reworded] == [
+        ("Einstein was born in Germany.", "Einstein was born in Germany")
+    ]
+    assert [change.before.text for change in found.removed] == ["Einstein was born on 20 March 1879."]
+    assert [change.after.text for change in found.added] == ["Einstein liked music."]
+
+
+def test_a_person_overrules_a_verdict_and_the_record_keeps_both(folder):
+    run = Run.load(folder)
+    score = run.correct("q1", "faithfulness", 2, True, by="Ada")
+    # both statements are supported now: 2/2
+    assert score.formula == "2 / 2 = 1"
+    verdict = score.record.verdicts[1]
+    assert (verdict.supported, verdict.overruled) == (True, False)
+    assert score.record.corrections[0].by == "Ada"
+
+
+def test_a_correction_is_stored_and_proves_itself(folder):
+    Run.load(folder).correct("q1", "faithfulness", 2, True)
+    again = Run.load(folder)
+    assert again.score("q1", "faithfulness").value == 1.0
+    assert list(again.audit()) == []
+
+
+def test_a_correction_reaches_a_part_of_a_composite_metric(folder):
+    # FacCor 1/2 and 1/2 → P 1, R 1/2, F1 = 2 x 1 x 0.5 / 1.5 = 0.667
+    score = Run.load(folder).correct("q1", "answer_correctness", 2, True)
+    assert score.record.parts[0].formula == "F1 of P 2 / 2 and R 1 / 2 = 0.667"
+
+
+def test_the_second_decision_of_a_person_replaces_the_first(folder):
+    run = Run.load(folder)
+    run.correct("q1", "faithfulness", 2, True)
+    score = run.correct("q1", "faithfulness", 2, False)
+    assert score.value == 0.5
+    assert len(score.record.corrections) == 1
+
+
+def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
+    with pytest.raises(ConfigError, match=r"has verdicts 1 to 2, no 3"):
+        Run.load(folder).correct("q1", "faithfulness", 3, True)

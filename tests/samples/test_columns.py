@@ -1,0 +1,381 @@
+"""Rows with the column names of other libraries become the same samples."""
+
+import json
+import math
+from collections import OrderedDict
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.sample import Sample, Turn
+
+read = Sample.from_mapping
+EXPECTED = Sample(question="Q?", answer="A.", contexts=("c1", "c2"), reference="R.")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"question": "Q?", "answer": "A.", "contexts": ["c1", "c2"], "reference": "R."},
+        {"question": "Q?", "answer": "A.", "contexts": ["c1", "c2"], "ground_truth": "R."},
+        {"user_input": "Q?", "response": "A.", "retrieved_contexts": ["c1", "c2"], "reference": "R."},
+        {"query": "Q?", "response": "A.", "contexts": ["c1", "c2"], "reference": "R."},
+        {"query": "Q?", "response": "A.", "contexts": ["c1", "c2"], "reference_answer": "R."},
+        {
+            "question": "Q?",
+            "predicted_answer": "A.",
+            "documents": [{"content": "c1", "meta": {}}, {"content": "c2"}],
+            "ground_truth_answer": "R.",
+        },
+        {"input": "Q?", "actual_output": "A.", "retrieval_context": ["c1", "c2"], "expected_output": "R."},
+        {
+            "inputs": {"question": "Q?"},
+            "outputs": {"answer": "A.", "contexts": ["c1", "c2"]},
+            "reference_outputs": {"answer": "R."},
+        },
+        {
+            "inputs": {"input": "Q?"},
+            "outputs": {"output": "A.", "documents": [{"page_content": "c1"}, {"page_content": "c2"}]},
+            "reference_outputs": {"output": "R."},
+        },
+        {
+            "inputs.question": "Q?",
+            "outputs.answer": "A.",
+            "outputs.contexts": ["c1", "c2"],
+            "reference_outputs.reference": "R.",
+        },
+        {"Question": "Q?", " answer ": "A.", "CONTEXTS": ("c1", "c2"), "Ground_Truth": "R."},
+        {
+            "input": "Q?",
+            "context": [{"text": "c1"}, {"page_content": "c2"}],
+            "answer": "A.",
+            "reference": "R.",
+        },
+    ],
+    ids=[
+        "ours",
+        "ragas old",
+        "ragas new",
+        "LlamaIndex",
+        "LlamaIndex data set",
+        "Haystack",
+        "DeepEval",
+        "LangSmith",
+        "LangSmith output",
+        "LangSmith columns",
+        "other spelling",
+        "LangChain chain",
+    ],
+)
+def test_every_ecosystem_gives_the_same_sample(row):
+    assert read(row) == EXPECTED
+
+
+@pytest.mark.parametrize("column", ["references", "ground_truths", "ground_truth_answers"])
+def test_several_references_are_kept_and_the_first_is_the_reference(column):
+    sample = read({"question": "Q?", column: ["r1", "r2"]})
+    assert (sample.reference, sample.references) == ("r1", ("r1", "r2"))
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ({"reference_contexts": ["x"]}, "reference_contexts"),
+        ({"reference_outputs": {"contexts": ["x"]}}, "reference_contexts"),
+        ({"retrieved_context_ids": ["x"]}, "context_ids"),
+        ({"retrieved_ids": ["x"]}, "context_ids"),
+        ({"reference_context_ids": ["x"]}, "reference_context_ids"),
+        ({"expected_ids": ["x"]}, "reference_context_ids"),
+    ],
+)
+def test_columns_of_the_retriever(row, field):
+    assert getattr(read(row), field) == ("x",)
+
+
+def test_context_is_what_was_retrieved():
+    assert read({"question": "Q?", "context": "c"}).contexts == ("c",)
+
+
+@pytest.mark.parametrize("companion", ["actual_output", "expected_output"])
+def test_context_beside_a_deepeval_column_is_the_ideal_context(companion):
+    sample = read({"input": "Q?", companion: "A.", "context": ["ideal"]})
+    assert (sample.contexts, sample.reference_contexts) == (None, ("ideal",))
+
+
+def test_deepeval_rows_tell_ideal_and_retrieved_context_apart():
+    sample = read({"input": "Q?", "context": ["ideal"], "retrieval_context": ["found"]})
+    assert (sample.contexts, sample.reference_contexts) == (("found",), ("ideal",))
+
+
+def test_two_columns_of_one_field_that_agree_are_fine():
+    assert read({"question": "Q?", "user_input": "Q?"}) == read({"question": "Q?"})
+
+
+def test_an_absent_column_does_not_disagree():
+    assert read({"answer": None, "response": "A.", "actual_output": math.nan}).answer == "A."
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"answer": "A", "response": "B"}, "'answer' and 'response' both mean answer and disagree; keep one"),
+        (
+            {"contexts": ["a"], "retrieved_contexts": ["a", "b"]},
+            "'contexts' and 'retrieved_contexts' both mean contexts and disagree; keep one",
+        ),
+        (
+            {"question": "A", "inputs": {"question": "B"}},
+            "'question' and 'inputs.question' both mean question and disagree; keep one",
+        ),
+        ({"answer": 42}, "'answer' must be text, got int (42)"),
+        ({"answer": True}, "'answer' must be text, got bool (True)"),
+        ({"question": b"Q"}, "'question' must be text, got bytes (b'Q')"),
+        ({"ground_truth": ["R"]}, "'ground_truth' must be text, got list (['R'])"),
+        ({"question": "x", "language": 1}, "'language' must be text, got int (1)"),
+        ({"answer": ["x" * 99]}, "'answer' must be text, got list (['" + "x" * 55 + "...)"),
+        ({"contexts": 7}, "'contexts' must be a list of texts, got int (7)"),
+        ({"contexts": {"a": 1}}, "'contexts' must be a list of texts, got dict ({'a': 1})"),
+        ({"contexts": ["a", None]}, "'contexts' item 2 must be text, got None"),
+        ({"contexts": ["a", math.nan]}, "'contexts' item 2 must be text, got None"),
+        ({"contexts": ["a", 3]}, "'contexts' item 2 must be text, got int (3)"),
+        ({"contexts": [["a"]]}, "'contexts' item 1 must be text, got list (['a'])"),
+        (
+            {"documents": [{"body": "a"}]},
+            "'documents' item 1 has no text under any of page_content, content, text",
+        ),
+        ({"context_ids": ["a", 1.5]}, "'context_ids' item 2 must be text, got float (1.5)"),
+        ({"id": ["a"], "question": "Q"}, "'id' must be text, got list (['a'])"),
+        ({"id": True, "question": "Q"}, "'id' must be text, got bool (True)"),
+        ({"answer": "a\ud800b"}, "'answer' is not valid Unicode: half a character at 1"),
+        ({"history": "Hi"}, "'history' must be a list of messages, got str ('Hi')"),
+        ({"history": 1}, "'history' must be a list of messages, got int (1)"),
+        ({"history": ["Hi"]}, "'history' item 1 must have a role and a content, got str ('Hi')"),
+        ({"history": [{"role": "user"}]}, "'history' item 1 content must be text, got None"),
+        ({"question": "Q", "labels": [1]}, "'labels' must be a mapping with text keys, got list ([1])"),
+        ({"question": "Q", "labels": "x"}, "'labels' must be a mapping, got str ('x')"),
+        (
+            {"question": "Q", "model": "a", "labels": {"model": "b"}},
+            "label 'model' is given twice with different values",
+        ),
+        ({"question": "Q", "rating": math.inf}, "label 'rating' must be a finite number, got inf"),
+        ({"question": "Q", "tags": {1, 2}}, "label 'tags' cannot be kept, got set ({1, 2})"),
+        ({"question": "Q", "note": "\udfff"}, "label 'note' is not valid Unicode: half a character at 0"),
+        ({"question": "Q", "\udfff": 1}, "a label's name is not valid Unicode: half a character at 0"),
+        ({"question": "Q", 3: 1}, "column names must be text, got int (3)"),
+        ({}, "nothing to evaluate, found only the columns []"),
+        ({"qestion": "Q"}, "nothing to evaluate, found only the columns ['qestion']"),
+        ({"id": "1", "language": "en"}, "nothing to evaluate, found only the columns ['id', 'language']"),
+        (
+            {"question": None, "answer": math.nan},
+            "nothing to evaluate, found only the columns ['question', 'answer']",
+        ),
+    ],
+    ids=str,
+)
+def test_a_row_that_is_no_sample_is_refused_with_the_reason(row, message):
+    with pytest.raises(SampleError) as caught:
+        read(row)
+    assert str(caught.value) == message
+
+
+def test_the_message_starts_with_the_place_of_the_row():
+    with pytest.raises(SampleError) as caught:
+        read({"answer": 42}, where="row 3")
+    assert str(caught.value) == "row 3: 'answer' must be text, got int (42)"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("one chunk", ("one chunk",)),
+        ("", ("",)),
+        ("  ", ("  ",)),
+        ('["a", "b"]', ("a", "b")),
+        (' ["a",\n"b"]\n', ("a", "b")),
+        ("[]", ()),
+        ("['a', 'b']", ("a", "b")),
+        ("['it\\'s', \"it's\", 'new\\nline', '\\xe9\\u20ac']", ("it's", "it's", "new\nline", "é€")),
+        ("['a',]", ("a",)),
+        ("['a' 'b'\n 'c']", ("a", "b", "c")),  # how numpy writes an array
+        ("[1, 2]", ("[1, 2]",)),
+        ('["a", 1]', ('["a", 1]',)),
+        ("[see note]", ("[see note]",)),
+        ("['a'] and ['b']", ("['a'] and ['b']",)),
+        ("['a', b]", ("['a', b]",)),
+        ("['a' + 'b']", ("['a' + 'b']",)),
+        ("['a' * 9]", ("['a' * 9]",)),
+        ("[f'{x}']", ("[f'{x}']",)),
+        ("[__import__('os').getcwd()]", ("[__import__('os').getcwd()]",)),
+        ("['\\d']", ("['\\d']",)),
+        ("['\\U99999999']", ("['\\U99999999']",)),
+        ("[" * 100_000 + "]", ("[" * 100_000 + "]",)),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_contexts_written_as_one_text(written, expected):
+    assert read({"contexts": written}).contexts == expected
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5))
+def test_a_list_that_was_written_to_a_csv_file_is_read_back(texts):
+    assert read({"contexts": json.dumps(texts)}).contexts == tuple(texts)
+    assert read({"contexts": repr(texts)}).contexts == tuple(texts)
+
+
+@given(st.text(alphabet="[]'\", \\nx\n", max_size=40))
+def test_no_text_is_too_odd_for_a_context(text):
+    assert all(isinstance(chunk, str) for chunk in read({"contexts": f"[{text}]"}).contexts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "['a'" + " " * 200_000 + "x]",
+        "[" + "'a' " * 50_000 + "x]",
+        "['" + "\\\\" * 100_000 + "]",
+        "['a" + "\\'" * 100_000 + "]",
+    ],
+    ids=["spaces", "strings", "backslashes", "quotes"],
+)
+def test_a_hostile_text_is_one_chunk(text):
+    # with a pattern that tries every split of the blanks, the first of these would not end
+    assert read({"contexts": text}).contexts == (text,)
+
+
+def test_whitespace_is_kept():
+    assert read({"question": " Q \n", "answer": "  "}).question == " Q \n"
+
+
+def test_an_empty_text_is_present():
+    assert read({"answer": ""}).answer == ""
+
+
+@pytest.mark.parametrize(
+    ("given_id", "expected"),
+    [("q 1", "q 1"), (17, "17"), (17.0, "17"), (np.int64(17), "17"), (UUID(int=1), str(UUID(int=1)))],
+)
+def test_ids_are_text_or_whole_numbers(given_id, expected):
+    assert read({"id": given_id, "question": "Q"}).id == expected
+    assert read({"context_ids": [given_id]}).context_ids == (expected,)
+
+
+@pytest.mark.parametrize("absent", [None, math.nan, np.nan, np.float32("nan"), ""])
+def test_without_an_id_the_content_gives_it(absent):
+    assert read({"id": absent, "question": "Q"}).id == Sample(question="Q").id
+
+
+def test_numpy_values_are_read_as_python_values():
+    row = {
+        "question": np.str_("Q"),
+        "contexts": np.array(["a", "b"]),
+        "rank": np.int64(2),
+        "ok": np.bool_(True),
+    }
+    sample = read(row)
+    assert sample == Sample(question="Q", contexts=("a", "b"), labels={"rank": 2.0, "ok": True})
+    assert [type(value) for value in sample.labels.values()] == [float, bool]
+
+
+def test_messages_keep_their_role_and_content():
+    row = {"question": "Q", "history": [{"role": "user", "content": "Hi", "name": "Ann"}]}
+    turns = (Turn(role="user", content="Hi"),)
+    assert read(row).history == turns
+    assert read({"question": "Q", "chat_history": json.dumps(row["history"])}).history == turns
+    assert read({"question": "Q", "history": turns}).history == turns
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("text", "text"),
+        ("true", "true"),
+        (True, True),
+        (3, 3.0),
+        (0.5, 0.5),
+        (None, None),
+        (math.nan, None),
+        (2**53, float(2**53)),
+        (2**53 + 1, "9007199254740993"),
+        (date(2024, 5, 1), "2024-05-01"),
+        (datetime(2024, 5, 1, 12, tzinfo=UTC), "2024-05-01T12:00:00+00:00"),
+        (Decimal("0.10"), "0.10"),
+        (["a", "é"], '["a", "é"]'),
+        (OrderedDict(k=[1, Decimal("0.1")]), '{"k": [1, "0.1"]}'),
+        (np.array([1, 2]), "[1, 2]"),
+    ],
+    ids=str,
+)
+def test_other_columns_become_labels_without_loss(value, expected):
+    label = read({"question": "Q", "other": value}).labels["other"]
+    assert label == expected
+    assert type(label) is type(expected)
+
+
+def test_a_labels_mapping_is_merged_with_the_columns():
+    sample = read({"question": "Q", "model": "m", "labels": {"correct": True, "model": "m"}})
+    assert sample.labels == {"model": "m", "correct": True}
+
+
+def test_unknown_parts_of_nested_columns_keep_their_full_name():
+    sample = read({"inputs": {"question": "Q", "user": "ann"}, "reference_outputs": {"score": 1}})
+    assert sample.labels == {"inputs.user": "ann", "reference_outputs.score": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("true", True),
+        ("FALSE", False),
+        ("3", 3.0),
+        ("-0.5", -0.5),
+        ("1e3", 1000.0),
+        ("007", "007"),
+        ("+1", "+1"),
+        ("1_000", "1_000"),
+        (" 3", " 3"),
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("1e999", "1e999"),
+        ("9007199254740993", "9007199254740993"),
+        ("٣", "٣"),
+        ("yes", "yes"),
+        ("", None),
+    ],
+)
+def test_labels_of_a_text_format_are_the_values_that_they_spell(written, expected):
+    label = read({"question": "Q", "label": written}, textual=True).labels["label"]
+    assert label == expected
+    assert type(label) is type(expected)
+
+
+def test_an_empty_cell_of_a_text_format_is_absent():
+    assert read({"question": "Q", "answer": ""}, textual=True).answer is None
+
+
+def test_texts_of_a_text_format_stay_texts():
+    assert read({"question": "42", "answer": "true"}, textual=True).answer == "true"
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+names = st.sampled_from(
+    ["question", "contexts", "id", "history", "labels", "context", "inputs", "outputs", "x"]
+)
+
+
+@given(st.dictionaries(names, junk))
+def test_any_row_is_a_sample_or_an_error_of_the_data(row):
+    try:
+        sample = read(row)
+    except SampleError:
+        return
+    assert Sample.model_validate_json(sample.model_dump_json()) == sample

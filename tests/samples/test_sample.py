@@ -1,0 +1,207 @@
+"""What a sample is: its id, its digest, what makes two samples the same, and the views of it."""
+
+import copy
+import hashlib
+import pickle
+from dataclasses import FrozenInstanceError, fields
+
+import pytest
+from pydantic import ValidationError
+
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.sample import (
+    Answered,
+    Attributed,
+    Compared,
+    Complete,
+    Grounded,
+    MissingField,
+    Referenced,
+    ReferencedContexts,
+    Retrieved,
+    Sample,
+    Turn,
+)
+
+VIEWS = [Answered, Attributed, Compared, Complete, Grounded, Referenced, ReferencedContexts, Retrieved]
+
+FULL = Sample(
+    id="q1",
+    question="Where?",
+    answer="Here.",
+    contexts=("It is here.",),
+    reference="Here.",
+    history=(Turn(role="user", content="Hi"),),
+    language="en",
+    labels={"model": "m", "correct": True, "rating": 4.0, "note": None},
+)
+
+
+def test_a_given_id_is_kept():
+    assert Sample(id="q1", question="Where?").id == "q1"
+
+
+def test_the_digest_is_the_sha256_of_the_content_as_sorted_compact_json():
+    # written out by hand: other programs must be able to recompute it
+    content = '{"answer":"H\\u00e9re.","contexts":["a","b"],"question":"Where?"}'
+    sample = Sample(id="x", question="Where?", answer="Hére.", contexts=("a", "b"), labels={"k": 1})
+    assert sample.digest == hashlib.sha256(content.encode()).hexdigest()
+
+
+def test_an_id_that_is_not_given_comes_from_the_content():
+    sample = Sample(question="Where?", answer="Here.")
+    assert sample.id == "s-" + sample.digest[:16]
+    assert sample.has_derived_id
+    assert not FULL.has_derived_id
+
+
+def test_labels_and_id_do_not_change_the_digest():
+    assert Sample(id="a", question="Q", labels={"model": "x"}).digest == Sample(id="b", question="Q").digest
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"question": "q"},
+        {"answer": ""},
+        {"contexts": ()},
+        {"contexts": ("b", "a")},
+        {"reference": "r"},
+        {"references": ("r", "s")},
+        {"reference_contexts": ("a",)},
+        {"context_ids": ("1",)},
+        {"reference_context_ids": ("1",)},
+        {"history": (Turn(role="user", content="Hi"),)},
+        {"language": "en"},
+    ],
+    ids=str,
+)
+def test_any_change_of_the_content_changes_the_id(changed):
+    original = Sample(question="Q", contexts=("a", "b"))
+    assert original.model_copy(update=changed).id != original.id
+
+
+def test_a_changed_copy_keeps_a_given_id_and_gets_its_own_digest():
+    changed = FULL.model_copy(update={"answer": "There."})
+    assert changed.id == "q1"
+    assert changed.digest == Sample(**{**dict(FULL), "answer": "There."}).digest != FULL.digest
+
+
+def test_a_changed_copy_is_checked():
+    with pytest.raises(ValidationError, match="Input should be a valid string"):
+        FULL.model_copy(update={"answer": 42})
+
+
+def test_the_first_of_several_references_is_the_reference():
+    assert Sample(references=("first", "second")).reference == "first"
+
+
+def test_a_given_reference_is_not_replaced_by_the_references():
+    assert Sample(reference="given", references=("first",)).reference == "given"
+
+
+def test_an_empty_list_of_references_gives_no_reference():
+    assert Sample(question="Q", references=()).reference is None
+
+
+@pytest.mark.parametrize("name", ["id", "question", "labels"])
+def test_a_sample_cannot_be_changed(name):
+    with pytest.raises(ValidationError, match="frozen"):
+        setattr(FULL, name, "new")
+
+
+def test_a_field_that_does_not_exist_is_refused():
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
+        Sample(question="Q", ground_truth="R")
+
+
+def test_a_text_in_place_of_contexts_is_refused_and_not_taken_letter_by_letter():
+    with pytest.raises(ValidationError, match="Input should be a valid tuple"):
+        Sample(contexts="text")
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_label_that_is_not_finite_is_refused(number):
+    with pytest.raises(ValidationError, match="finite"):
+        Sample(question="Q", labels={"rating": number})
+
+
+def test_truth_values_in_labels_stay_truth_values():
+    labels = Sample(question="Q", labels={"correct": True, "rank": 1}).labels
+    assert [type(value) for value in labels.values()] == [bool, float]
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        lambda s: Sample.model_validate_json(s.model_dump_json()),
+        lambda s: Sample.from_mapping(s.model_dump()),
+        lambda s: Sample.from_mapping(dict(s)),
+        lambda s: pickle.loads(pickle.dumps(s)),
+        copy.deepcopy,
+    ],
+    ids=["json", "from_mapping", "dict", "pickle", "deepcopy"],
+)
+@pytest.mark.parametrize("sample", [FULL, Sample(question="Q", references=("r",))], ids=["full", "derived"])
+def test_a_sample_comes_back_as_it_was(through, sample):
+    assert sample.digest
+    again = through(sample)
+    assert again == sample
+    assert again.digest == sample.digest
+    assert hash(again) == hash(sample)
+
+
+def test_the_grounded_view_has_what_faithfulness_needs():
+    view = Grounded.of(FULL)
+    assert view == Grounded(question="Where?", answer="Here.", contexts=("It is here.",), language="en")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_takes_its_fields_from_a_complete_sample(view):
+    taken = view.of(FULL)
+    assert {f.name: getattr(taken, f.name) for f in fields(view)} == {
+        name: getattr(FULL, name) for name in (*view.required(), "language")
+    }
+
+
+@pytest.mark.parametrize(("view", "name"), [(v, n) for v in VIEWS for n in v.required()])
+def test_a_view_names_the_field_that_is_missing(view, name):
+    without = FULL.model_copy(update={name: None})
+    with pytest.raises(MissingField) as caught:
+        view.of(without)
+    assert caught.value.field == name
+    assert str(caught.value) == f"the sample has no {name}"
+
+
+def test_the_required_fields_of_the_views():
+    assert {view.__name__: view.required() for view in VIEWS} == {
+        "Answered": ("question", "answer"),
+        "Attributed": ("question", "contexts", "reference"),
+        "Compared": ("answer", "reference"),
+        "Complete": ("question", "answer", "contexts", "reference"),
+        "Grounded": ("question", "answer", "contexts"),
+        "Referenced": ("question", "answer", "reference"),
+        "ReferencedContexts": ("contexts", "reference"),
+        "Retrieved": ("question", "contexts"),
+    }
+
+
+def test_an_empty_answer_and_empty_contexts_are_present():
+    view = Grounded.of(Sample(question="", answer="", contexts=()))
+    assert (view.question, view.answer, view.contexts) == ("", "", ())
+
+
+def test_a_sample_without_a_language_has_views_without_one():
+    assert Answered.of(Sample(question="Q", answer="A")).language is None
+
+
+def test_a_view_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        Answered.of(FULL).answer = "other"
+
+
+def test_a_missing_field_is_a_mistake_in_the_data_and_survives_another_process():
+    error = pickle.loads(pickle.dumps(MissingField("reference")))
+    assert isinstance(error, SampleError)
+    assert isinstance(error, ConfigError)
+    assert (error.field, str(error)) == ("reference", "the sample has no reference")

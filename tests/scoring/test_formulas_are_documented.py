@@ -1,0 +1,29 @@
+"""Each formula says what it computes, and its examples are true."""
+
+import doctest
+import inspect
+
+import pytest
+
+from ragmetrics_core import scoring
+from ragmetrics_core.scoring import claims, ranking, similarity
+
+FORMULAS = [value for name in scoring.__all__ if inspect.isfunction(value := getattr(scoring, name))]
+
+
+@pytest.mark.parametrize("module", [claims, ranking, similarity], ids=lambda module: module.__name__)
+def test_the_examples_in_the_docstrings_are_true(module):
+    results = doctest.testmod(module)
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.__name__)
+@pytest.mark.parametrize("part", [".. math::", "ange", "ndefined", "References:", ">>> "])
+def test_every_formula_states_its_math_range_undefined_cases_source_and_an_example(formula, part):
+    # "Its range is ..." and "Range [0, 1]", "Undefined ..." and "for which ... is undefined"
+    assert part in formula.__doc__
+
+
+def test_every_formula_of_the_modules_is_exported():
+    assert sorted([*claims.__all__, *ranking.__all__, *similarity.__all__]) == scoring.__all__
