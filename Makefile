@@ -44,6 +44,8 @@ format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechani
 
 bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python benchmarks/own_cost.py
+	$(BIN)/python benchmarks/parsers.py
+	$(BIN)/python benchmarks/openai_transport.py
 
 clean: ## remove the environment, caches and builds (runs/ stays)
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

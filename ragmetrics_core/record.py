@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.measurement import Measurement, Verdict
@@ -209,7 +210,12 @@ class Record(_Stored):
     def body(self) -> str:
         """The stored line without its seal."""
         attached = {"digest", "sample", "prompts", "rendered_prompts"}
-        return self.model_dump_json(by_alias=True, exclude=attached)
+        try:
+            return self.model_dump_json(by_alias=True, exclude=attached)
+        except PydanticSerializationError:
+            # half characters (lone surrogates) in a reply have no UTF-8 form, but can be escaped
+            fields = self.model_dump(mode="json", by_alias=True, exclude=attached)
+            return json.dumps(fields, separators=(",", ":"))
 
     def sealed(self) -> "Record":
         """The same record with the digest that belongs to it."""

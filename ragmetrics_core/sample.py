@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.columns import Label, read_row
 from ragmetrics_core.errors import SampleError
@@ -88,7 +89,11 @@ class Sample(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        """Fill in the reference and the id; the model is frozen for everyone else."""
+        """Check the texts, fill in the reference and the id; the model is frozen for everyone else."""
+        try:
+            self.model_dump_json()
+        except PydanticSerializationError:
+            raise ValueError("a text is not valid Unicode: it holds half a character") from None
         if self.reference is None and self.references:
             self._fill("reference", self.references[0])
         if not self.id:
@@ -132,6 +137,26 @@ class Sample(BaseModel):
         if self.has_derived_id:
             values["id"] = ""
         return type(self)(**{**values, **update})
+
+    def redacted(self, redact: Callable[[str], str]) -> Self:
+        """The same sample with `redact` applied to every text of it, labels included; ids stay."""
+
+        def applied(value: Any) -> Any:
+            match value:
+                case str():
+                    return redact(value)
+                case Turn():
+                    return Turn(role=value.role, content=redact(value.content))
+                case tuple():
+                    return tuple(map(applied, value))
+                case dict():
+                    return {name: applied(each) for name, each in value.items()}
+                case _:
+                    return value
+
+        kept = {"id", "context_ids", "reference_context_ids", "language"}
+        names = [name for name in type(self).model_fields if name not in kept]
+        return self.model_copy(update={name: applied(getattr(self, name)) for name in names})
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, object], *, where: str = "", textual: bool = False) -> Self:

@@ -1,6 +1,7 @@
 """The replay driver: a record's score derived again from its raw replies, without any model."""
 
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -112,9 +113,10 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     """Derive the record again and list every field that differs; an empty list is a proof.
 
     Raises:
-        RecordError: the record lacks its sample, a prompt or a reply.
+        RecordError: the record is not hydrated.
     """
-    assert record.sample is not None
+    if record.sample is None or record.prompts is None:
+        raise _not_hydrated(record)
     found = [
         Difference(f"prompts[{key}]", key, digest)
         for key, text in (record.prompts or {}).items()
@@ -122,9 +124,13 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     ]
     if record.sample.digest != record.sample_digest:
         found.append(Difference("sample", record.sample_digest, record.sample.digest))
-    derived = _Replay(record).replay(metric or _metric_of(record))
     ignored = {"digest", "sample", "prompts", "rendered_prompts", "versions", "judge", "embedder", "scorer"}
-    found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
+    try:
+        derived = _Replay(record).replay(metric or _metric_of(record))
+    except RecordError as error:
+        found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
+    else:
+        found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
     if record.digest and record.digest != record.sealed().digest:
         found.append(Difference("digest", record.digest, record.sealed().digest))
     return found
@@ -135,11 +141,7 @@ class _Replay(Interpreter):
 
     def __init__(self, record: Record, *, same_prompts: bool = False) -> None:
         if record.sample is None or record.prompts is None:
-            missing = "sample" if record.sample is None else "prompts"
-            raise RecordError(
-                f"the record of {record.signature} on {record.sample_id} lacks its {missing}; "
-                "read it through its run, or save it self-contained"
-            )
+            raise _not_hydrated(record)
         super().__init__(record.sample, segments=Segments(record.segments), corrections=record.corrections)
         self._from = record
         self._same_prompts = same_prompts
@@ -194,11 +196,14 @@ class _Replay(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         results: list[Any] = []
-        for branch in branches:
-            try:
-                results.append(await branch)
-            except StepFailed as failed:
-                results.append(failed)
+        with ExitStack() as stack:
+            for branch in branches:
+                stack.callback(branch.close)
+            for branch in branches:
+                try:
+                    results.append(await branch)
+                except StepFailed as failed:
+                    results.append(failed)
         return results
 
     async def _answer(self, request: Any, path: Path) -> Any:
@@ -243,6 +248,14 @@ class _Replay(Interpreter):
                 f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
             )
         return steps
+
+
+def _not_hydrated(record: Record) -> RecordError:
+    missing = "sample" if record.sample is None else "prompts"
+    return RecordError(
+        f"the record of {record.signature} on {record.sample_id} lacks its {missing}; "
+        "read it through its run, or save it self-contained"
+    )
 
 
 def _metric_of(record: Record) -> Metric[Any]:

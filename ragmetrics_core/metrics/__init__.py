@@ -12,6 +12,7 @@ from ragmetrics_core.metrics.factual_correctness import FactualCorrectness
 from ragmetrics_core.metrics.faithfulness import Faithfulness
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.ragas_score import RagasScore
+from ragmetrics_core.protocol import Part
 
 __all__ = [
     "ALIASES",
@@ -27,6 +28,7 @@ __all__ = [
     "FactualCorrectness",
     "Faithfulness",
     "Metric",
+    "Part",
     "RagasScore",
     "get",
     "resolve",

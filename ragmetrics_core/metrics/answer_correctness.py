@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
@@ -47,9 +48,11 @@ class AnswerCorrectness(Metric[Referenced]):
 
     def check(self) -> None:
         """Weights must not be negative, nor all zero."""
-        if len(self.weights) != 2 or min(self.weights) < 0 or not sum(self.weights):
+        possible = len(self.weights) == 2 and all(0 <= weight < inf for weight in self.weights)
+        if not possible or not any(self.weights):
             raise ConfigError(
-                f"answer_correctness: weights must be two numbers of 0 or more, not {self.weights}"
+                "answer_correctness: weights must be two numbers of 0 or more, one of them above 0, "
+                f"not {self.weights}"
             )
 
     @property

@@ -17,6 +17,7 @@ __all__ = ["ContextRelevance"]
 
 RELEVANT = Labels("relevant", "not relevant")
 EXTRACTED = Labels("in the contexts", "not in the contexts")
+REFUSAL = "Insufficient Information"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +88,8 @@ class ContextRelevance(Metric[Retrieved]):
     ) -> Steps[Measurement]:
         copied = yield from ask(extract, question=sample.question, contexts=sample.contexts)
         refused = copied.insufficient if self.refusal == "any" else copied.insufficient_exactly
-        sentences = () if refused else copied.sentences
+        # a refusal that is not taken for one is a sentence like any other
+        sentences = () if refused else copied.sentences or (REFUSAL,)
         spans = [locate(sentence, sample.contexts) for sentence in sentences]
         yield from review(
             [

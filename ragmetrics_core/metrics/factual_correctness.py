@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
@@ -67,8 +68,8 @@ class FactualCorrectness(Metric[Referenced]):
 
     def check(self) -> None:
         """Beta must be positive."""
-        if self.beta <= 0:
-            raise ConfigError(f"factual_correctness: beta must be above 0, not {self.beta}")
+        if not 0 < self.beta < inf:
+            raise ConfigError(f"factual_correctness: beta must be above 0 and finite, not {self.beta}")
 
     def measure(self, sample: Referenced) -> Steps[Measurement]:
         """Judge each side's statements against the other side, take the F-beta."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
@@ -56,7 +56,17 @@ class Metric(Generic[V]):
         for name, value in self.variants[self.variant].items():
             if name not in given:
                 object.__setattr__(self, name, value)
+        self._check_choices()
         self.check()
+
+    def _check_choices(self) -> None:
+        """Settings typed as a `Literal` take its values only: a misspelt one would be ignored without a word."""
+        for each in fields(self):
+            choices = get_args(each.type) if get_origin(each.type) is Literal else None
+            if choices and (value := getattr(self, each.name)) not in choices:
+                raise ConfigError(
+                    f"{self.name}: {each.name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
+                )
 
     def check(self) -> None:
         """Raise `ConfigError` when a setting is out of its range."""

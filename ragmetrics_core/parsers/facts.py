@@ -38,6 +38,10 @@ _HEADING = re.compile(
     + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?[\\s*_\"'”]*(?:[:：=][\\s*_]*(?P<rest>.*)|[-–—]\\s+(?P<dash>.*)|$)",
     re.IGNORECASE,
 )
+# "TP": [...], "FP": [...]: several lists on one line.
+_BETWEEN_LISTS = re.compile(
+    rf"(?<=[\],;])[ \t,;]*(?=[\"'*]{{0,3}}(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])", re.IGNORECASE
+)
 _TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
 
 
@@ -57,10 +61,12 @@ class FactLists(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls)) is not None:
             return reading
-        found = _sections(own_lines(reply, hints))
+        found = _sections(own_lines(_BETWEEN_LISTS.sub("\n", reply), hints))
         if found is None:
             return Reading(None, "unread")
         lists, dropped = found
+        if not _is_said(lists):
+            return Reading(None, "unread", tuple(dropped))
         fit = cls._settled(lists, dropped)
         return Reading(fit.value if isinstance(fit.value, cls) else None, "headings", fit.dropped)
 
@@ -89,10 +95,7 @@ class FactLists(Answer):
             lists[group] += texts
         if not seen:
             return None
-        every = [text for texts in lists.values() for text in texts]
-        if every and not any(has_content(text) for text in every):
-            return None  # the prompt's example with its dots
-        return cls._settled(lists, [])
+        return cls._settled(lists, []) if _is_said(lists) else None
 
     @classmethod
     def _settled(cls, lists: dict[Group, list[str]], dropped: Sequence[str]) -> Fit:
@@ -106,6 +109,12 @@ class FactLists(Answer):
         out += [f"TP: also listed as FP: {text[:80]}" for text in kept["tp"] if _key(text) in wrong]
         agreed = tuple(text for text in kept["tp"] if _key(text) not in wrong)
         return Fit(cls(tp=agreed, fp=kept["fp"], fn=kept["fn"]), tuple(out))
+
+
+def _is_said(lists: dict[Group, list[str]]) -> bool:
+    """Whether the lists are more than the dots of the prompt's example."""
+    every = [text for texts in lists.values() for text in texts]
+    return not every or any(has_content(text) for text in every)
 
 
 class _Sections(NamedTuple):

@@ -22,7 +22,6 @@ _REPAIR_DEPTH = 64
 # json_repair takes up to 65 ns per quote and character where quotes are broken; this keeps it under 0.2 s.
 _REPAIR_WORK = 2_500_000
 _LOOSE_PASSES = 3
-_ATTEMPT_WORK = 100
 _MOST_BLOCKS = 1000
 _STRUCTURE = re.compile(r'[{}\[\]"\\]')
 _OPENING = re.compile(r"[{\[]")
@@ -217,7 +216,7 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
         start = opening.start()
         read = read_loose(text, start)
         # What failed attempts read is charged, so that many openings of nothing stay a few passes over the text.
-        work -= max(read.end - start, _ATTEMPT_WORK)
+        work -= read.work
         if read.cut:
             cut.add(start)
         end = start + 1 if read.failed else read.end

@@ -10,6 +10,7 @@ from ragmetrics_core.parsers.reply_text import (
     Item,
     bulleted,
     clean,
+    few,
     has_content,
     is_refusal,
     listed_lines,
@@ -60,7 +61,7 @@ def distinct(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
             out.append(f"entry {position} repeats an earlier one: {plain[:80]}")
         else:
             kept[key] = plain
-    return Distinct(tuple(kept.values()), tuple(out))
+    return Distinct(tuple(kept.values()), few(out))
 
 
 def texts_of(value: object, *names: str) -> list[str] | None:

@@ -36,12 +36,21 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
 class LooseValue(NamedTuple):
-    """What was read, how far, whether the text ended before the value did, and whether it is no value at all."""
+    """What was read and how far.
+
+    Attributes:
+        value: the object or array; None when it is no value at all.
+        end: the character after the last one that was read.
+        cut: whether the text ended before the value did.
+        failed: whether it is no value.
+        work: how much was read, in characters; an opened container costs as much as a hundred.
+    """
 
     value: object
     end: int
     cut: bool
     failed: bool
+    work: int
 
 
 class _Unreadable(Exception):
@@ -64,8 +73,8 @@ def read_loose(text: str, start: int) -> LooseValue:
     try:
         value = reader.container(1)
     except (_Unreadable, _Cut):
-        return LooseValue(None, reader.position, cut=reader.cut, failed=True)
-    return LooseValue(value, reader.position, cut=reader.cut, failed=False)
+        return reader.result(None, start, failed=True)
+    return reader.result(value, start, failed=False)
 
 
 class _Reader:
@@ -75,6 +84,11 @@ class _Reader:
         self.text = text
         self.position = start
         self.cut = False
+        self.opened = 0
+
+    def result(self, value: object, start: int, *, failed: bool) -> LooseValue:
+        work = self.position - start + 100 * self.opened
+        return LooseValue(value, self.position, self.cut, failed, work)
 
     def peek(self) -> str:
         """The next character that is neither space nor comment; "" at the end."""
@@ -95,6 +109,7 @@ class _Reader:
     def container(self, depth: int) -> object:
         if depth > _DEPTH:
             raise _Unreadable
+        self.opened += 1
         opening = self.text[self.position]
         self.position += 1
         return self.pairs(depth) if opening == "{" else self.entries(depth)

@@ -43,7 +43,7 @@ _NONE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"(\d{1,6})(?:\s*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)\s*(\d{1,6}))?", re.IGNORECASE
+    r"(\d{1,18})(?!\d)(?:\s*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)\s*(\d{1,18})(?!\d))?", re.IGNORECASE
 )
 _LABELS = re.compile(
     r"\b(?:the|most|only|relevant|relevante[ns]?|pertinentes?|sentences?|numbers?|indices|index|ids?|answer|are|is|sind|sont|son|and|und|et|y|e|en|no|nos|nr|"
@@ -224,7 +224,7 @@ def _only_numbers(text: str) -> _Numbers | None:
         return None
     rest = _LABELS.sub(" ", _RANGE.sub(" ", text))
     if (
-        any(char.isalpha() for char in rest)
+        any(char.isalnum() for char in rest)
         or re.search(r"\d\s*[./%]\s*\d", text)
         or re.search(r"(?<!\d)[-−]\d", text)
     ):

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.reading import Hints
@@ -12,6 +12,7 @@ __all__ = [
     "Listing",
     "bulleted",
     "clean",
+    "few",
     "has_content",
     "is_refusal",
     "listed_lines",
@@ -31,12 +32,14 @@ _STATEMENT_LABEL = (
 )
 # A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is a marker.
 _NUMBER = re.compile(
-    rf"""[\s>#*_|]*
+    rf"""[\s>#*_|]* (?:[-+•]\s+[*_]*)?
     (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}}) [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
       | (?:[(\[]|\#|第)? (?P<plain>\d{{1,3}}) (?: [)\]）、．]+[.:：]? [*_]* | [.:：] [*_]* (?=[\s\u3000-\u9fff*_"“]|$) | 条[、:：.]?|[-–—]\s) \s* )""",
     re.VERBOSE | re.IGNORECASE,
 )
 _BULLET = re.compile(r"[\s>]*(?:[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
+_CONTENT = re.compile(r"[^\W_]")
+_MOST_NOTES = 100
 _EDGE_MARKUP = re.compile(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
 _PREFACE_END = re.compile(r"[:：][\s*_]*$")
@@ -117,7 +120,7 @@ def squeeze(text: str) -> str:
 
 def has_content(text: str) -> bool:
     """Whether there is a letter or a digit in any script."""
-    return any(char.isalnum() for char in text)
+    return _CONTENT.search(text) is not None
 
 
 def unmarked(text: str) -> str:
@@ -136,6 +139,13 @@ def unmarked(text: str) -> str:
             break
         text = inner.strip()
     return text
+
+
+def few(notes: Sequence[str], more: int = 0) -> tuple[str, ...]:
+    """The first hundred notes on what was dropped, and how many more there are: a record should stay readable."""
+    kept = tuple(notes[:_MOST_NOTES])
+    more = max(more, 0) + len(notes) - len(kept)
+    return (*kept, f"and {more} more") if more else kept
 
 
 def is_refusal(text: str) -> bool:
@@ -187,7 +197,7 @@ class _Open(NamedTuple):
 
 def _collect(lines: Iterable[str], *, numbers: bool) -> Listing:
     found: list[_Open] = []
-    dropped: list[str] = []
+    around: list[str] = []
     inside = False
     for line in lines:
         marker = starts_number(line) if numbers else starts_bullet(line)
@@ -202,8 +212,9 @@ def _collect(lines: Iterable[str], *, numbers: bool) -> Listing:
         elif inside and not (not numbers and not line[0].isspace()) and not _CHATTER.match(line):
             (found[-1].bullets[-1] if found[-1].bullets else found[-1].parts).append(line)
         elif has_content(line):
-            dropped.append(f"not an entry of the list: {_short(line)}")
-    return Listing(tuple(_items(found, dropped)), tuple(dropped))
+            around.append(line)
+    dropped = [f"not an entry of the list: {_short(line)}" for line in around[:_MOST_NOTES]] if found else []
+    return Listing(tuple(_items(found, dropped)), few(dropped, len(around) - _MOST_NOTES))
 
 
 def _items(found: list[_Open], dropped: list[str]) -> Iterator[Item]:
@@ -231,7 +242,7 @@ def listed_lines(lines: Iterable[str]) -> Listing:
             dropped.append(f"not an entry of the list: {_short(text)}")
         else:
             items.append(Item(None, text))
-    return Listing(tuple(items), tuple(dropped))
+    return Listing(tuple(items), few(dropped))
 
 
 def _short(text: str, limit: int = 80) -> str:

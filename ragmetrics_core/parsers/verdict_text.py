@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
+    has_content,
     marker_number,
     own_lines,
     squeeze,
@@ -38,7 +39,7 @@ _ENTRY = re.compile(
     re.IGNORECASE,
 )
 _VERDICT_LINE = re.compile(
-    rf"""(?:^|(?<=[.;!?。|])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
+    rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
     (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?{_VERDICT_LABEL}(?:\ final[e]?)?
     (?:\s+(?:for|on|zu|pour|para|per|voor))?\s*(?:{_STATEMENT}?\s*[\#(]?(?P<number>\d{{1,3}})\)?)?[\s*_]*
     (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)\s)[\s*_]*(?P<rest>.*)$""",
@@ -256,6 +257,9 @@ def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     said: list[_Said] = []
     for block in _blocks(lines):
         for line in block.lines:
+            heading = _FINAL_HEADING.match(line[:_LINE])
+            if heading is not None and len(_line_entries(line[heading.end() :])) > 1:
+                continue  # a final list that was too short to count
             found = _find_verdict(line)
             if found is None or (led := leading_verdict(found.rest)) is None:
                 continue
@@ -316,6 +320,9 @@ def _table(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     said: list[_Said] = []
     for line in lines:
         if line.count("|") < 2 or len(line) > _LINE:
+            continue
+        if not has_content(line):
+            said.clear()  # the rule below the table's head: "Supported" above it is no verdict
             continue
         cells = [unmarked(cell) for cell in line.strip().strip("|").split("|")]
         verdicts = [cell for cell in cells[1:] if verdict_word(cell) is not None]

@@ -160,7 +160,7 @@ def leading_verdict(text: str) -> LeadingVerdict | None:
         after = signed.end() + len(text[signed.end() :]) - len(text[signed.end() :].lstrip(" *_:-–—"))
         word = _LEADING.match(text, after)
         if word is None:
-            return LeadingVerdict(_SIGNS[signed[0]], text[signed.end() :].strip(_EDGES))
+            return LeadingVerdict(_SIGNS[signed[0]], text[signed.end() :].lstrip(_EDGES).rstrip())
         if verdict_word(word["phrase"]) != _SIGNS[signed[0]]:
             return LeadingVerdict(None, text[after:])
         start = after

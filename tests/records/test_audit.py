@@ -155,6 +155,10 @@ def test_an_altered_sample_is_named(folder):
     assert "sample" in fields
 
 
+def test_a_record_that_was_made_unreadable_is_a_difference_and_no_crash(folder):
+    assert alter(folder, "faithfulness", lambda record: record.update(status="splendid")) == ["record"]
+
+
 def test_altering_one_record_leaves_the_others_proved(folder):
     alter(folder, "faithfulness", lambda record: record.update(value=0.9))
     assert [key.signature for key, _ in Run.load(folder).audit()] == ["faithfulness/strict.1"]
@@ -301,3 +305,10 @@ def test_the_second_decision_of_a_person_replaces_the_first(folder):
 def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
     with pytest.raises(ConfigError, match=r"has verdicts 1 to 2, no 3"):
         Run.load(folder).correct("q1", "faithfulness", 3, True)
+
+
+@pytest.mark.parametrize("reply", ['{"statements": ["\\ud800 Paris."]}', "\ud800", "1. \udfff\n2. b", "\x00\x1b[31m"])
+def test_half_characters_in_a_reply_are_stored_and_proved(tmp_path, reply):
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": reply}), out=tmp_path / "run")
+    assert next(run.record("q1", "faithfulness").generate_steps).reply == reply
+    assert list(Run.load(tmp_path / "run").audit()) == []
