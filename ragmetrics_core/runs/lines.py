@@ -1,0 +1,112 @@
+"""Append-only JSON lines with random access, on disk or in memory."""
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ragmetrics_core.errors import RecordError
+
+__all__ = ["Line", "Lines"]
+
+
+class Line(NamedTuple):
+    """A line and where it starts in its file."""
+
+    offset: int
+    text: bytes
+
+
+class Lines:
+    """One file of JSON lines; it is open only while something is read, and between `append` and `close`.
+
+    A last line that a crash cut off is not read, and is removed before the next one is written.
+
+    Args:
+        path: the file, which need not exist yet; None keeps the lines in memory.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self._memory = BytesIO()
+        self._writer: BinaryIO | None = None
+        self._end = self._whole()
+
+    def append(self, text: str) -> int:
+        """Add a line; gives the place where it can be read again."""
+        if self._writer is None:
+            self._writer = self._open_writer()
+        data = text.encode("utf-8", "surrogatepass") + b"\n"
+        offset = self._end
+        self._writer.seek(0, 2)
+        self._writer.write(data)
+        self._end += len(data)
+        return offset
+
+    def read(self, offset: int) -> bytes:
+        """The line that starts at a place."""
+        with self._reader() as file:
+            file.seek(offset)
+            return file.readline()
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        if self._writer is not None:
+            self._writer.flush()
+
+    def close(self) -> None:
+        """End writing; lines can be read and written again afterwards."""
+        if self._writer is not None and self.path is not None:
+            self._writer.close()
+        self._writer = None
+
+    def __iter__(self) -> Iterator[Line]:
+        """All whole lines, in order."""
+        offset = 0
+        with self._reader() as file:
+            while offset < self._end:
+                file.seek(offset)
+                text = file.readline()
+                yield Line(offset, text)
+                offset += len(text)
+
+    def broken(self, offset: int, error: Exception) -> RecordError:
+        """The error that says which line cannot be read, and why."""
+        with self._reader() as file:
+            number = file.read(offset).count(b"\n") + 1
+        return RecordError(f"{self.path or 'memory'}, line {number}: {type(error).__name__}: {error}")
+
+    def _reader(self) -> AbstractContextManager[BinaryIO]:
+        self.flush()
+        if self.path is None:
+            return nullcontext(self._memory)
+        return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
+
+    def _open_writer(self) -> BinaryIO:
+        """The file, ready for the next line."""
+        if self.path is None:
+            return self._memory
+        writer = self.path.open("a+b")
+        writer.truncate(self._end)
+        if self._end and self.read(self._end - 1) != b"\n":
+            writer.write(b"\n")
+            self._end += 1
+        return writer
+
+    def _whole(self) -> int:
+        """Where the last whole line ends; one without a line break is whole when it is JSON."""
+        with self._reader() as file:
+            size = start = file.seek(0, 2)
+            tail = b""
+            while start and b"\n" not in tail:
+                start = max(0, start - 65536)
+                file.seek(start)
+                tail = file.read(size - start)
+        last = tail[tail.rfind(b"\n") + 1 :]
+        try:
+            json.loads(last or b"{}")
+        except ValueError:
+            return size - len(last)
+        return size

@@ -1,0 +1,338 @@
+"""Reading samples from memory, data frames and files, one at a time; a bad row is data, not an exception."""
+
+import csv
+import hashlib
+import json
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.sample import Sample
+
+__all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_samples"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BadRow:
+    """A row that is no sample; the rows after it are read all the same.
+
+    Attributes:
+        where: the place: "line 7" of a JSONL or CSV file, "row 7" of anything else; the first is 1.
+        message: what is wrong with it.
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        """Place and message in one line."""
+        return f"{self.where}: {self.message}"
+
+
+@runtime_checkable
+class Table(Protocol):
+    """A pandas data frame, known by what it can do, so that pandas is never imported."""
+
+    @property
+    def columns(self) -> Any:
+        """Column names."""
+
+    def to_dict(self) -> Any:
+        """Not called; tells a data frame from other things that have columns."""
+
+    def itertuples(self, index: bool = ..., name: str | None = ...) -> Iterable[Sequence[Any]]:
+        """Rows, one at a time."""
+
+
+Row: TypeAlias = Sample | Mapping[str, object]
+Source: TypeAlias = Row | Iterable[Row] | Table | str | Path
+AsyncSource: TypeAlias = Source | AsyncIterable[Row]
+
+_UTF8_MARK: Final = b"\xef\xbb\xbf"
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_samples(source: Source) -> Iterator[Sample | BadRow]:
+    """Read samples one at a time, in order.
+
+    A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
+    of columns to lists, a pandas data frame, or the path of a file: `.jsonl` (one object a line), `.json` (a
+    list of objects, the same under "samples", or an object of columns) or `.csv` (a header and commas; an
+    empty cell is absent). Files are UTF-8. JSONL, CSV and iterables are streamed: of what was read, only a
+    number for each id is kept, to find an id that is used twice.
+
+    Yields:
+        A sample, or in its place a `BadRow` that says why there is none.
+
+    Raises:
+        SampleError: the source as a whole cannot be read. What can be seen without reading is raised by the
+            call, the rest while iterating.
+    """
+    return _stream(_rows_of(source))
+
+
+async def aread_samples(source: AsyncSource) -> AsyncIterator[Sample | BadRow]:
+    """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
+
+    A source that is not asynchronous is read on the event loop: an iterable that waits for something holds
+    up everything else, and should be an asynchronous one.
+    """
+    if not isinstance(source, AsyncIterable):
+        with closing(_stream(_rows_of(source))) as samples:
+            for sample in samples:
+                yield sample
+        return
+    reader = _Reader()
+    rows = aiter(source)
+    number = 0
+    # a generator is closed at once when nobody reads on; other iterators have nothing to close
+    async with aclosing(rows) if isinstance(rows, AsyncGenerator) else nullcontext():
+        async for row in rows:
+            number += 1
+            yield reader.read(_Found(f"row {number}", row))
+
+
+class _Found(NamedTuple):
+    """A row as it was found, or what is wrong with it."""
+
+    where: str
+    row: object = None
+    textual: bool = False
+    problem: str | None = None
+
+
+@dataclass
+class _Reader:
+    """Makes samples of rows, and remembers which ids were used."""
+
+    used: set[int] = field(default_factory=set)
+
+    def read(self, found: _Found) -> Sample | BadRow:
+        if found.problem is not None:
+            return BadRow(where=found.where, message=found.problem)
+        try:
+            sample = _sample(found)
+        except SampleError as error:
+            return BadRow(where=found.where, message=str(error))
+        # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
+        key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
+        if key in self.used:
+            return BadRow(where=found.where, message=_duplicate(sample))
+        self.used.add(key)
+        return sample
+
+
+def _sample(found: _Found) -> Sample:
+    if isinstance(found.row, Sample):
+        return found.row
+    if isinstance(found.row, Mapping):
+        return Sample.from_mapping(found.row, textual=found.textual)
+    raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
+
+
+def _duplicate(sample: Sample) -> str:
+    if sample.has_derived_id:
+        return f"the content is that of an earlier sample ({sample.id!r}); give each an id of its own"
+    return f"id {sample.id!r} was already used by another sample"
+
+
+def _stream(rows: Generator[_Found]) -> Generator[Sample | BadRow]:
+    reader = _Reader()
+    with closing(rows):
+        for found in rows:
+            yield reader.read(found)
+
+
+def _rows_of(source: object) -> Generator[_Found]:
+    """Choose the reading by what the source is; mistakes that show at once are raised here."""
+    if isinstance(source, str | Path):
+        return _rows_of_file(Path(source))
+    if isinstance(source, Sample):
+        return _rows_of_iterable([source])
+    if isinstance(source, Mapping):
+        return _rows_of_iterable(_rows_of_mapping(source))
+    if isinstance(source, Table):
+        return _rows_of_table(source)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        return _rows_of_iterable(source)
+    raise SampleError(
+        f"cannot read samples from {shown(source)}; give samples, mappings, a data frame or a path"
+    )
+
+
+def _rows_of_iterable(rows: Iterable[object]) -> Generator[_Found]:
+    for number, row in enumerate(rows, start=1):
+        yield _Found(f"row {number}", row)
+
+
+def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
+    """The rows of an object: those under "samples", those its columns make up, or the object itself."""
+    listed = {column: v for column, v in source.items() if isinstance(v, list | tuple | np.ndarray)}
+    if "samples" in listed:
+        return listed["samples"]
+    # one row may consist of lists alone; a list of questions or answers cannot be one row
+    is_columns = len(listed) == len(source) and any(str(c).strip().casefold() in TEXT_COLUMNS for c in listed)
+    if not is_columns:
+        return [source]
+    lengths = {column: len(values) for column, values in listed.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
+        raise SampleError(f"the columns differ in length: {sizes}")
+    return (dict(zip(listed, cells, strict=True)) for cells in zip(*listed.values(), strict=True))
+
+
+def _rows_of_table(table: Table) -> Generator[_Found]:
+    columns = list(table.columns)
+    _refuse_repeated(columns, "the data frame")
+    cells = table.itertuples(index=False, name=None)
+    return _rows_of_iterable(dict(zip(columns, row, strict=True)) for row in cells)
+
+
+def _refuse_repeated(columns: Sequence[object], where: str) -> None:
+    repeated = next((column for column in columns if columns.count(column) > 1), None)
+    if repeated is not None:
+        raise SampleError(f"{where} has more than one column {repeated!r}; rename or drop one")
+
+
+def _rows_of_file(path: Path) -> Generator[_Found]:
+    readers = {".jsonl": _rows_of_jsonl, ".json": _rows_of_json, ".csv": _rows_of_csv}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in .jsonl, .json or .csv")
+    try:
+        with path.open("rb") as file:
+            head = file.read(4096)
+    except FileNotFoundError:
+        raise SampleError(f"{str(path)!r} does not exist") from None
+    except IsADirectoryError:
+        raise SampleError(f"{str(path)!r} is a folder; give a file") from None
+    except (OSError, ValueError) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {error}") from error
+    if not head:
+        raise SampleError(f"{str(path)!r} is empty")
+    if head.startswith(_UTF16_MARKS):
+        raise SampleError(f"{str(path)!r} is UTF-16; save it as UTF-8")
+    if b"\0" in head:
+        raise SampleError(f"{str(path)!r} is a binary file; a file of samples is UTF-8 text")
+    return reader(path)
+
+
+def _rows_of_jsonl(path: Path) -> Generator[_Found]:
+    is_blank = True
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text = line.removeprefix(_UTF8_MARK) if number == 1 else line
+            if not text.strip():
+                continue
+            is_blank = False
+            try:
+                yield _Found(f"line {number}", _parsed(text.rstrip()))
+            except SampleError as error:
+                yield _Found(f"line {number}", problem=str(error))
+    if is_blank:
+        raise SampleError(f"{str(path)!r} holds no samples")
+
+
+def _rows_of_json(path: Path) -> Generator[_Found]:
+    try:
+        content = _parsed(path.read_bytes().removeprefix(_UTF8_MARK))
+        if isinstance(content, Mapping):
+            content = list(_rows_of_mapping(content))
+    except SampleError as error:
+        raise SampleError(f"{str(path)!r}: {error}") from None
+    if not isinstance(content, list):
+        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(content)}")
+    if not content:
+        raise SampleError(f"{str(path)!r} holds no samples")
+    yield from _rows_of_iterable(content)
+
+
+def _parsed(raw: bytes) -> object:
+    """The JSON value of some UTF-8 bytes."""
+    try:
+        return json.loads(raw.decode())
+    except UnicodeDecodeError:
+        raise SampleError("not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise SampleError(
+            f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+            if error.lineno > 1
+            else f"not valid JSON: {error.msg} (column {error.colno})"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        # a number of thousands of digits; brackets nested thousands deep
+        raise SampleError(f"JSON that cannot be read: {error}") from None
+
+
+def _rows_of_csv(path: Path) -> Generator[_Found]:
+    # the module's limit of 128 kB a cell holds for the whole process; retrieved contexts can be longer
+    csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
+    # bytes that are no UTF-8 become lone surrogates, so that one of them spoils its row and not the file
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
+        lines = csv.reader(file, strict=True)
+        header: list[str] | None = None
+        count = 0
+        while True:
+            where = f"line {lines.line_num + 1}"
+            try:
+                cells = next(lines, None)
+            except csv.Error as error:
+                if header is None:
+                    raise SampleError(f"{str(path)!r}: {where} is not valid CSV: {error}") from None
+                count += 1
+                yield _Found(where, problem=f"not valid CSV: {error}")
+                continue
+            if cells is None:
+                break
+            if not cells:
+                continue
+            if header is None:
+                header = _header(path, cells)
+                continue
+            count += 1
+            yield _row_of_cells(where, header, cells)
+    if header is None:
+        raise SampleError(f"{str(path)!r} holds no samples")
+    if count == 0:
+        raise SampleError(f"{str(path)!r} has a header and no rows")
+
+
+def _header(path: Path, cells: Sequence[str]) -> list[str]:
+    # data frames write their index as a first column without a name; pandas reads it back as this
+    header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(cells)]
+    if _is_broken(header):
+        raise SampleError(f"{str(path)!r}: the header is not UTF-8 text")
+    _refuse_repeated(header, repr(str(path)))
+    if not any(map(is_sample_column, header)):
+        raise SampleError(
+            f"{str(path)!r}: no column is a field of a sample (separated by commas?), found {header}"
+        )
+    return header
+
+
+def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> _Found:
+    if len(cells) != len(header):
+        return _Found(where, problem=f"{len(cells)} cells, but the header has {len(header)} columns")
+    if _is_broken(cells):
+        return _Found(where, problem="not UTF-8 text")
+    return _Found(where, dict(zip(header, cells, strict=True)), textual=True)
+
+
+def _is_broken(cells: Iterable[str]) -> bool:
+    """Whether a cell holds bytes that are not UTF-8."""
+    return any(not cell.isascii() and any("\ud800" <= c <= "\udfff" for c in cell) for cell in cells)

@@ -1,0 +1,223 @@
+"""A run: the scores of many samples, and how to look at them."""
+
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from ragmetrics_core.drivers import Difference, audit, correct
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs.diagnosis import Findings, diagnose
+from ragmetrics_core.runs.folder import Folder, Key, MetricEntry
+from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.summary import Mean, Outcome, summarise
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.score import Score
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Run"]
+
+
+class Run:
+    """The finished scores of a run, read from its folder or from memory as they are asked for.
+
+    Args:
+        folder: where the run is kept.
+        metrics: the metrics, by signature, where the run knows them as objects; the metrics of the
+            catalogue are found by themselves.
+    """
+
+    def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
+        self._folder = folder
+        self._metrics = metrics or {}
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Open a run that was written to a folder.
+
+        Raises:
+            RecordError: there is no run, or one that cannot be read.
+        """
+        return cls(Folder.open(path))
+
+    @property
+    def path(self) -> Path | None:
+        """The run's folder; None for a run in memory."""
+        return self._folder.path
+
+    @property
+    def judge(self) -> str | None:
+        """Identity of the judge."""
+        return self._folder.manifest.judge
+
+    @property
+    def embedder(self) -> str | None:
+        """Identity of the embedder."""
+        return self._folder.manifest.embedder
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the run did that its caller should know."""
+        return self._folder.manifest.notes
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """Calls, shared calls, embedded texts, failures and tokens of the whole run."""
+        return dict(self._folder.manifest.tally)
+
+    @property
+    def metrics(self) -> tuple[MetricEntry, ...]:
+        """The run's metrics, with their ranges."""
+        return self._folder.manifest.metrics
+
+    @property
+    def rejected(self) -> list[BadRow]:
+        """The rows that are no samples, with the reason for each."""
+        return list(self._folder.rejected)
+
+    @property
+    def sample_ids(self) -> Collection[str]:
+        """The ids of all samples, in the order in which they were finished."""
+        return self._folder.sample_ids
+
+    def __len__(self) -> int:
+        """The number of samples."""
+        return len(self.sample_ids)
+
+    def sample(self, sample_id: str) -> Sample:
+        """A sample by its id.
+
+        Raises:
+            ConfigError: there is no such sample; the nearest ids are suggested.
+        """
+        if sample_id not in self.sample_ids:
+            raise ConfigError(f"the run has no sample {sample_id!r}{_nearest(sample_id, self.sample_ids)}")
+        return self._folder.sample(sample_id)
+
+    def score(self, sample_id: str, metric: str | Metric[Any]) -> Score:
+        """The score of a sample; the metric is a name that is unique in the run, or a signature.
+
+        Raises:
+            ConfigError: there is no such sample or metric.
+        """
+        return Score(self.record(sample_id, metric))
+
+    def record(self, sample_id: str, metric: str | Metric[Any]) -> Record:
+        """The record of a score, with its sample and prompts.
+
+        Raises:
+            ConfigError: there is no such sample or metric.
+        """
+        key = Key(sample_id, self._entry(metric).signature)
+        if key not in self._folder.keys:
+            self.sample(sample_id)
+            raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
+        return self._folder.record(key)
+
+    def records(self, metric: str | Metric[Any] | None = None) -> Iterator[Record]:
+        """All records, or those of one metric, sample by sample."""
+        wanted = None if metric is None else self._entry(metric).signature
+        for key in self._folder.keys:
+            if wanted in (None, key.signature):
+                yield self._folder.record(key)
+
+    def scores(self, sample_id: str) -> dict[str, Score]:
+        """All scores of a sample, by signature."""
+        self.sample(sample_id)
+        keys = (Key(sample_id, entry.signature) for entry in self.metrics)
+        return {key.signature: Score(self._folder.record(key)) for key in keys if key in self._folder.keys}
+
+    def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
+        """The mean of a metric, with n, the counts by status, and worst and best case.
+
+        Args:
+            metric: a name that is unique in the run, or a signature.
+            abstention: "separate" takes samples whose answer declines out of the mean.
+        """
+        entry = self._entry(metric)
+        outcomes = (Outcome.of(record) for record in self.records(entry.signature))
+        return summarise(
+            entry.signature, outcomes, low=entry.low, high=entry.high, separate=abstention == "separate"
+        )
+
+    def diagnosis(self, sample_id: str) -> Findings:
+        """What went wrong with a sample, as far as its records tell; see `diagnose`."""
+        return diagnose(score.record for score in self.scores(sample_id).values())
+
+    def correct(
+        self, sample_id: str, metric: str | Metric[Any], number: int, verdict: bool, *, by: str | None = None
+    ) -> Score:
+        """Overrule a verdict; the score is derived again without a call, and the record keeps both decisions.
+
+        Args:
+            sample_id: the sample.
+            metric: a name that is unique in the run, or a signature.
+            number: the verdict's number in the record.
+            verdict: the person's decision.
+            by: who decided.
+        """
+        record = self.record(sample_id, metric)
+        own = self._metrics.get(record.signature)
+        corrected = correct(record, number=number, supported=verdict, by=by, metric=own)
+        self._folder.add_record(corrected)
+        self._folder.close()
+        return self.score(sample_id, metric)
+
+    def audit(self) -> Iterator[tuple[Key, list[Difference]]]:
+        """Derive every record again; gives those that differ, with what differs."""
+        for key in self._folder.keys:
+            try:
+                differences = audit(self._folder.record(key), metric=self._metrics.get(key.signature))
+            except RecordError as error:
+                differences = [Difference("record", "unreadable", str(error))]
+            if differences:
+                yield key, differences
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
+        return [self._row(sample_id) for sample_id in self.sample_ids]
+
+    def to_pandas(self) -> "DataFrame":
+        """The rows of `to_rows` as a pandas data frame."""
+        from pandas import DataFrame
+
+        return DataFrame(self.to_rows())
+
+    def _row(self, sample_id: str) -> dict[str, Any]:
+        sample = self.sample(sample_id)
+        scores = self.scores(sample_id)
+        records = [score.record for score in scores.values()]
+        row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
+        for signature, score in scores.items():
+            name = score.metric if self._is_unique(score.metric) else signature
+            row[name] = score.value
+            row[f"{name}_status"] = score.status
+        row["abstained"] = any(each.abstained and each.abstained.declined for each in records)
+        row["diagnosis"] = ", ".join(finding.code for finding in diagnose(records))
+        return row | {
+            name if name not in row else f"label_{name}": value for name, value in sample.labels.items()
+        }
+
+    def _is_unique(self, name: str) -> bool:
+        return sum(entry.name == name for entry in self.metrics) == 1
+
+    def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
+        name = metric if isinstance(metric, str) else metric.signature
+        name = ALIASES.get(name, name)
+        found = [entry for entry in self.metrics if name in (entry.signature, entry.name)]
+        if len(found) > 1:
+            signatures = ", ".join(entry.signature for entry in found)
+            raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
+        if not found:
+            names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
+            raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
+        return found[0]
+
+
+def _nearest(name: str, names: Collection[str]) -> str:
+    near = get_close_matches(name, names, n=3) or list(names)[:5]
+    return f"; there is {', '.join(near)}" if near else "; it has none"

@@ -1,0 +1,116 @@
+"""Means that say how many samples they rest on."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import NamedTuple
+
+from ragmetrics_core.record import Record, Status
+
+__all__ = ["Mean", "Outcome", "summarise"]
+
+_LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
+
+
+class Outcome(NamedTuple):
+    """What a mean needs of one record."""
+
+    status: Status
+    value: float | None
+    bounds: tuple[float, float] | None
+    declined: bool
+
+    @classmethod
+    def of(cls, record: Record) -> "Outcome":
+        """The outcome of a record."""
+        declined = record.abstained is not None and record.abstained.declined
+        return cls(record.status, record.value, record.bounds, declined)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean:
+    """The mean of one metric over a run, with what it rests on.
+
+    Attributes:
+        metric: the metric's signature.
+        value: mean of the scores with status "ok"; None when there is none.
+        sd: their standard deviation (n - 1); None for fewer than two.
+        n: how many scores the mean is of.
+        total: how many samples there are.
+        statuses: how many samples ended with each status.
+        worst, best: the mean as it would be if every score that failed or is incomplete had come out as
+            low, or as high, as possible; undefined and skipped samples do not enter.
+        abstained: in how many samples the answer declined to answer.
+        separated: how many of these were taken out of the mean.
+    """
+
+    metric: str
+    value: float | None
+    sd: float | None
+    n: int
+    total: int
+    statuses: dict[Status, int] = field(default_factory=dict)
+    worst: float | None = None
+    best: float | None = None
+    abstained: int = 0
+    separated: int = 0
+
+    def __str__(self) -> str:
+        """The mean in one line: "0.75 (sd 0.2, n 38 of 40; 2 undefined)"."""
+        others = ", ".join(f"{count} {status}" for status, count in self.statuses.items() if status != "ok")
+        shown = "no mean" if self.value is None else f"{self.value:.3f}"
+        sd = "" if self.sd is None else f"sd {self.sd:.3f}, "
+        return f"{shown} ({sd}n {self.n} of {self.total}{f'; {others}' if others else ''})"
+
+
+def summarise(
+    metric: str, outcomes: Iterable[Outcome], *, low: float, high: float, separate: bool = False
+) -> Mean:
+    """The mean of a metric.
+
+    Args:
+        metric: its signature.
+        outcomes: one for each sample.
+        low: the lowest value of the metric, which stands in for scores that failed.
+        high: the highest one, likewise.
+        separate: take samples whose answer declines out of the mean.
+    """
+    statuses: Counter[Status] = Counter()
+    values: list[float] = []
+    worst: list[float] = []
+    best: list[float] = []
+    abstained = separated = 0
+    for outcome in outcomes:
+        statuses[outcome.status] += 1
+        abstained += outcome.declined
+        if separate and outcome.declined:
+            separated += 1
+            continue
+        if outcome.status in _LEFT_OUT:
+            continue
+        if outcome.value is not None:
+            values.append(outcome.value)
+        floor, ceiling = outcome.bounds or (low, high)
+        worst.append(floor if outcome.value is None else outcome.value)
+        best.append(ceiling if outcome.value is None else outcome.value)
+    mean = _mean(values)
+    sd = None
+    if mean is not None and len(values) > 1:
+        sd = sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return Mean(
+        metric=metric,
+        value=mean,
+        sd=sd,
+        n=len(values),
+        total=sum(statuses.values()),
+        statuses=dict(statuses),
+        worst=_mean(worst),
+        best=_mean(best),
+        abstained=abstained,
+        separated=separated,
+    )
+
+
+def _mean(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,111 @@
+"""Means say what they rest on, and diagnoses need no call."""
+
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.runs.summary import Outcome, summarise
+from ragmetrics_core.testing import ScriptedJudge
+
+OK = Outcome("ok", 0.5, None, False)
+GOOD = Outcome("ok", 1.0, None, False)
+INCOMPLETE = Outcome("incomplete", None, (0.25, 0.75), False)
+FAILED = Outcome("model_error", None, None, False)
+UNDEFINED = Outcome("undefined", None, None, False)
+DECLINED = Outcome("ok", 0.0, None, True)
+
+
+def mean(*outcomes: Outcome, **options: Any):
+    return summarise("m", outcomes, low=0.0, high=1.0, **options)
+
+
+def test_a_mean_is_of_the_scores_that_are_ok_and_says_how_many():
+    # (0.5 + 1.0) / 2
+    found = mean(OK, GOOD, INCOMPLETE, FAILED, UNDEFINED)
+    assert (found.value, found.n, found.total) == (0.75, 2, 5)
+
+
+def test_the_standard_deviation_is_that_of_a_sample():
+    # deviations ±0.25: sqrt((0.0625 + 0.0625) / 1) = 0.35355
+    assert mean(OK, GOOD).sd == pytest.approx(0.3535533906)
+
+
+def test_one_score_has_no_standard_deviation():
+    assert mean(OK).sd is None
+
+
+def test_no_score_has_no_mean():
+    found = mean(FAILED, UNDEFINED)
+    assert (found.value, found.sd, found.n) == (None, None, 0)
+
+
+def test_worst_and_best_take_bounds_and_the_range_and_leave_out_the_undefined():
+    # worst (0.5 + 0.25 + 0) / 3 = 0.25, best (0.5 + 0.75 + 1) / 3 = 0.75
+    found = mean(OK, INCOMPLETE, FAILED, UNDEFINED)
+    assert (found.worst, found.best) == (0.25, 0.75)
+
+
+def test_declined_answers_are_counted_and_stay_in_the_mean():
+    found = mean(OK, DECLINED)
+    assert (found.value, found.abstained, found.separated) == (0.25, 1, 0)
+
+
+def test_declined_answers_can_be_taken_out_and_are_still_counted():
+    found = mean(OK, DECLINED, separate=True)
+    assert (found.value, found.abstained, found.separated, found.total) == (0.5, 1, 1, 2)
+
+
+def test_a_mean_in_one_line_names_what_is_missing():
+    assert str(mean(OK, GOOD, FAILED)) == "0.750 (sd 0.354, n 2 of 3; 1 model_error)"
+
+
+def diagnosis(
+    supported: str, correct: str, *, declined: Any = False, recalled: str = "yes"
+) -> dict[str, tuple[str, ...]]:
+    """The findings for one answer statement with these verdicts."""
+
+    def replies(request):
+        verdict = {"reference_verdicts": correct, "answer_verdicts": "yes"}.get(
+            request.prompt.name, supported
+        )
+        if request.prompt.name == "verdicts" and "REF" in str(request.variables["items"]):
+            verdict = recalled
+        return {
+            "statements": {"statements": ["ANS"], "declined": declined},
+            "reference_statements": {"statements": ["REF"]},
+        }.get(request.prompt.name, {"verdicts": [{"number": 1, "verdict": verdict}]})
+
+    sample = {"id": "s", "question": "Q", "answer": "A", "contexts": ["C"], "reference": "R"}
+    run = evaluate(
+        [sample],
+        metrics=["faithfulness", "factual_correctness", "context_recall"],
+        judge=ScriptedJudge(replies),
+    )
+    return {finding.code: finding.texts for finding in run.diagnosis("s")}
+
+
+def test_a_good_answer_has_no_finding():
+    assert diagnosis("yes", "yes") == {}
+
+
+def test_correct_but_unsupported_was_answered_from_outside_the_context():
+    assert diagnosis("no", "yes") == {"unsupported_statement": ("ANS",), "answered_from_outside": ("ANS",)}
+
+
+def test_supported_but_not_in_the_reference_is_wrong_though_supported():
+    assert diagnosis("yes", "no") == {"wrong_though_supported": ("ANS",)}
+
+
+def test_an_unsupported_wrong_statement_is_only_unsupported():
+    assert diagnosis("no", "no") == {"unsupported_statement": ("ANS",)}
+
+
+def test_reference_statements_that_were_not_retrieved_are_missed_retrieval():
+    assert diagnosis("yes", "yes", recalled="no") == {"missed_retrieval": ("REF",)}
+
+
+def test_a_declined_answer_is_abstained_with_its_reason():
+    assert diagnosis("yes", "yes", declined="it says that it cannot tell") == {
+        "abstained": ("it says that it cannot tell",)
+    }
