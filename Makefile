@@ -42,9 +42,9 @@ format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechani
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# benchmarks/parsers.py is left out: it reads thousands of nasty replies and takes ten minutes.
 bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python benchmarks/own_cost.py
-	$(BIN)/python benchmarks/parsers.py
 	$(BIN)/python benchmarks/openai_transport.py
 
 clean: ## remove the environment, caches and builds (runs/ stays)

@@ -26,7 +26,7 @@ REPLY = {
         {
             "index": 0,
             "finish_reason": "stop",
-            "message": {"role": "assistant", "content": json.dumps({"statements": ["A sentence of the answer."] * 5})},
+            "message": {"role": "assistant", "content": json.dumps({"statements": ["A sentence."] * 10})},
         }
     ],
     "usage": {"prompt_tokens": 900, "completion_tokens": 60, "total_tokens": 960},
@@ -93,15 +93,22 @@ async def measure(call: Callable[[], Awaitable[object]], *, calls: int, in_fligh
     return Cost(cpu * 1000 / calls, wall * 1000 / calls)
 
 
-async def through_openai(base_url: str, *, aiohttp: bool, calls: int, in_flight: int) -> Cost:
-    """The whole call as `OpenAIJudge` makes it: request built, sent, reply parsed."""
+async def through_openai(base_url: str, *, typed: bool, aiohttp: bool, calls: int, in_flight: int) -> Cost:
+    """Calls by the client's typed method, or by `post` with the JSON read here, as `OpenAIJudge` does it."""
     http_client = openai.DefaultAioHttpClient() if aiohttp else None
-    async with openai.AsyncOpenAI(base_url=base_url, api_key="-", max_retries=0, http_client=http_client) as client:
-        return await measure(
-            lambda: client.chat.completions.create(model="m", messages=[{"role": "user", "content": PROMPT}]),
-            calls=calls,
-            in_flight=in_flight,
-        )
+    async with openai.AsyncOpenAI(
+        base_url=base_url, api_key="-", max_retries=0, http_client=http_client
+    ) as client:
+
+        async def call() -> object:
+            if typed:
+                return await client.chat.completions.create(
+                    model="m", messages=[{"role": "user", "content": PROMPT}]
+                )
+            body = {"model": "m", "messages": [{"role": "user", "content": PROMPT}]}
+            return json.loads(await client.post("/chat/completions", cast_to=bytes, body=body))
+
+        return await measure(call, calls=calls, in_flight=in_flight)
 
 
 def main() -> None:
@@ -115,22 +122,34 @@ def main() -> None:
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(args.delay, there), daemon=True)
     server.start()
     base_url = f"http://127.0.0.1:{here.recv()}/v1"
-    transports = {"httpx2 (default)": False}
-    if importlib.util.find_spec("aiohttp"):
-        transports["aiohttp"] = True
-    print(f"openai {openai.__version__}, {args.calls} calls, the server answers after {args.delay * 1000:g} ms")
-    print(f"{'transport':<18}{'in flight':>10}{'CPU ms/call':>13}{'wall ms/call':>14}{'ideal':>8}")
-    for in_flight in (1, 16, 64):
-        calls = args.calls if in_flight > 1 else args.calls // 20
-        for name, aiohttp in transports.items():
-            costs = [
-                asyncio.run(through_openai(base_url, aiohttp=aiohttp, calls=calls, in_flight=in_flight))
-                for _ in range(args.repeats)
-            ]
-            cost = min(costs)
-            ideal = args.delay * 1000 / in_flight
-            print(f"{name:<18}{in_flight:>10}{cost.cpu:>13.2f}{cost.wall:>14.2f}{ideal:>8.2f}")
+    transports = ["httpx2", "aiohttp"] if importlib.util.find_spec("aiohttp") else ["httpx2"]
+    print(f"openai {openai.__version__}, {args.calls} calls, answered after {args.delay * 1000:g} ms")
+    print(
+        f"{'transport':<10}{'called by':<10}{'in flight':>10}"
+        f"{'CPU ms/call':>13}{'wall ms/call':>14}{'ideal':>8}"
+    )
+    for in_flight in (16, 64):
+        for transport in transports:
+            for called in ("method", "post"):
+                cost = min(
+                    asyncio.run(
+                        through_openai(
+                            base_url,
+                            typed=called == "method",
+                            aiohttp=transport == "aiohttp",
+                            calls=args.calls,
+                            in_flight=in_flight,
+                        )
+                    )
+                    for _ in range(args.repeats)
+                )
+                ideal = args.delay * 1000 / in_flight
+                print(
+                    f"{transport:<10}{called:<10}{in_flight:>10}"
+                    f"{cost.cpu:>13.2f}{cost.wall:>14.2f}{ideal:>8.2f}"
+                )
     server.terminate()
+    server.join()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """What ragmetrics itself costs per judge call: CPU time around a judge that answers at once.
 
-    python benchmarks/own_cost.py [--samples N] [--repeat K] [--profile]
+    python benchmarks/own_cost.py [--samples N] [--contexts K] [--repeat K] [--profile]
 
-Five contexts of 200 words a sample, five metrics, prompts rendered, replies parsed, records written to a
-folder. The budget is 150 µs of CPU for each call of the judge. The scripted judge's own time is measured
-alone and taken off.
+Contexts of 200 words, five metrics, prompts rendered, replies parsed, records written to a folder. The
+budget is 150 µs of CPU for each call of the judge, with one context a sample. The scripted judge's own time
+is measured alone and taken off.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def text(words: int, chance: random.Random) -> str:
     return " ".join(" ".join(drawn[start : start + 12]).capitalize() + "." for start in range(0, words, 12))
 
 
-def samples(count: int) -> list[Sample]:
+def samples(count: int, contexts: int) -> list[Sample]:
     """Samples of the size that the budget names."""
     chance = random.Random(7)
     return [
@@ -63,7 +63,7 @@ def samples(count: int) -> list[Sample]:
             id=f"s{number}",
             question=text(12, chance),
             answer=text(48, chance),
-            contexts=tuple(text(200, chance) for _ in range(5)),
+            contexts=tuple(text(200, chance) for _ in range(contexts)),
             reference=text(36, chance),
         )
         for number in range(count)
@@ -117,10 +117,11 @@ def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     arguments.add_argument("--samples", type=int, default=200)
+    arguments.add_argument("--contexts", type=int, default=1)
     arguments.add_argument("--repeat", type=int, default=5)
     arguments.add_argument("--profile", action="store_true")
     given = arguments.parse_args()
-    data = samples(given.samples)
+    data = samples(given.samples, given.contexts)
     run(data[:5])
     if given.profile:
         # `evaluate` works in a thread of its own, which a profile of this one would not show

@@ -31,6 +31,7 @@ __all__ = [
     "Fork",
     "Generate",
     "Judge",
+    "Narrow",
     "Part",
     "Rate",
     "Reply",
@@ -180,6 +181,16 @@ class Judge(Protocol):
         Raises:
             ModelError: the model did not answer.
         """
+        ...
+
+
+@runtime_checkable
+class Narrow(Protocol):
+    """A judge that answers only so many calls at a time; more would only wait in its own queue."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls it works on at a time."""
         ...
 
 

@@ -14,7 +14,7 @@ from ragmetrics_core.drivers.interpreter import Interpreter, Path, Segments, wri
 from ragmetrics_core.errors import ModelError, ModelTimeout, StepFailed
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Prompt, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
+from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Narrow, Rate, Scorer
 from ragmetrics_core.record import CompareStep, RateStep, Record
 from ragmetrics_core.sample import Sample
 
@@ -62,7 +62,9 @@ class Calls:
     tally: Tally = field(default_factory=Tally)
 
     def __post_init__(self) -> None:
-        self._turn = asyncio.Semaphore(self.models.concurrency)
+        judge = self.models.judge
+        own = judge.concurrency if isinstance(judge, Narrow) else self.models.concurrency
+        self._turn = asyncio.Semaphore(min(own, self.models.concurrency))
 
     async def generate(self, request: Generate[Any]) -> Sequence[Completion]:
         """The judge's replies, as many as there are draws."""

@@ -222,13 +222,14 @@ class Interpreter(ABC):
         settled = []
         for item, verdict in enumerate(request.verdicts, start=1):
             correction = self._corrections.get((place, item))
-            supported = correction.supported if correction else verdict.supported
-            overruled = verdict.supported if correction else None
-            label = request.labels.of(supported)
-            decided = replace(
-                verdict, number=item, path=place, supported=supported, overruled=overruled, label=label
+            settled.append(
+                verdict.settled(
+                    number=item,
+                    path=place,
+                    labels=request.labels,
+                    correction=correction.supported if correction else None,
+                )
             )
-            settled.append(decided)
         self._verdicts[path] = tuple(settled)
         self._notes[path] = request.dropped
         return Judged(tuple(settled))

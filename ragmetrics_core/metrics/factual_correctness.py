@@ -131,7 +131,10 @@ class FactualCorrectness(Metric[Referenced]):
             [Verdict(about="reference statement", text=text, supported=False) for text in facts.fn],
             labels=COVERED,
         )
-        return answer, reference
+        # what a person finds covered after all stands on both sides: it is a TP and no longer an FN
+        covered = tuple(each for each in reference.verdicts if each.supported)
+        missed = tuple(each for each in reference.verdicts if not each.supported)
+        return Judged(answer.verdicts + covered), Judged(missed)
 
     def _formula(self, present: Sequence[bool], covered: Sequence[bool]) -> float | None:
         tp, fp = sum(present), len(present) - sum(present)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
 
 from ragmetrics_core.errors import ConfigError
@@ -60,7 +61,7 @@ class Metric(Generic[V]):
         self.check()
 
     def _check_choices(self) -> None:
-        """Settings typed as a `Literal` take its values only: a misspelt one would be ignored without a word."""
+        """A setting typed as a `Literal` takes its values only: a misspelt one would be ignored silently."""
         for each in fields(self):
             choices = get_args(each.type) if get_origin(each.type) is Literal else None
             if choices and (value := getattr(self, each.name)) not in choices:
@@ -75,7 +76,7 @@ class Metric(Generic[V]):
         """Measure one sample; yields requests, returns the outcome."""
         raise NotImplementedError
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """The settings that differ from the variant's own, as JSON."""
         usual = type(self)(variant=self.variant)
@@ -85,7 +86,7 @@ class Metric(Generic[V]):
             if each.init and each.name != "variant" and getattr(self, each.name) != getattr(usual, each.name)
         }
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """Name, variant and the settings that differ from it: `answer_correctness/strict.1(weights=1:0)`."""
         settings = ",".join(f"{name}={_in_short(value)}" for name, value in sorted(self.settings.items()))

@@ -1,5 +1,43 @@
 """Models: judges, embedders and what wraps them."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge
 
-__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge"]
+if TYPE_CHECKING:
+    from ragmetrics_core.models.lexical import LexicalJudge
+    from ragmetrics_core.models.llama import LlamaJudge
+    from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
+    from ragmetrics_core.models.wordllama import WordLlamaEmbedder
+
+__all__ = [
+    "CallableJudge",
+    "LexicalJudge",
+    "LlamaJudge",
+    "OpenAIEmbedder",
+    "OpenAIJudge",
+    "PromptChecker",
+    "WordLlamaEmbedder",
+    "as_embedder",
+    "as_judge",
+]
+
+# Loaded when they are asked for: a run with a judge of one's own needs none of them.
+_MODULES = {
+    "LexicalJudge": "lexical",
+    "LlamaJudge": "llama",
+    "OpenAIEmbedder": "openai_compatible",
+    "OpenAIJudge": "openai_compatible",
+    "WordLlamaEmbedder": "wordllama",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,7 +4,7 @@ import re
 from typing import Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
-from ragmetrics_core.parsers.listing import Distinct, distinct, is_none_word, listed, texts_of
+from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, own_lines, unmarked
 
@@ -28,11 +28,14 @@ _PREFIX = re.compile(
     re.IGNORECASE,
 )
 _COMMA = re.compile(r",(?!\d{3}\b)|[;、，；]")
+# "**Persons:** Ada Lovelace" names a kind first; "2001: A Space Odyssey" is a name.
+_BOLD_LABEL = re.compile(r"^[\s\-*•]*\*\*[^*]{1,40}(?:[:：]\*\*|\*\*[:：])\s*")
+_AND = re.compile(r"^(?:and|und|et|y|e|en)\s+")
 _LONGEST = 120
 
 
 class EntityList(Answer):
-    """Entities in the judge's order, without blank and repeated ones; empty when it says that there are none."""
+    """Entities in the judge's order, without blank ones; repeats stay, for the metric to decide on."""
 
     entities: tuple[str, ...]
 
@@ -44,10 +47,11 @@ class EntityList(Answer):
             return reading
         if not has_content(reply) or reply[:1] in "{[" or is_refusal(reply):
             return Reading(None, "unread")
-        found = listed(reply, hints)
+        # an entity may well be a line of the text, so the sample's lines count here
+        found = listed(reply, Hints())
         if found is not None and found.rule in {"none", "numbered", "bulleted"}:
-            return cls._reading(distinct((item.text for item in found.items), found.dropped), found.rule)
-        return cls._from_lines(own_lines(reply, hints))
+            return cls._reading(filled((item.text for item in found.items), found.dropped), found.rule)
+        return cls._from_lines(own_lines(reply, Hints()))
 
     @classmethod
     def _shape(cls, value: object) -> Fit | None:
@@ -68,7 +72,7 @@ class EntityList(Answer):
         texts = texts_of(value, *_TEXT_NAMES)
         if texts is None:
             return None
-        kept = distinct(texts)
+        kept = filled(texts)
         return None if texts and not kept.texts else Fit(cls(entities=kept.texts), kept.dropped)
 
     @classmethod
@@ -87,14 +91,15 @@ class EntityList(Answer):
             if prefix is None and not names and unmarked(rest).endswith((":", "：")):
                 dropped.append(f"an introduction: {unmarked(rest)[:80]}")
                 continue
-            parts = [unmarked(part).rstrip(".。") for part in _COMMA.split(rest)]
+            rest = _BOLD_LABEL.sub("", rest)
+            parts = [_AND.sub("", unmarked(part)).rstrip(".。") for part in _COMMA.split(rest)]
             # A name is short; a line with a long part is prose.
             if any(len(part) > _LONGEST or len(part.split()) > 10 for part in parts):
                 return Reading(None, "unread")
             names += [part for part in parts if not is_none_word(part)]
         if not names and not labelled:
             return Reading(None, "unread", tuple(dropped))
-        return cls._reading(distinct(names, dropped), "names")
+        return cls._reading(filled(names, dropped), "names")
 
     @classmethod
     def _reading(cls, kept: Distinct, rule: str) -> Reading[Self]:

@@ -15,6 +15,8 @@ _TRIES = 100
 _SURE_INSIDE_WORDS = 8
 _QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
 _DASHES = "-‐‑‒–—―−﹣－"
+_SPACES = re.compile(r"\s\s")
+_ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
 _TRAILING = re.compile(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
@@ -28,8 +30,8 @@ class Span(BaseModel):
         chunk: the chunk's number, from 1.
         start: the first character within the chunk, from 0.
         end: the character after the last one.
-        exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes or what
-            encloses the quote differ, or only its longest part was found.
+        exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes
+            or what encloses the quote differ, or only its longest part was found.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,26 +46,26 @@ class _Plain(NamedTuple):
     """A normalised text, and for each of its characters where it came from."""
 
     text: str
-    origin: tuple[int, ...]
+    origin: Sequence[int]
 
 
 def locate(quote: str, contexts: Sequence[str]) -> Span | None:
-    """Find a quote in the chunks: letter for letter, else normalised, else the longest part around an ellipsis.
+    r"""Find a quote in the chunks: letter for letter, else normalised, else its longest part.
 
-    The first chunk that has it counts, and within it a place at whole words. None when the quote has under three
-    letters and digits or stands nowhere; a quote of under eight of them must stand at whole words.
+    The first chunk that has it counts, and within it a place at whole words. None when the quote has under
+    three letters and digits or stands nowhere; a quote of under eight of them must stand at whole words.
 
-    >>> locate("“THE cat\\n sat”", ["A dog ran.", "Yes: the cat sat."])
+    >>> locate("“THE cat\n sat”", ["A dog ran.", "Yes: the cat sat."])
     Span(chunk=2, start=5, end=16, exact=False)
     """
-    if sum(char.isalnum() for char in quote) < _FEWEST_CHARACTERS:
+    if sum(map(str.isalnum, quote)) < _FEWEST_CHARACTERS:
         return None
     for chunk, context in enumerate(contexts, 1):
         if (start := _find(quote, context)) is not None:
             return Span(chunk=chunk, start=start, end=start + len(quote), exact=True)
     for wanted in _variants(quote):
         needle = _plain(wanted).text.strip()
-        if sum(char.isalnum() for char in needle) < _FEWEST_CHARACTERS:
+        if sum(map(str.isalnum, needle)) < _FEWEST_CHARACTERS:
             continue
         for chunk, context in enumerate(contexts, 1):
             plain = _plain(context)
@@ -93,7 +95,7 @@ def _find(needle: str, text: str) -> int | None:
         if _at_words(text, at, at + len(needle)):
             return at
         at = text.find(needle, at + 1)
-    sure = first != -1 and sum(char.isalnum() for char in needle) >= _SURE_INSIDE_WORDS
+    sure = first != -1 and sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS
     return first if sure else None
 
 
@@ -110,13 +112,15 @@ def _joins(text: str, at: int) -> bool:
 
 
 def _is_unspaced(char: str) -> bool:
-    """Whether the character's script writes no spaces between words (Chinese, Japanese, Thai and their like)."""
+    """Whether the character's script writes no spaces between words (Chinese, Japanese, Thai)."""
     return char > "\u0e00" and unicodedata.category(char) == "Lo"
 
 
 @lru_cache(maxsize=64)
 def _plain(text: str) -> _Plain:
     """Casefold, one kind of quote mark and dash, single spaces; compatibility forms become the plain ones."""
+    if text.isascii() and not _SPACES.search(text):
+        return _Plain(text.lower().translate(_ASCII_KINDS), range(len(text)))
     out: list[str] = []
     origin: list[int] = []
     for at, char in enumerate(text):

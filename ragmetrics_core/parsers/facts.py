@@ -35,20 +35,25 @@ _KEYS = {
 _HEADING = re.compile(
     "[\\s#*_>\"'“\\-•+{,]*(?:\\d[.)]\\s*)?[*_\"'“]*(?:"
     + "|".join(f"(?P<{group}>{names})" for group, names in _GROUP_NAMES.items())
-    + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?[\\s*_\"'”]*(?:[:：=][\\s*_]*(?P<rest>.*)|[-–—]\\s+(?P<dash>.*)|$)",
+    + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?"
+    + "[\\s*_\"'”]*(?:[:：=][\\s*_]*(?P<rest>.*)|[-–—]\\s+(?P<dash>.*)|$)",
     re.IGNORECASE,
 )
 # "TP": [...], "FP": [...]: several lists on one line.
 _BETWEEN_LISTS = re.compile(
-    rf"(?<=[\],;])[ \t,;]*(?=[\"'*]{{0,3}}(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])", re.IGNORECASE
+    rf"(?<=[\],;:：])[ \t,;]*(?=[\"'*]{{0,3}}"
+    rf"(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])",
+    re.IGNORECASE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
 
 
 class FactLists(Answer):
     """The statements in both answer and reference (tp), only in the answer (fp), only in the reference (fn).
 
-    Repeats within a list do not count; a statement in both tp and fp is an fp, since a contradiction is no agreement.
+    Repeats within a list do not count; a statement in both tp and fp is an fp, since a contradiction is no
+    agreement.
     """
 
     tp: tuple[str, ...]
@@ -65,7 +70,7 @@ class FactLists(Answer):
         if found is None:
             return Reading(None, "unread")
         lists, dropped = found
-        if not _is_said(lists):
+        if not _is_said(lists) or any(not _LETTER.search(text) for texts in lists.values() for text in texts):
             return Reading(None, "unread", tuple(dropped))
         fit = cls._settled(lists, dropped)
         return Reading(fit.value if isinstance(fit.value, cls) else None, "headings", fit.dropped)
@@ -168,7 +173,8 @@ def _entries(section: Sequence[str], dropped: list[str]) -> list[str]:
             rest = text[read.end :]
             dropped += [f"after the list: {squeeze(rest[:80])}"] if has_content(rest) else []
             return texts
-        # [Einstein was born in 1879, ...]: without quotes a semicolon or line break ends an entry, a comma may not.
+        # [Einstein was born in 1879, ...]: without quotes a semicolon or line break ends an entry, a comma
+        # may not.
         closing = text.find("]")
         inside = text[1:closing] if closing != -1 else text[1:]
         return [

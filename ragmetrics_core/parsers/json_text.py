@@ -1,4 +1,4 @@
-"""The JSON in a reply: strict, fenced, somewhere in the text, or repaired; with the name of the rule that found it."""
+"""The JSON in a reply: strict, fenced, inside the text, or repaired; with the rule that found it."""
 
 import html
 import json
@@ -6,6 +6,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
 import json_repair
@@ -25,7 +26,7 @@ _LOOSE_PASSES = 3
 _MOST_BLOCKS = 1000
 _STRUCTURE = re.compile(r'[{}\[\]"\\]')
 _OPENING = re.compile(r"[{\[]")
-_LIKELY_OPENING = re.compile(r"\{\s*[\"'“”‘`\w]|\[\s*[\"'“‘{]")
+_LIKELY_OPENING = re.compile(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{]")
 _LANGUAGE = re.compile(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
 _BEFORE_ARRAY = re.compile(r"(?:^|[:：=`])[\s*_`]*$")
 _AFTER_ARRAY = re.compile(r"[\s.;,`*_]*$")
@@ -75,10 +76,10 @@ def read_json(text: str, shape: Shape, wanted: type[T], *, arrays: bool = True) 
 def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
     """The JSON values in a reply, in the order in which they are tried.
 
-    "json": the whole text. "fenced": the content of a code fence. "json_lines": all objects of the text, when there
-    are several. "block": a balanced object or array. "repair": the same, read loosely, then by json_repair (at most
-    32 kB and 64 levels). Among several of a kind the last comes first, and objects come before arrays: a model echoes
-    the prompt's example before its answer, and corrects its draft after it.
+    "json": the whole text. "fenced": the content of a code fence. "json_lines": all objects of the text,
+    when there are several. "block": a balanced object or array. "repair": the same, read loosely, then by
+    json_repair (at most 32 kB and 64 levels). Among several of a kind the last comes first, and objects come
+    before arrays: a model echoes the prompt's example before its answer, and corrects its draft after it.
     """
     if whole := _strict(text):
         yield Candidate("json", whole[0])
@@ -96,24 +97,29 @@ def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
         yield from _repaired(plain, arrays=arrays)
 
 
-def fold(key: object) -> str:
+@lru_cache(maxsize=1024)
+def fold(key: str) -> str:
     """A key without case, underscores and hyphens: "True_Positives" is "true positives"."""
-    return _BREAKS.sub(" ", str(key).strip()).casefold()
+    return _BREAKS.sub(" ", key.strip()).casefold()
 
 
 def pick(mapping: Mapping[str, object], *names: str) -> object:
     """The value under the first of these folded names that the mapping has; MISSING when it has none."""
-    folded: dict[str, object] = {}
-    for key, value in mapping.items():
-        folded.setdefault(fold(key), value)
-    for name in names:
-        if name in folded:
-            return folded[name]
-    return MISSING
+    keys = tuple(mapping)
+    # the objects of one reply have the same few keys
+    by_name = _by_name(keys) if len(keys) <= 16 else _by_name.__wrapped__(keys)
+    key = next((by_name[name] for name in names if name in by_name), None)
+    return MISSING if key is None else mapping[key]
+
+
+@lru_cache(maxsize=256)
+def _by_name(keys: tuple[str, ...]) -> dict[str, str]:
+    """The keys by their folded names; of two with one name, the first."""
+    return {fold(str(key)): key for key in reversed(keys)}
 
 
 def _views(value: object) -> Iterator[object]:
-    """The value and what is one level inside: models wrap their answer in "answer", "result" or "arguments"."""
+    """The value and what is one level inside: models wrap their answer in "result" or "arguments"."""
     yield value
     if isinstance(value, dict):
         yield from (inner for inner in value.values() if isinstance(inner, dict))
@@ -158,10 +164,11 @@ class _Span(NamedTuple):
 
 
 def _blocks(text: str, *, arrays: bool) -> Iterator[Candidate]:
-    spans = [
-        span for span in deque(_balanced(text), _MOST_BLOCKS) if text[span.start] == "{" or (arrays and _stands_alone(text, span))
-    ]
-    read = [(text[span.start], inside[0]) for span in spans if (inside := _strict(text[span.start : span.end]))]
+    read: list[tuple[str, object]] = []
+    for span in deque(_balanced(text), _MOST_BLOCKS):
+        is_wanted = text[span.start] == "{" or (arrays and _stands_alone(text, span))
+        if is_wanted and (inside := _strict(text[span.start : span.end])):
+            read.append((text[span.start], inside[0]))
     objects = [value for opening, value in read if opening == "{"]
     if len(objects) > 1:
         yield Candidate("json_lines", objects)
@@ -215,7 +222,8 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
     while opening is not None and work > 0:
         start = opening.start()
         read = read_loose(text, start)
-        # What failed attempts read is charged, so that many openings of nothing stay a few passes over the text.
+        # What failed attempts read is charged, so that many openings of nothing stay a few passes over the
+        # text.
         work -= read.work
         if read.cut:
             cut.add(start)

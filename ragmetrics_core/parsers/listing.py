@@ -20,21 +20,32 @@ from ragmetrics_core.parsers.reply_text import (
     unmarked,
 )
 
-__all__ = ["Distinct", "Listed", "distinct", "is_none_word", "listed", "texts_of"]
+__all__ = ["Distinct", "Listed", "distinct", "filled", "is_none_word", "listed", "texts_of"]
 
 _NONE_WORD = re.compile(
     r"""\W*(?:(?:there\ (?:are|were)|i\ found|contains?)\s+)?(?:
-      none | nothing | nil | null | n/a | empty
-    | no\ (?:\w+\ ){0,2}(?:statements?|claims?|facts?|entities|questions?|sentences?|items?|results?)(?:\ (?:found|present|made|available|were\ found|could\ be\ \w+))?
-    | keine? | keine\ aussagen | aucune?? | aucune\ (?:affirmation|entité) | ningun[oa]? | nessun[oa]? | nenhum[a]? | geen | 无 | 没有 | なし | कोई\ नहीं
+      none(?:\ (?:found|identified|present|listed|given|here|of\ (?:\w+\ ?){1,3}))?
+    | nothing | nil | null | n/a | empty
+    | no\ (?:\w+\ ){0,2}
+      (?:statements?|claims?|facts?|entities|questions?|sentences?|items?|results?|positives?|negatives?)
+      (?:\ (?:found|present|made|available|were\ found|could\ be\ \w+))?
+    | (?:the\ )?(?:answer|text|reference)\ (?:does\ not|doesn\W?t)\ (?:contain|make|have)
+      \ any\ (?:\w+\ )?
+      (?:statements?|claims?|facts?)
+    | keine? | keine\ aussagen | aucune?? | aucune\ (?:affirmation|entité)
+    | ningun[oa]? | nessun[oa]? | nenhum[a]? | geen | 无 | 没有 | なし | कोई\ नहीं
     )\W*""",
     re.VERBOSE | re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"[\s*_\-•]*(?:statement|claim|fact|aussage|affirmation|enunciado|afirmación|陈述)[*_]*\s*[:：][\s*_]*(?=\S)",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?。！？।؟…][\"'”’)\]*_]*$")
 
 
 class Distinct(NamedTuple):
-    """Texts without blank and repeated ones, and what was left out."""
+    """The texts that count, and what was left out."""
 
     texts: tuple[str, ...]
     dropped: tuple[str, ...]
@@ -46,6 +57,13 @@ class Listed(NamedTuple):
     rule: str
     items: tuple[Item, ...]
     dropped: tuple[str, ...]
+
+
+def filled(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
+    """Drop blank texts; say which."""
+    plain = [squeeze(text) for text in texts]
+    blank = [f"entry {position} is blank" for position, text in enumerate(plain, 1) if not has_content(text)]
+    return Distinct(tuple(filter(has_content, plain)), few([*dropped, *blank]))
 
 
 def distinct(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
@@ -65,10 +83,10 @@ def distinct(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
 
 
 def texts_of(value: object, *names: str) -> list[str] | None:
-    """The texts of a JSON list: strings, or objects with a text under one of the names; None when it is something else.
+    """The texts of a JSON list: strings, or objects with a text under a name; None for anything else.
 
-    A null says that there are none; one text alone is a list of one, unless it says "none"; a mapping from numbers is
-    a list as well.
+    A null says that there are none; one text alone is a list of one, unless it says "none"; a mapping from
+    numbers is a list as well.
     """
     if value is None:
         return []
@@ -99,8 +117,8 @@ def is_none_word(text: str) -> bool:
 def listed(reply: str, hints: Hints) -> Listed | None:
     """Read a list from plain text: numbered, else bulleted, else a line for each entry.
 
-    A text of one line is an entry only when it looks like a sentence. None when the reply is empty, a refusal of the
-    judge, or no list at all.
+    A text of one line is an entry only when it looks like a sentence. None when the reply is empty, a
+    refusal of the judge, or no list at all.
     """
     if not has_content(reply):
         return None
@@ -113,10 +131,38 @@ def listed(reply: str, hints: Hints) -> Listed | None:
             return Listed(rule, found.items, found.dropped)
     if is_refusal(reply) or reply.lstrip()[:1] in "{[":
         return None
+    if rows := _rows(lines):
+        return Listed("table", rows, ())
+    if labelled := [
+        Item(None, unmarked(line[label.end() :])) for line in lines if (label := _LABEL.match(line[:200]))
+    ]:
+        return Listed("labelled", tuple(labelled), ())
     plain = listed_lines(lines)
     if len(plain.items) > 1 or (plain.items and _is_sentence(plain.items[0].text)):
         return Listed("lines", plain.items, plain.dropped)
     return None
+
+
+def _rows(lines: Sequence[str]) -> tuple[Item, ...]:
+    """The entries of a markdown table: its column with the most text, below the rule under its head."""
+    rows: list[list[str]] = []
+    has_rule = False
+    for line in lines:
+        if line.count("|") < 2:
+            continue
+        if not has_content(line):
+            rows.clear()
+            has_rule = True
+            continue
+        rows.append([unmarked(cell) for cell in line.strip().strip("|").split("|")])
+    if not has_rule or not rows:
+        return ()
+    lengths = [
+        sum(len(row[place]) for row in rows if place < len(row))
+        for place in range(min(max(map(len, rows)), 50))
+    ]
+    column = lengths.index(max(lengths))
+    return tuple(Item(None, row[column]) for row in rows if column < len(row))
 
 
 def _is_sentence(text: str) -> bool:

@@ -16,7 +16,8 @@ _SHORT_NUMBER = re.compile(r"\d{1,4}")
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 _NOT_FINITE = frozenset({"nan", "infinity", "inf"})
 # A quote closes its string only where JSON could go on: quotes inside the text then need no escape.
-_CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//)"
+# (Before another quote it ends as well: there a comma is missing.)
+_CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//|\s+[\"'“])"
 _STRINGS = {
     opening: re.compile(
         rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES}))*+){closing}{_CLOSES}", re.DOTALL
@@ -64,10 +65,10 @@ class _Cut(Exception):
 def read_loose(text: str, start: int) -> LooseValue:
     """Read the object or array that begins at `start`.
 
-    Read beyond strict JSON: single, typographic and unescaped inner quotes, trailing and missing commas between lines,
-    Python's constants, unquoted keys and one-word values, line comments, and a text that ends too early: what is
-    complete by then is kept, a value that was cut in its middle is not. Nesting beyond 64 and numbers that are not
-    finite make it unreadable.
+    Read beyond strict JSON: single, typographic and unescaped inner quotes, trailing and missing commas
+    between lines, Python's constants, unquoted keys and one-word values, line comments, and a text that ends
+    too early: what is complete by then is kept, a value that was cut in its middle is not. Nesting beyond 64
+    levels and numbers that are not finite make it unreadable.
     """
     reader = _Reader(text, start)
     try:
@@ -117,9 +118,6 @@ class _Reader:
     def entries(self, depth: int, first: list[object] | None = None) -> list[object]:
         found: list[object] = first or []
         while not self.ends("]" if first is None else "]}", first=not found):
-            if dots := _DOTS.match(self.text, self.position):
-                self.position = dots.end()
-                continue
             try:
                 found.append(self.value(depth, bare=False))
             except _Cut:
@@ -144,7 +142,7 @@ class _Reader:
         return self.kept(found)
 
     def kept(self, found: Container) -> Container:
-        """The container, unless the text ended before its first entry: that says nothing on whether it is empty."""
+        """The container, unless the text ended before its first entry: it may not have been empty."""
         if self.cut and not found:
             raise _Cut
         return found
@@ -153,9 +151,9 @@ class _Reader:
         """Whether the container is over; steps over the separators before its next entry."""
         commas = False
         before = self.position
-        while self.peek() in {",", ";"}:
-            self.position += 1
-            commas = True
+        while self.peek() in {",", ";"} or _DOTS.match(self.text, self.position):
+            commas = commas or self.text[self.position] in ",;"
+            self.position += 3 if self.text[self.position] == "." else 1
         char = self.peek()
         if char != "" and char in closing:
             self.position += 1

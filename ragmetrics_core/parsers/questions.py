@@ -27,7 +27,12 @@ _QUESTION_NAMES = ("question", "generated question", "text", "query", "frage", "
 _FLAG_NAMES = ("noncommittal", "non committal", "is noncommittal", "evasive", "declined")
 _MARK = re.compile(r"[?？؟;][\"'”’)\]*_`]*$")
 _PREFIX = re.compile(
-    r"[\s*_#>]*(?:generated\s+)?(?:questions?|frage|pregunta|domanda|pergunta|vraag|问题|質問|प्रश्न|q)\s*(?:#?\d{1,3})?\s*[*_]*[:：.][\s*_]*",
+    r"[\s*_#>]*(?:(?=[^:：?？\n]{0,60}\bquestion\b)[^:：?？\n]{0,80}[:：]\s*(?=\S)|(?:generated\s+)?(?:questions?|frage|pregunta|domanda|pergunta|vraag|问题|質問|प्रश्न|q)\s*(?:#?\d{1,3})?\s*[*_]*[:：.])[\s*_]*",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|welche[rsn]?|wann|wo|warum|wie|qui|que|quel(?:le)?s?|quand|où|pourquoi|"
+    r"comment|combien|qué|quién|cuál|cuándo|dónde|por\s+qué|cómo|cosa|chi|quale|quando|dove|perché|come|wat|wie|welke|wanneer|waar|waarom|hoe)\s",
     re.IGNORECASE,
 )
 _LABELS = re.compile(
@@ -109,8 +114,6 @@ class QuestionList(Answer):
                 dropped.append(f"question {place}: its flag is neither true nor false")
             flagged = flagged or flag is not None
             questions.append(GeneratedQuestion(question=squeeze(clean(text)), noncommittal=bool(flag)))
-        if items and not questions:
-            return None
         return Fit(cls(questions=tuple(questions), flagged=flagged), tuple(dropped))
 
     def abstention(self) -> Abstention | None:
@@ -145,6 +148,8 @@ def _texts(reply: str, hints: Hints) -> _Texts | None:
         return None
     lines = listed_lines(own_lines(reply, hints))
     asked = [_unprefixed(item) for item in lines.items if _MARK.search(item.text)]
+    if not asked and len(lines.items) == 1 and _ASKS.match(lines.items[0].text):
+        return _Texts("lines", [lines.items[0].text], lines.dropped)  # a question without its mark
     left = tuple(f"no question: {item.text[:80]}" for item in lines.items if not _MARK.search(item.text))
     return _Texts("lines", asked, lines.dropped + left) if asked else None
 

@@ -38,7 +38,7 @@ _SCALE = r"(?:\s*(?:/|out\s+of|of|von|sur|de|su)\s*\d{1,6}(?:\.\d{1,3})?)?"
 _AFTER = rf"(?![\w%])(?![.,]\d){_SCALE}"
 _LABELLED = re.compile(
     rf"(?<!\w)(?:(?:final|overall|total|my)\s+)?(?:rating|score|grade|bewertung|note|puntuaci[oó]n|punteggio|nota|beoordeling|评分|分数|得分)"
-    rf"[\s*_\"']*(?:[:：=]|\s(?:is|of|ist|est|es)\s|-\s)[\s*_\[(\"']*(?P<figure>{_FIGURE}){_AFTER}",
+    rf"(?:\s*\([^()]{{0,20}}\))?[\s*_\"']*(?:[:：=]|\s(?:is|of|ist|est|es)\s|-\s)[\s*_\[(\"']*(?P<figure>{_FIGURE}){_AFTER}",
     re.IGNORECASE,
 )
 _ANY = re.compile(rf"(?<![\w.,/\-−])(?P<figure>{_FIGURE}){_AFTER}")
@@ -65,7 +65,7 @@ class Rating(Answer):
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, else a labelled number ("Rating: 7"), else the only number there is; of "7/10" the 7 counts.
+        """Read JSON, a labelled number ("Rating: 7"), or the only number there is; of "7/10" the 7 counts.
 
         Several different numbers without a label are unread, and so are different ratings with one.
         """

@@ -1,7 +1,7 @@
 """Which context sentences help to answer: by number, or copied out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
@@ -19,36 +19,51 @@ from ragmetrics_core.parsers.reply_text import (
 )
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.verdicts import number_of
+from ragmetrics_core.parsers.words import leading_verdict
 
 __all__ = ["ExtractedSentences", "RelevantSentences", "says_insufficient"]
 
 _NUMBER_LISTS = (
-    "relevant", "relevant sentences", "sentences", "numbers", "relevant numbers", "sentence numbers", "relevant sentence numbers",
+    "relevant", "relevant sentences", "sentences", "numbers", "relevant numbers",
+    "sentence numbers", "relevant sentence numbers",
     "indices", "indexes", "ids", "relevante sätze", "relevante", "oraciones", "phrases", "相关句子",
 )  # fmt: skip
 _NUMBER_NAMES = ("number", "sentence number", "index", "id", "no", "sentence", "nr")
 _INSUFFICIENT = re.compile(
     r"[\W_]*(?:there\s+is\s+|answer\s*:\s*)?(?:insufficient|in-sufficient|not\s+enough|unzureichende|informations?)[\s_-]*"
-    r"(?:information(?:en)?|info|context|evidence|insuffisantes?|insuficiente|insufficienti?)\b[\W_]*",
+    r"(?:information(?:en)?|info|context|evidence|insuffisantes?|insuficiente|insufficienti?)\b",
     re.IGNORECASE,
 )
 _INSUFFICIENT_ELSEWHERE = re.compile(
-    r"[\W_]*(?:信息不足|資訊不足|情報不足|अपर्याप्त जानकारी|información insuficiente|informação insuficiente)[\W_]*",
+    r"[\W_]*(?:信息不足|資訊不足|情報不足|अपर्याप्त जानकारी|"
+    r"información insuficiente|informação insuficiente)",
+    re.IGNORECASE,
+)
+# The phrase is the answer when nothing, a reason, or "in the contexts to ..." follows it.
+_AFTER_PHRASE = re.compile(
+    r"[\W_]*$|[\s*_\"'”)\]]*[.:;,!\n–—-]|\s+(?:in|to|for|from|about|available|provided)\b[^\d\n]{0,200}$",
     re.IGNORECASE,
 )
 _NONE = re.compile(
-    r"""\W*(?: none(?:\ of\ (?:the|these|them)(?:\ (?:\w+\ )?sentences?)?(?:\ (?:is|are)\ relevant)?)? | nothing | n/a
-    | (?:there\ are\ )?no\ (?:relevant\ )?(?:sentences?|numbers?)(?:\ (?:is|are|were))?(?:\ (?:relevant|found))?
+    r"""\W*(?: none(?:\ of\ (?:the|these|them)(?:\ (?:\w+\ )?sentences?)?(?:\ (?:is|are)\ relevant)?)?
+    | nothing | n/a
+    | (?:there\ are\ )?no\ (?:relevant\ )?(?:sentences?|numbers?)
+      (?:\ (?:is|are|were))?(?:\ (?:relevant|found))?
     | keine? | aucune? | ninguna | nessuna | nenhuma | geen | 无 | 没有 | なし )\W*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _RANGE = re.compile(
-    r"(\d{1,18})(?!\d)(?:\s*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)\s*(\d{1,18})(?!\d))?", re.IGNORECASE
+    r"(\d{1,18})(?!\d)"
+    r"(?:[^\S\n]*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)[^\S\n]*(\d{1,18})(?!\d))?",
+    re.IGNORECASE,
 )
 _LABELS = re.compile(
     r"\b(?:the|most|only|relevant|relevante[ns]?|pertinentes?|sentences?|numbers?|indices|index|ids?|answer|are|is|sind|sont|son|and|und|et|y|e|en|no|nos|nr|"
     r"to|through|bis|sätze|satz|phrases?|oraci[oó]n(?:es)?|frases?|frasi|zinnen|zin)\b|相关|句子|句|文|第|和|与|と|、|是|为|以及|：|。",
     re.IGNORECASE,
+)
+_SAYS_SOMETHING = re.compile(
+    r"\W*(?:is|are|has|have|does|was|may|might|could)\b|.*\[\d{1,4}\]", re.IGNORECASE
 )
 _WIDEST_RANGE = 1000
 
@@ -66,7 +81,7 @@ class RelevantSentences(Answer):
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, else the phrase, else a text that is nothing but numbers, else lines that begin with numbers."""
+        """Read JSON, the phrase, a text that is nothing but numbers, or lines that begin with numbers."""
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
             return reading
@@ -77,13 +92,10 @@ class RelevantSentences(Answer):
         lines = own_lines(reply, hints)
         if is_refusal(reply):
             return Reading(None, "unread")
-        if (found := _only_numbers("\n".join(lines))) is not None:
+        if (found := _only_numbers("\n".join(lines)) or _first_line(lines)) is not None:
             return Reading(cls(numbers=found.numbers, insufficient=False), "numbers", found.dropped)
-        marked = [
-            marker_number(marker) for line in lines if (marker := starts_number(line[:400])) is not None
-        ]
-        if marked:
-            return Reading(cls(numbers=tuple(dict.fromkeys(marked)), insufficient=False), "numbered")
+        if marked := _marked(lines):
+            return Reading(cls(numbers=marked.numbers, insufficient=not marked.numbers), "numbered")
         return Reading(None, "unread")
 
     @classmethod
@@ -122,13 +134,13 @@ class RelevantSentences(Answer):
 
 
 class ExtractedSentences(Answer):
-    """The context sentences that the judge copied out, in its order; as the free-text prompt of Es et al. (2023) asks.
+    """The context sentences that the judge copied out, in its order, as Es et al. (2023) ask for them.
 
     Attributes:
         sentences: one entry a sentence; repeats stay, since the paper counts them.
         insufficient: the judge says that nothing in the contexts helps.
-        insufficient_exactly: it says so in one spelling only, "Insufficient Information." with its full stop and
-            nothing else (case does not matter): what ragas 0.1 takes for a refusal.
+        insufficient_exactly: it says so in one spelling only, "Insufficient Information." with its full stop
+            and nothing else (case does not matter): what ragas 0.1 takes for a refusal.
     """
 
     sentences: tuple[str, ...]
@@ -137,7 +149,7 @@ class ExtractedSentences(Answer):
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, else split the text into sentences, list markers and an introduction ending in ":" left out.
+        """Read JSON, else split the text into sentences, without list markers and an introduction.
 
         The sample's own lines count here: copying them is what was asked for.
         """
@@ -191,18 +203,13 @@ class ExtractedSentences(Answer):
 def says_insufficient(text: str) -> bool:
     """Whether a reply is, or begins with, the phrase "Insufficient Information" in any spelling.
 
-    >>> says_insufficient('"insufficient_information".'), says_insufficient("[2] has insufficient information")
-    (True, False)
+    >>> says_insufficient('"insufficient_information".')
+    True
+    >>> says_insufficient("[2] has insufficient information")
+    False
     """
-    for phrase in (_INSUFFICIENT, _INSUFFICIENT_ELSEWHERE):
-        found = phrase.match(text[:2000])
-        if found is not None and (
-            found.end() >= min(len(text), 2000)
-            or re.search(r"[.:;,!\n\"'”*)\]–—-]", found[0].rstrip()[-3:])
-            or "\n" in found[0]
-        ):
-            return True
-    return False
+    found = _INSUFFICIENT.match(text) or _INSUFFICIENT_ELSEWHERE.match(text)
+    return found is not None and _AFTER_PHRASE.match(text, found.end()) is not None
 
 
 class _Numbers(NamedTuple):
@@ -218,8 +225,34 @@ def _unlisted(lines: Iterable[str]) -> Iterable[str]:
         yield unmarked(line[marker.end() :] if marker else line)
 
 
+def _marked(lines: Sequence[str]) -> _Numbers | None:
+    """The numbers at the start of lines, with their sentence or a yes or no behind; None without any."""
+    numbers: list[int] = []
+    found = False
+    for line in lines:
+        marker = starts_number(line[:400])
+        if marker is None:
+            continue
+        rest = line[marker.end() :]
+        led = leading_verdict(rest)
+        if (led is not None and led.supported is None) or _SAYS_SOMETHING.match(rest[:400]):
+            return None  # "[2] has ..., [3] does not" speaks of the sentences and does not list them
+        found = True
+        if led is None or led.supported:
+            numbers.append(marker_number(marker))
+    return _Numbers(tuple(dict.fromkeys(numbers)), ()) if found else None
+
+
+def _first_line(lines: Sequence[str]) -> _Numbers | None:
+    """The numbers of a first line that has only numbers, when the explanation below it names none."""
+    filled = [line for line in lines if has_content(line)]
+    if len(filled) < 2 or any(char.isdigit() for line in filled[1:] for char in line):
+        return None
+    return _only_numbers(filled[0])
+
+
 def _only_numbers(text: str) -> _Numbers | None:
-    """The numbers of a text that holds only numbers, ranges and words like "sentences ... and"; None for other texts."""
+    """The numbers of a text that holds only numbers, ranges and words like "sentences"; else None."""
     if len(text) > 20_000:
         return None
     rest = _LABELS.sub(" ", _RANGE.sub(" ", text))

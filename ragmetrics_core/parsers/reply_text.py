@@ -30,29 +30,35 @@ _STATEMENT_LABEL = (
     r"|affirmation|énoncé|phrase|pregunta|afirmaci[oó]n|declaraci[oó]n|enunciado|afirmação|declaração"
     r"|affermazione|dichiarazione|bewering|uitspraak|stelling|陈述|语句|句子|声明|问题|文|主張|質問|कथन|प्रश्न)"
 )
-# A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is a marker.
+# A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is
+# a marker.
 _NUMBER = re.compile(
     rf"""[\s>#*_|]* (?:[-+•]\s+[*_]*)?
-    (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}}) [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
-      | (?:[(\[]|\#|第)? (?P<plain>\d{{1,3}}) (?: [)\]）、．]+[.:：]? [*_]* | [.:：] [*_]* (?=[\s\u3000-\u9fff*_"“]|$) | 条[、:：.]?|[-–—]\s) \s* )""",
+    (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}})
+        [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
+      | (?:[(\[]|\#|第)? (?P<plain>\d{{1,3}})
+        (?: [)\]）、．]+[.:：]? [*_]* | [.:：] [*_]* (?=[\s\u3000-\u9fff*_"“]|$)
+        | 条[、:：.]?|[-–—]\s) \s* )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BULLET = re.compile(r"[\s>]*(?:[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(r"[\s>]*(?:\(?[a-z]\)\s+|[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
 _CONTENT = re.compile(r"[^\W_]")
 _MOST_NOTES = 100
 _EDGE_MARKUP = re.compile(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
 _PREFACE_END = re.compile(r"[:：][\s*_]*$")
 _CHATTER = re.compile(
-    r"\W*(?:let me know|i hope|hope (?:this|that)|please let me|feel free|if you (?:need|want|have)|note that i|"
-    r"is there anything|happy to help)\b",
+    r"\W*(?:let me know|i hope|hope (?:this|that)|please let me|feel free|if you (?:need|want|have)|"
+    r"note that i|is there anything|happy to help)\b",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
     r"""\W*(?:
       (?:i\W?m|i\ am|we\W?re)\ (?:very\ |so\ |really\ )?(?:sorry|afraid)\b
     | sorry\b | (?:my\ )?apologies\b | i\ apologi[sz]e
-    | (?:unfortunately,?\ )?i\ (?:can\W?not|can\W?t|can\ not|won\W?t|will\ not|do\ not|don\W?t\ feel|am\ (?:not\ able|unable)|must\ decline)\b
+    | (?:unfortunately,?\ )?i\ (?:can\W?not|can\W?t|can\ not|won\W?t|will\ not|do\ not|don\W?t\ feel
+      |am\ (?:not\ able|unable)|must\ decline)\b
+    | i\ (?:don\W?t|do\ not)\ (?:know|have)\b
     | i\W?m\ (?:not\ able|unable|just\ an?\ ai|an?\ ai)\b
     | as\ an?\ (?:ai|large\ language|language)\b
     | es\ tut\ mir\ leid | (?:leider\ )?(?:kann|darf)\ ich\b | ich\ kann\b[^.\n]{0,40}\bnicht
@@ -83,8 +89,9 @@ class Listing(NamedTuple):
 def clean(text: str) -> str:
     r"""The reply without what can never be part of its answer.
 
-    Thinking blocks of reasoning models are cut (a block that never ends hides the whole rest), byte order marks and
-    zero-width characters go, line ends become "\n", and lone surrogates become U+FFFD, since no file could hold them.
+    Thinking blocks of reasoning models are cut (a block that never ends hides the whole rest), byte order
+    marks and zero-width characters go, line ends become "\n", and lone surrogates become U+FFFD, since no
+    file could hold them.
     """
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -94,6 +101,8 @@ def clean(text: str) -> str:
 
 def _without_thinking(text: str) -> str:
     """Cut what a reasoning model thought aloud."""
+    if "<" not in text and "[" not in text:
+        return text
     closes = list(_CLOSE_THOUGHT.finditer(text))
     opening = _OPEN_THOUGHT.search(text)
     if opening is None:
@@ -142,7 +151,7 @@ def unmarked(text: str) -> str:
 
 
 def few(notes: Sequence[str], more: int = 0) -> tuple[str, ...]:
-    """The first hundred notes on what was dropped, and how many more there are: a record should stay readable."""
+    """The first hundred notes on what was dropped, and how many more there are, to keep records readable."""
     kept = tuple(notes[:_MOST_NOTES])
     more = max(more, 0) + len(notes) - len(kept)
     return (*kept, f"and {more} more") if more else kept
@@ -154,7 +163,7 @@ def is_refusal(text: str) -> bool:
 
 
 def own_lines(text: str, hints: Hints) -> list[str]:
-    """The lines of the reply that are not lines of the sample: a judge that copies a context says nothing by it."""
+    """The lines of the reply that are no lines of the sample: a judge that copies them says nothing by it."""
     shown = hints.sample_lines
     lines = html.unescape(text).split("\n") if "&" in text else text.split("\n")
     return [line for line in lines if not shown or line.strip().casefold() not in shown]
@@ -229,7 +238,7 @@ def _items(found: list[_Open], dropped: list[str]) -> Iterator[Item]:
 
 
 def listed_lines(lines: Iterable[str]) -> Listing:
-    """Every line is an entry, apart from blank ones, fences, an introduction that ends in ":" and closing chatter."""
+    """Every line is an entry, apart from blank ones, fences, an introduction and closing chatter."""
     items: list[Item] = []
     dropped: list[str] = []
     for line in lines:

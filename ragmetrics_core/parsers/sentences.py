@@ -3,7 +3,9 @@
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.resources import files
 
 import sentencex
@@ -22,28 +24,34 @@ _CLOSERS = "\"'”’»」』）)\\]】》*_"
 _FULL_WIDTH = re.compile(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
 _WORD_BEFORE_DOT = re.compile(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
 _STARTS_NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
+_WINDOW = 2000
+_WINDOW_END = re.compile(rf"[.!?][{_CLOSERS}]*\s+")
+_ONLY_NUMBER = re.compile(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
 _DAY_BEFORE_MONTH = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
 _MONTH = re.compile(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
 _INITIALS = re.compile(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
 _SCRIPTS = (
-    ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"), ("ARABIC", "ar"),
-    ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"), ("BENGALI", "bn"), ("TAMIL", "ta"), ("TELUGU", "te"),
-    ("ARMENIAN", "hy"), ("KHMER", "km"), ("MYANMAR", "my"), ("ETHIOPIC", "am"), ("GUJARATI", "gu"), ("KANNADA", "kn"),
-    ("MALAYALAM", "ml"),
+    ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"),
+    ("ARABIC", "ar"), ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"),
+    ("BENGALI", "bn"), ("TAMIL", "ta"), ("TELUGU", "te"),
+    ("ARMENIAN", "hy"), ("KHMER", "km"), ("MYANMAR", "my"), ("ETHIOPIC", "am"), ("GUJARATI", "gu"),
+    ("KANNADA", "kn"), ("MALAYALAM", "ml"),
 )  # fmt: skip
 
 
 def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     """Split a text into its sentences, in order, each without the space and list marker around it.
 
-    The package sentencex finds the ends; our rules join what an abbreviation, an initial or "No." before a number tore
-    apart, and split at full-width and other scripts' terminators. Every line break ends a sentence, so a hard-wrapped
-    paragraph is split at its line ends as well. A quotation stays with the sentence that it is in. Parts without a
-    letter or digit are no sentences. All letters and digits of the text are kept, apart from list numbers.
+    The package sentencex finds the ends; our rules join what an abbreviation, an initial or "No." before a
+    number tore apart, and split at full-width and other scripts' terminators. Every line break ends a
+    sentence, so a hard-wrapped paragraph is split at its line ends as well. A quotation stays with the
+    sentence that it is in. Parts without a letter or digit are no sentences. All letters and digits of the
+    text are kept, apart from list numbers.
 
     Args:
         text: any text; lone surrogates become U+FFFD.
-        language: an ISO 639 code; None guesses by script (Latin letters: English). An unknown one falls back to English.
+        language: an ISO 639 code; None guesses by script (Latin letters: English). An unknown one falls
+        back to English.
 
     >>> split_sentences("See Fig. 3 in approx. 2 cases. It works.")
     ('See Fig. 3 in approx. 2 cases.', 'It works.')
@@ -62,17 +70,20 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
 
 def _guess(text: str) -> str:
     """The language that stands for the script of the text's first letters."""
-    sample = [char for char in text[:2000] if char.isalpha()][:200]
-    counts: dict[str, int] = {}
-    for char in sample:
-        name = unicodedata.name(char, "LATIN")
-        for script, code in _SCRIPTS:
-            if name.startswith(script):
-                counts[code] = counts.get(code, 0) + 1
-                break
-    if not counts or sum(counts.values()) * 3 < len(sample):
+    if text.isascii():
         return "en"
-    return "ja" if "ja" in counts else max(counts, key=lambda code: counts[code])
+    sample = [char for char in text[:2000] if char.isalpha()][:200]
+    counts = Counter(code for char in sample if (code := _language_of(char)))
+    if not counts or counts.total() * 3 < len(sample):
+        return "en"
+    return "ja" if "ja" in counts else counts.most_common(1)[0][0]
+
+
+@lru_cache(maxsize=4096)
+def _language_of(letter: str) -> str | None:
+    """The language that stands for a letter's script; None for Latin and scripts that are not listed."""
+    name = unicodedata.name(letter, "")
+    return next((code for script, code in _SCRIPTS if name.startswith(script)), None)
 
 
 def _unlisted(line: str, listed: set[int]) -> str:
@@ -92,13 +103,40 @@ def _pieces(line: str, code: str) -> Iterator[str]:
     # Split first what needs no rules: on a long line of Chinese sentencex takes quadratic time.
     start = 0
     for found in _FULL_WIDTH.finditer(line):
-        yield from sentencex.segment(code, line[start : found.end()])
+        yield from _segments(line[start : found.end()], code)
         start = found.end()
-    yield from sentencex.segment(code, line[start:])
+    yield from _segments(line[start:], code)
+
+
+def _segments(text: str, code: str) -> Iterator[str]:
+    """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
+    kept = ""
+    for start, end in _windows(text):
+        pieces = sentencex.segment(code, text[start:end]) or [text[start:end]]
+        yield from (kept + piece if place == 0 else piece for place, piece in enumerate(pieces[:-1]))
+        last = pieces[-1] if len(pieces) > 1 else kept + pieces[-1]
+        is_end = end == len(text) or _WINDOW_END.search(text, max(end - 10, 0), end) is not None
+        kept = "" if is_end else last
+        if is_end:
+            yield last
+    if kept:
+        yield kept
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches of at most 2,000 characters that end where a sentence may, or at least a word."""
+    start = 0
+    while len(text) - start > _WINDOW:
+        ends = [found.end() for found in _WINDOW_END.finditer(text, start, start + _WINDOW)]
+        space = text.rfind(" ", start + 1, start + _WINDOW) + 1
+        end = ends[-1] if ends else space or start + _WINDOW
+        yield start, end
+        start = end
+    yield start, len(text)
 
 
 def _joined(pieces: Iterator[str]) -> Iterator[str]:
-    """Put together what is one sentence; a piece without letters and digits belongs to the piece before it."""
+    """Put together what is one sentence; a piece without letters and digits belongs to the one before."""
     parts: list[str] = []
     for piece in pieces:
         if parts and not (_is_unfinished(parts[-1], piece) or not _has_content(piece)):
@@ -111,7 +149,11 @@ def _joined(pieces: Iterator[str]) -> Iterator[str]:
 
 def _is_unfinished(before: str, after: str) -> bool:
     """Whether the dot at the end of the first piece is an abbreviation's."""
+    if "." not in before[-4:]:
+        return False
     tail = before[-40:]
+    if _ONLY_NUMBER.fullmatch(before):
+        return True
     found = _WORD_BEFORE_DOT.search(tail)
     if found is None:
         return False
@@ -126,4 +168,4 @@ def _is_unfinished(before: str, after: str) -> bool:
 
 
 def _has_content(text: str) -> bool:
-    return any(char.isalnum() for char in text)
+    return any(map(str.isalnum, text))

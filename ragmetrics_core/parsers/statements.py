@@ -6,14 +6,18 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_jso
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean
+from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_word
 
 __all__ = ["StatementList"]
 
 _LIST_NAMES = (
-    "statements", "claims", "facts", "simpler statements", "simple statements", "sentences", "propositions", "statement list",
-    "aussagen", "affirmations", "énoncés", "afirmaciones", "declaraciones", "enunciados", "affermazioni", "afirmações", "陈述",
+    "statements", "claims", "facts", "simpler statements", "simple statements", "sentences",
+    "propositions", "statement list",
+    "aussagen", "affirmations", "énoncés", "afirmaciones", "declaraciones", "enunciados",
+    "affermazioni", "afirmações", "陈述",
 )  # fmt: skip
+_SENTENCE_NAMES = ("sentence", "sentence index", "original sentence", "index", "id")
 _TEXT_NAMES = ("statement", "text", "claim", "fact", "sentence", "proposition", "content", "value")
 _DECLINED_NAMES = ("declined", "declines", "abstained", "refused", "refusal", "noncommittal")
 _REASON_NAMES = ("declined reason", "reason", "why")
@@ -23,7 +27,7 @@ class StatementList(Answer):
     """Short sentences that can each be true or false alone.
 
     Attributes:
-        statements: in the judge's order, without blank and repeated ones; empty when it says that there are none.
+        statements: in the judge's order, without blank and repeated ones; empty when there are none.
         declined: whether the split text declines to answer; None when the judge does not say.
         declined_reason: in the judge's words, when it gives them.
     """
@@ -34,17 +38,21 @@ class StatementList(Answer):
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, else a numbered or bulleted list, else one statement a line; a refusal of the judge is unread."""
+        """Read JSON, a numbered or bulleted list, one statement a line or sentence."""
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls)) is not None:
             return reading
-        found = listed(reply, hints)
+        # a statement may well be a line of the answer, so the sample's lines count here
+        found = listed(reply, Hints())
         if found is None:
             return Reading(None, "unread")
-        kept = distinct((item.text for item in found.items), found.dropped)
+        texts, rule = [item.text for item in found.items], found.rule
+        if rule == "lines" and len(texts) == 1 and len(sentences := split_sentences(texts[0])) > 1:
+            texts, rule = list(sentences), "sentences"
+        kept = distinct(texts, found.dropped)
         if not kept.texts and found.items:
             return Reading(None, "unread", kept.dropped)
-        return Reading(cls(statements=kept.texts), found.rule, kept.dropped)
+        return Reading(cls(statements=kept.texts), rule, kept.dropped)
 
     @classmethod
     def _shape(cls, value: object) -> Fit | None:
@@ -56,7 +64,7 @@ class StatementList(Answer):
                 return None
         elif not isinstance(value, list):
             return None
-        texts = texts_of(value, *_TEXT_NAMES)
+        texts = texts_of(_flat(value), *_TEXT_NAMES)
         if texts is None:
             return None
         kept = distinct(texts)
@@ -69,11 +77,22 @@ class StatementList(Answer):
         return None if self.declined is None else Abstention(self.declined, self.declined_reason)
 
 
+def _flat(value: object) -> object:
+    """The entries of lists that are grouped by sentence: [{"sentence": 1, "statements": [...]}, ...]."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        return value
+    groups = [pick(item, *_LIST_NAMES) for item in value]
+    is_by_sentence = all(pick(item, *_SENTENCE_NAMES) is not MISSING for item in value)
+    if is_by_sentence and groups and all(isinstance(group, list) for group in groups):
+        return [entry for group in groups if isinstance(group, list) for entry in group]
+    return value
+
+
 def _declined(value: dict[str, object]) -> tuple[bool | None, str | None]:
     said = pick(value, *_DECLINED_NAMES)
     if said is MISSING:
         return None, None
-    if said is None or said is False or said == 0 or said == "":
+    if said is None or said is False or said in (0, ""):
         return False, None
     reason = pick(value, *_REASON_NAMES)
     why = clean(reason) or None if isinstance(reason, str) else None

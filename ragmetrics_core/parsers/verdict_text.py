@@ -14,7 +14,7 @@ from ragmetrics_core.parsers.reply_text import (
     starts_number,
     unmarked,
 )
-from ragmetrics_core.parsers.words import PHRASE, leading_verdict, verdict_word
+from ragmetrics_core.parsers.words import PHRASE, LeadingVerdict, leading_verdict, verdict_word
 
 __all__ = ["TextVerdict", "VerdictText", "read_verdict_text"]
 
@@ -24,25 +24,31 @@ _VERDICT_LABEL = (
     r"|判断|结论|判定|裁决|判决|結論|評決|निर्णय|निष्कर्ष)"
 )
 _FINAL_HEADING = re.compile(
-    r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
+    r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:(?:so|thus|therefore|hence),?\ )?
+    (?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
     (?: final\ (?:verdicts?|answers?|list|judg(?:e)?ments?) | verdicts?\ in\ order | verdicts
       | (?:endgültige[sn]?|abschließende[sn]?|finale[sn]?)\ (?:urteile?|bewertung(?:en)?|liste) | endurteile?
-      | verdicts?\ fina(?:l|ls|ux) | veredictos?\ fina(?:l|les|is) | vereditos?\ fina(?:l|is) | (?:verdett[oi]|giudizi?o?)\ final[ei]
+      | verdicts?\ fina(?:l|ls|ux) | veredictos?\ fina(?:l|les|is) | vereditos?\ fina(?:l|is)
+      | (?:verdett[oi]|giudizi?o?)\ final[ei]
       | (?:eindoordeel|eindoordelen|(?:definitieve|finale)\ oordelen)
       | 最终(?:判断|裁决|结论|判定|判决|结果) | 最終(?:判定|判断|評決|結論) | अंतिम\ (?:निर्णय|फ़?ैसला|फैसले) )
     [^:：\n]{0,80} (?: [:：][\s*_]* | [\s*_]*$ )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_STATEMENT = r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione|afirmação|bewering|陈述|语句|第|कथन)"
+_STATEMENT = (
+    r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione"
+    r"|afirmação|bewering|陈述|语句|第|कथन)"
+)
 _ENTRY = re.compile(
-    rf"(?:\(?{_STATEMENT}?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
+    rf"(?:[(\[]?(?:{_STATEMENT}|s)?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):\]：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
     re.IGNORECASE,
 )
 _VERDICT_LINE = re.compile(
     rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
-    (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?{_VERDICT_LABEL}(?:\ final[e]?)?
+    (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?
+    {_VERDICT_LABEL}(?:\ final[e]?)?
     (?:\s+(?:for|on|zu|pour|para|per|voor))?\s*(?:{_STATEMENT}?\s*[\#(]?(?P<number>\d{{1,3}})\)?)?[\s*_]*
-    (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)\s)[\s*_]*(?P<rest>.*)$""",
+    (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)(?:\s*[:：]|\s))[\s*_]*(?P<rest>.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
 _LABELLED = re.compile(
@@ -56,6 +62,13 @@ _SENTENCE_VERDICT = re.compile(
     rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,:;(–—-]|\s(?:by|in|because|since|as|durch|weil|par|por|da|from)\b))(?P<rest>.*)",
     re.IGNORECASE,
 )
+_SELF_VERDICT = re.compile(
+    rf"[\s*_>#-]*(?:(?:so|thus|therefore|hence),?\s+)?(?:the|this)\s+(?:statement|claim|verdict|answer)\s+(?:is|was|can\s+be)\s+[*_]*"
+    rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,;(–—]|\s(?:by|in|because|since|as|from)\b))(?P<rest>.*)",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"</?[A-Za-z][\w-]{0,20}\s?/?>")
+_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\\]{1,40})\}{1,2}")
 _TRAILING = re.compile(
     rf"(?:[:：–—→|。]|->|=>|\s-|[.?!](?=\s))\s*[*_(\[]{{0,4}}(?P<phrase>{PHRASE})[*_)\]]{{0,4}}\s*[.!。]?\s*$",
     re.IGNORECASE,
@@ -63,7 +76,8 @@ _TRAILING = re.compile(
 _MARKED_TRAILING = re.compile(
     rf"(?:\*\*|__|[(\[])\s*(?P<phrase>{PHRASE})\s*[.!]?(?:\*\*|__|[)\]])\s*[.!。]?\s*$", re.IGNORECASE
 )
-# A verdict at the end of a line is short: only the last characters are searched, which keeps long lines linear.
+# A verdict at the end of a line is short: only the last characters are searched, which keeps long lines
+# linear.
 _TAIL = 60
 _LINE = 4000
 _PLACES = 10
@@ -101,7 +115,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
     if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
         return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
-    lines = own_lines(reply, hints)
+    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own_lines(reply, hints)]
     rules: tuple[tuple[str, Callable[[Sequence[str], Hints], list[_Said] | None]], ...] = (
         ("final_list", _final_list),
         ("verdict_lines", _verdict_lines),
@@ -134,7 +148,7 @@ def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
 
 
 def _final_list(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
-    """The entries under the last heading of a final list, or the lines of verdict words that end the reply."""
+    """The entries under the last heading of a final list, or the verdict words that end the reply."""
     for place in range(len(lines) - 1, -1, -1):
         heading = _FINAL_HEADING.match(lines[place][:_LINE])
         if heading is None:
@@ -150,8 +164,16 @@ def _final_list(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
         ending.insert(0, line) if line.strip() else None
         if len(ending) > 1000:
             return None
-    said = _entries(ending)
-    if not said or not _is_certain(said, hints) or any(one.number is not None for one in said):
+    # Lines of a number and a word are the numbered rule's.
+    if ending and all(starts_number(line) for line in ending) and len(_entries(ending)) == len(ending):
+        return None
+    beginning: list[str] = []
+    for line in lines if not ending else ():
+        if line.strip() and not _line_entries(line):
+            break
+        beginning.append(line)
+    said = _entries(ending or beginning)
+    if not said or not _is_certain(said, hints) or (not ending and len(said) == 1):
         return None
     return None if len(said) == 1 and _disagrees(lines, said[0]) else said
 
@@ -161,15 +183,17 @@ def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list
     reasons = {block.number: _notes(block) for block in _blocks(lines) if block.number is not None}
     numbers = [one.number for one in said]
     placed = hints.numbers if None in numbers else numbers
-    found = [reasons.get(number) for number in placed]
+    found = [reasons.get(number) for number in placed if number is not None]
     return [
-        one if note is None or one.reason else one._replace(reason=note.reason or None, evidence=note.evidence)
+        one
+        if note is None or one.reason
+        else one._replace(reason=note.reason or None, evidence=note.evidence)
         for one, note in zip(said, found, strict=True)
     ]
 
 
 def _disagrees(lines: Sequence[str], last: _Said) -> bool:
-    """Whether a reply on one statement begins with another verdict than it ends with, or is that one verdict."""
+    """Whether a reply on one statement begins with another verdict than it ends with, or is just one."""
     first = leading_verdict("\n".join(lines)[:_LINE])
     return first is not None and (
         first.supported != last.supported or len([line for line in lines if line.strip()]) == 1
@@ -195,7 +219,7 @@ def _entries(lines: Sequence[str]) -> list[_Said]:
 
 
 def _line_entries(line: str) -> list[_Said]:
-    """The verdicts of a line that holds nothing but verdicts and their numbers; none when it holds anything else."""
+    """The verdicts of a line that holds nothing but verdicts and their numbers; none of any other line."""
     text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
     if len(text) > _LINE:
         return []
@@ -245,7 +269,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
 
 
 class _Found(NamedTuple):
-    """The words "Verdict: ..." in a line: the number they name, what follows them, what stands before them."""
+    """The words "Verdict: ..." in a line: the number they name, what follows and what stands before them."""
 
     number: int | None
     rest: str
@@ -256,7 +280,9 @@ def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     """Lines that say "Verdict: ...", each under its numbered heading, or one for each statement in order."""
     said: list[_Said] = []
     for block in _blocks(lines):
-        for line in block.lines:
+        after = 0
+        verdicts = sum(_find_verdict(line) is not None for line in block.lines)
+        for place, line in enumerate(block.lines):
             heading = _FINAL_HEADING.match(line[:_LINE])
             if heading is not None and len(_line_entries(line[heading.end() :])) > 1:
                 continue  # a final list that was too short to count
@@ -264,7 +290,8 @@ def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
             if found is None or (led := leading_verdict(found.rest)) is None:
                 continue
             number = found.number or block.number
-            notes = _notes(block)
+            notes = _notes(block if verdicts == 1 else _Block(block.number, block.lines[after : place + 1]))
+            after = place + 1
             reason = notes.reason if notes.is_labelled else unmarked(led.rest) or notes.reason
             said.append(_Said(number, led.supported, reason or None, notes.evidence, found.rest))
     if said and any(one.number is None for one in said) and len(said) == len(hints.numbers):
@@ -295,12 +322,14 @@ def _notes(block: _Block) -> _Notes:
         else:
             found = _find_verdict(line)
             plain.append(line if found is None else found.before)
-    text = squeeze(" ".join(labelled) if labelled else unmarked("\n".join(plain)) if block.number is not None else "")
-    return _Notes(text.rstrip(" -–—:("), tuple(evidence), bool(labelled))
+    text = unmarked("\n".join(plain)) if block.number is not None else ""
+    if labelled:
+        text = squeeze(" ".join(labelled))
+    return _Notes(text.strip("*").rstrip(" -–—:("), tuple(evidence), bool(labelled))
 
 
 def _find_verdict(line: str) -> _Found | None:
-    """The last place in a line that says "Verdict: ..." with a verdict behind it; a few characters around it count."""
+    """The last place in a line that says "Verdict: ..." with a verdict behind it."""
     line = line[:_LINE]
     places = [found.start() for found in re.finditer(_VERDICT_LABEL, line, re.IGNORECASE)]
     for place in places[:-_PLACES:-1]:
@@ -365,7 +394,7 @@ def _item_verdict(block: _Block) -> _Said | None:
             unmarked(sentence["rest"].lstrip(" .,:;-–—")) or None,
             shown=text[0],
         )
-    led = leading_verdict("\n".join(text)[:_LINE])
+    led = leading_verdict("\n".join(text)[:_LINE]) or _self_verdict(text[0])
     ends = [_ending(line) for line in text[:1]]
     ends += [verdict_word(unmarked(line)) for line in text[1:]]
     found = {verdict for verdict in ends if verdict is not None}
@@ -375,6 +404,14 @@ def _item_verdict(block: _Block) -> _Said | None:
     if len(found) == 1:
         return _Said(block.number, found.pop(), shown=text[0])
     return _Said(block.number, None, shown=text[0]) if found else None
+
+
+def _self_verdict(text: str) -> LeadingVerdict | None:
+    """The verdict of "The statement is not supported by ..."."""
+    found = _SELF_VERDICT.match(text[:_LINE])
+    if found is None:
+        return None
+    return LeadingVerdict(verdict_word(found["phrase"]), unmarked(found["rest"].lstrip(" .,:;-–—")))
 
 
 def _ending(line: str) -> bool | None:
@@ -391,5 +428,5 @@ def _bare(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     text = "\n".join(lines).strip()
     if (verdict := verdict_word(text)) is not None:
         return [_Said(None, verdict, shown=text)]
-    led = leading_verdict(text)
+    led = leading_verdict(text) or _self_verdict(text)
     return [_Said(None, led.supported, led.rest or None, shown=text)] if led else None

@@ -15,12 +15,15 @@ from ragmetrics_core.parsers.words import verdict_value, verdict_word
 __all__ = ["Aligned", "NumberedVerdict", "VerdictList", "align", "number_of"]
 
 _LIST_NAMES = (
-    "verdicts", "answers", "results", "statements", "judgements", "judgments", "evaluations", "claims", "final verdicts",
+    "verdicts", "answers", "results", "statements", "judgements", "judgments", "evaluations",
+    "claims", "final verdicts",
     "urteile", "veredictos", "verdetti", "判断", "結論",
 )  # fmt: skip
 _VERDICT_NAMES = (
-    "verdict", "final verdict", "answer", "supported", "is supported", "attributed", "label", "judgement", "judgment", "decision",
-    "relevant", "covered", "present", "urteil", "veredicto", "verdetto", "veredito", "oordeel", "结论", "判断", "判定", "निर्णय",
+    "verdict", "final verdict", "answer", "supported", "is supported", "attributed", "label",
+    "judgement", "judgment", "decision",
+    "relevant", "covered", "present", "urteil", "veredicto", "verdetto", "veredito",
+    "oordeel", "结论", "判断", "判定", "निर्णय",
 )  # fmt: skip
 _NUMBER_NAMES = (
     "number",
@@ -84,7 +87,7 @@ class NumberedVerdict(BaseModel):
 
 
 class VerdictList(Answer):
-    """The verdicts of one reply, in its order; numbers may repeat, be missing or be out of range (see `align`)."""
+    """The verdicts of one reply, in its order; numbers may repeat, miss or be out of range (see `align`)."""
 
     verdicts: tuple[NumberedVerdict, ...]
 
@@ -92,8 +95,8 @@ class VerdictList(Answer):
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else a final list, "Verdict:" lines, a table, numbered lines, or one bare verdict.
 
-        A verdict without a number counts only where its place is certain: no verdict of the reply has a number, and
-        there are as many as were asked for.
+        A verdict without a number counts only where its place is certain: no verdict of the reply has a
+        number, and there are as many as were asked for.
         """
         reply = clean(text)
         if (reading := read_json(reply, lambda value: _shape(cls, value, hints), cls)) is not None:
@@ -105,7 +108,7 @@ class VerdictList(Answer):
 
 
 class Aligned(NamedTuple):
-    """Verdicts at their statements' numbers, the numbers without one, and the verdicts that do not count, with why."""
+    """Verdicts at their statements' numbers, the numbers without one, and what does not count, with why."""
 
     verdicts: dict[int, NumberedVerdict]
     missing: tuple[int, ...]
@@ -119,11 +122,11 @@ def align(count: int | Sequence[int], verdicts: Sequence[NumberedVerdict], first
     number counts; later ones and numbers that were not asked about are dropped.
 
     Args:
-        count: how many statements there are, numbered from `first`; or their numbers, when they are not in a row.
+        count: how many statements there are, numbered from `first`; or their numbers, if not in a row.
         verdicts: what the judge said, in its order.
         first: the number of the first statement.
 
-    >>> align(2, [NumberedVerdict(number=2, supported=True), NumberedVerdict(number=7, supported=True)]).missing
+    >>> align(2, [NumberedVerdict(number=2, supported=True)]).missing
     (1,)
     """
     numbers = dict.fromkeys(range(first, first + count) if isinstance(count, int) else count)
@@ -148,7 +151,7 @@ def number_of(value: object) -> int | None:
     if isinstance(value, float):
         value = int(value) if value.is_integer() and abs(value) <= _LARGEST_NUMBER else None
     if isinstance(value, str):
-        found = re.fullmatch(r"\s*[^\d\-−]{0,16}(\d{1,7})\W{0,3}", value)
+        found = re.fullmatch(r"[\s#(\[]*(?:[^\W\d_]{1,14}[\s_.#(\[]*)?(\d{1,7})[\s.):\]]{0,3}", value)
         value = int(found[1]) if found else None
     return value if isinstance(value, int) and abs(value) <= _LARGEST_NUMBER else None
 
@@ -175,7 +178,7 @@ def _shape(wanted: type[VerdictList], value: object, hints: Hints) -> Fit | None
     if entries and not numbered:
         if len(entries) != len(hints.numbers):
             dropped = [
-                f"{len(entries)} verdicts without numbers for {len(hints.numbers)} statements: their places are a guess"
+                f"{len(entries)} verdicts without numbers for {len(hints.numbers)} statements: no sure place"
             ]
             return Fit(wanted(verdicts=()), tuple(dropped)) if _is_list_of_objects(entries) else None
         entries = [_Entry(hints.numbers[place], entry.item) for place, entry in enumerate(entries)]

@@ -69,9 +69,9 @@ class Prompt(Generic[A_co]):
     name: str
     version: int
     answer: type[A_co]
-    system: str
-    user: str
-    again: str = ""
+    system: str = field(repr=False)
+    user: str = field(repr=False)
+    again: str = field(default="", repr=False)
     language: str | None = None
     translations: Mapping[str, Self] = field(default_factory=dict, repr=False)
 

@@ -90,7 +90,8 @@ def write_csv(rows: Iterable[VerdictRow], file: TextIO) -> int:
     An absent value is an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe
     before it, which the spreadsheet does not show.
     """
-    table = csv.writer(file, lineterminator="\n")
+    # lines end as RFC 4180 says; with a lone line feed a carriage return within a text would not be quoted
+    table = csv.writer(file, lineterminator="\r\n")
     table.writerow(VerdictRow._fields)
     count = 0
     for row in rows:

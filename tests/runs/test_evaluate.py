@@ -154,6 +154,24 @@ def test_no_more_calls_are_in_flight_than_allowed():
     assert judge.most == 7
 
 
+def test_a_judge_that_answers_one_call_at_a_time_is_asked_one_at_a_time():
+    class Single:
+        identity = "single"
+        concurrency = 1
+        now = most = 0
+
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0.001)
+            self.now -= 1
+            return [Completion(text=json.dumps(REPLIES[request.prompt.name]))]
+
+    judge = Single()
+    evaluate(many(8), metrics="faithfulness", judge=judge, concurrency=16)
+    assert judge.most == 1
+
+
 def test_a_synchronous_function_is_a_judge_and_runs_beside_the_loop():
     threads = set()
 

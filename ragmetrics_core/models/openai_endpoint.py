@@ -1,0 +1,246 @@
+"""A server that speaks the OpenAI protocol: its address, its key, its connections, and its errors as ours."""
+
+import asyncio
+import email.utils
+import importlib.util
+import json
+import os
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from urllib.parse import urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
+
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, ModelTimeout, TransientModelError
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, AsyncOpenAI
+
+__all__ = ["Endpoint", "encodable"]
+
+_DEFAULT_URL = "https://api.openai.com/v1"
+_NO_KEY = "not-needed"
+_CONNECT_SECONDS = 10.0
+_LONGEST_QUOTE = 300
+# What to do about a parameter that a server refuses, by its name.
+_REMEDIES = {
+    "temperature": "pass temperature=None",
+    "max_tokens": "pass max_tokens=None; extra_body={'max_completion_tokens': N} may set the limit",
+    "response_format": "pass response_format='text'",
+    "seed": "pass seed=None",
+    "dimensions": "pass dimensions=None",
+}
+_PASSING_4XX = frozenset({408, 409, 425, 429})
+
+
+class _Connected(NamedTuple):
+    """A client, and the generator that closes it when its event loop ends."""
+
+    client: "AsyncOpenAI"
+    closing: AsyncGenerator["AsyncOpenAI", None]
+
+
+class Endpoint:
+    """Posts to an OpenAI-compatible server through the official client, with one client per event loop.
+
+    The client's own retries are switched off and no time limit is set but for connecting: both belong to
+    the caller. Where aiohttp is installed it carries the requests: a call costs 0.5 to 0.7 ms of CPU so, and
+    1.0 ms on the default transport httpx2, at 16 as at 64 in flight; the client's typed methods add 0.4 ms
+    or more to either (openai 3.52; benchmarks/openai_transport.py prints the table).
+
+    Args:
+        user: the class that posts, for messages.
+        model: the model's name.
+        base_url: the server; None reads OPENAI_BASE_URL, else means OpenAI's own.
+        api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
+
+    Raises:
+        ConfigError: the openai package or the key is missing, or the address or key cannot be used.
+    """
+
+    def __init__(self, user: str, *, model: str, base_url: str | None, api_key: str | None) -> None:
+        if importlib.util.find_spec("openai") is None:
+            raise ConfigError(f"{user} needs the openai package: pip install 'ragmetrics[openai]'")
+        base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
+        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        if not model:
+            raise ConfigError(f"{user} needs the name of a model")
+        if not key and base_url is None:
+            raise ConfigError(
+                f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only)"
+            )
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
+        self.model = model
+        self.url = _shown(user, base_url or _DEFAULT_URL)
+        self._base_url = base_url or _DEFAULT_URL
+        self._key = key or _NO_KEY
+        self._secrets = tuple(filter(None, (key, urlsplit(self._base_url).password)))
+        self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, _Connected] = WeakKeyDictionary()
+
+    async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
+        """Post a JSON object, get one back.
+
+        Raises:
+            ModelError: the class and the message say what went wrong; the message never holds the key.
+        """
+        client = await self._client()
+        try:
+            # The raw body: the client's typed methods take longer than the whole transport, and hand back
+            # a page of HTML as if it were a reply.
+            content = await client.post(path, cast_to=bytes, body=body)
+        except Exception as error:  # the boundary to the client; errors of its transport may pass through it
+            self._fail(error)
+        return self._object(content)
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; without this they close when the loop ends."""
+        connected = self._connected.get(asyncio.get_running_loop())
+        if connected is not None:
+            await connected.closing.aclose()
+
+    async def _client(self) -> "AsyncOpenAI":
+        loop = asyncio.get_running_loop()
+        connected = self._connected.get(loop)
+        if connected is None:
+            for ended in [each for each in self._connected if each.is_closed()]:
+                del self._connected[ended]
+            closing = self._open(loop)
+            connected = self._connected[loop] = _Connected(await anext(closing), closing)
+        return connected.client
+
+    async def _open(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator["AsyncOpenAI", None]:
+        # A generator, because asyncio finishes those that are left when it ends a loop: the connections
+        # of `evaluate`, whose loop the caller never sees, are closed in that loop.
+        import openai
+
+        client = openai.AsyncOpenAI(
+            base_url=self._base_url,
+            api_key=self._key,
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
+            http_client=openai.DefaultAioHttpClient() if importlib.util.find_spec("aiohttp") else None,
+        )
+        try:
+            yield client
+        finally:
+            self._connected.pop(loop, None)
+            await client.close()
+
+    def _object(self, content: bytes) -> Mapping[str, Any]:
+        """The JSON object of a successful answer."""
+        try:
+            found = json.loads(content)
+        except ValueError:
+            said = self._quoted(content.decode("utf-8", "replace"))
+            if content.lstrip()[:1] == b"{":
+                raise TransientModelError(
+                    f"{self.url} sent an answer that is cut off or not JSON: {said}"
+                ) from None
+            raise ModelError(
+                f"{self.url} did not answer with JSON but with {said or 'nothing'}: "
+                "is this the base URL of an OpenAI-compatible server? It usually ends in /v1"
+            ) from None
+        if not isinstance(found, dict):
+            raise ModelError(f"{self.url} answered with JSON that is no object: {self._quoted(str(found))}")
+        if found.get("error"):
+            # Some routers report the failure of the server behind them in an answer with status 200.
+            raise TransientModelError(
+                f"{self.url} reported an error: {self._quoted(_message(found['error']))}"
+            )
+        return found
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """Raise the error of ours that fits.
+
+        Without its cause: the client's error holds the request, and with it the key.
+        """
+        import openai
+
+        if isinstance(error, openai.APIStatusError):
+            raise self._status_error(error) from None
+        if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIConnectionError):
+            raise ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}") from None
+        chain = tuple(_chain(error))
+        # Only connecting has a time limit here. The transports do not agree on which error of theirs is a
+        # timeout (aiohttp's counts a refused connection as one), so the cause decides.
+        if any(isinstance(each, TimeoutError) for each in chain):
+            raise ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s") from None
+        names = {type(each).__name__ for each in chain}
+        cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
+        what = "no connection to" if names & _CONNECTING else "lost the connection to"
+        raise TransientModelError(f"{what} {self.url}: {self._quoted(cause)}") from None
+
+    def _status_error(self, error: "APIStatusError") -> ModelError:
+        status, said = error.status_code, self._quoted(_message(error.body))
+        told = f"({status}): {said}" if said else f"({status})"
+        if status == 401:
+            # Without the server's words: they often repeat the key or a part of it.
+            return ModelRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
+        if status == 403:
+            return ModelRefused(f"{self.url} does not let this key use the model {self.model!r} {told}")
+        if status == 404:
+            return ModelRefused(f"{self.url} knows no model {self.model!r}, or the base URL is wrong {told}")
+        if status == 429 and error.code == "insufficient_quota":
+            return ModelRefused(f"{self.url}: the quota of this key is used up {told}")
+        if status >= 500 or status in _PASSING_4XX:
+            what = "asks to slow down" if status == 429 else "failed"
+            return TransientModelError(
+                f"{self.url} {what} {told}", retry_after=_retry_after(error.response.headers)
+            )
+        remedy = _REMEDIES.get(error.param or "", "")
+        return ModelRefused(f"{self.url} refused the request {told}{remedy and f' ({remedy})'}")
+
+    def _quoted(self, text: str) -> str:
+        """Words of a server or a transport: one short line, without our secrets."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        text = " ".join(text.split())
+        return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
+
+
+_CONNECTING = frozenset(
+    {"ConnectError", "ClientConnectorError", "ClientConnectorDNSError", "ConnectionRefusedError"}
+)
+
+
+def encodable(text: str) -> str:
+    """The text as UTF-8 can carry it: a lone surrogate, which broken decoding leaves, becomes "?"."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _shown(user: str, base_url: str) -> str:
+    """The address without user, password, query and fragment, any of which may hold a secret."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigError(
+            f"{user}: base_url is an address such as http://127.0.0.1:8080/v1, not {parts.path!r}"
+        )
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _message(body: object) -> str:
+    """The sentence in an error body, in the forms that servers give it."""
+    while isinstance(body, Mapping):
+        body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
+    return "" if body is None else str(body)
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait, given in milliseconds, in seconds or as a date."""
+    try:
+        if milliseconds := headers.get("retry-after-ms"):
+            return max(0.0, float(milliseconds) / 1000)
+        after = headers.get("retry-after", "")
+        if after.replace(".", "", 1).isdecimal():
+            return float(after)
+        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,107 @@
+"""Static word vectors that come with a package: an embedder without a key, a network or a large runtime."""
+
+import asyncio
+import importlib.metadata
+import importlib.util
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.models.openai_endpoint import encodable
+
+__all__ = ["WordLlamaEmbedder"]
+
+_DIMENSIONS = 256
+_LARGEST_BATCH = 64
+# wordllama pads a batch to its longest text and looks up all its vectors at once: about 1 kB for each
+# token, so this keeps a batch near 100 MB.
+_BATCH_CHARACTERS = 400_000
+
+_LOADING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class WordLlamaEmbedder:
+    """The mean of a text's word vectors (256 numbers each); a blank text has the zero vector.
+
+    Fast and the same everywhere, but blind to word order: "A sent B" and "B sent A" are the same text to it.
+
+    Raises:
+        ConfigError: the wordllama package is missing.
+    """
+
+    def __post_init__(self) -> None:
+        if importlib.util.find_spec("wordllama") is None:
+            raise ConfigError(
+                "WordLlamaEmbedder needs the wordllama package: pip install 'ragmetrics[embedded]'"
+            )
+
+    @property
+    def identity(self) -> str:
+        """The vectors, and the version of the package that they come from."""
+        return f"wordllama:l2_supercat_{_DIMENSIONS}@{importlib.metadata.version('wordllama')}"
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """One row for each text.
+
+        Raises:
+            ModelRefused: the package came without its vectors.
+        """
+        return await asyncio.to_thread(_embed, [encodable(text) for text in texts])
+
+
+def _embed(texts: Sequence[str]) -> NDArray[np.float64]:
+    with _LOADING:
+        model = _model()
+    rows = np.zeros((len(texts), _DIMENSIONS))
+    for batch in _batches(texts):
+        rows[batch] = model.embed([texts[position] for position in batch])
+    return rows
+
+
+def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
+    """Positions of the texts that are not blank, alike in length within a batch."""
+    batch: list[int] = []
+    for position in sorted(range(len(texts)), key=lambda position: len(texts[position])):
+        if not texts[position].strip():
+            continue
+        padded = len(texts[position]) * (len(batch) + 1)
+        if batch and (len(batch) == _LARGEST_BATCH or padded > _BATCH_CHARACTERS):
+            yield batch
+            batch = []
+        batch.append(position)
+    if batch:
+        yield batch
+
+
+@cache
+def _model() -> Any:
+    with _logging_left_alone():
+        import wordllama
+    # It looks for its own tokenizer file in a folder that it does not have; as a cache, its package has it.
+    package = Path(wordllama.__file__).parent
+    try:
+        return wordllama.WordLlama.load(dim=_DIMENSIONS, cache_dir=package, disable_download=True)
+    except FileNotFoundError as error:
+        raise ModelRefused(f"wordllama came without its vectors ({error}): reinstall the package") from error
+
+
+@contextmanager
+def _logging_left_alone() -> Iterator[None]:
+    """Undo what an import does to the root logger: wordllama gives it a handler and a level."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

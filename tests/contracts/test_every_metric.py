@@ -1,0 +1,270 @@
+"""What every metric of the catalogue keeps to, in every variant; no metric is named here.
+
+A metric that is added to the catalogue is tested without an edit of this file.
+"""
+
+import importlib
+import json
+import re
+from dataclasses import fields
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragmetrics_core import Record, Sample, evaluate, recompute
+from ragmetrics_core.drivers import audit, correct, rendered, self_contained
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import METRICS, get
+from ragmetrics_core.protocol import Part
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+NAMES = list(METRICS)
+EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
+
+# every field that a sample can have, so that a metric that needs another one is not skipped
+SAMPLE = Sample(
+    id="q1",
+    question="Where was Einstein born?",
+    answer="Einstein was born in Ulm in 1879. He played the violin.",
+    contexts=("Albert Einstein was born in Ulm. It lies on the Danube.", "He studied physics in Zurich."),
+    reference="Einstein was born in Ulm, in Germany, in 1879.",
+    references=("Einstein was born in Ulm, in Germany, in 1879.", "In Ulm."),
+    reference_contexts=("Albert Einstein was born in Ulm.",),
+    context_ids=("a", "b"),
+    reference_context_ids=("a",),
+    language="en",
+)
+seeds = st.integers(min_value=0, max_value=2**32)
+# every example is a whole run, and there are many metrics
+few = settings(max_examples=20)
+
+
+def measure(metric, judge, sample=SAMPLE):
+    run = evaluate([sample], metrics=metric, judge=judge, embedder=HashEmbedder())
+    return run.score(sample.id, get(metric))
+
+
+# -- the proof of a score
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@few
+@given(seed=seeds)
+def test_recomputing_a_record_gives_the_same_score(metric, any_judge, seed):
+    score = measure(metric, any_judge(seed))
+    again = recompute(score.record)
+
+    assert (again.status, again.value, again.bounds, again.reason) == (
+        score.status,
+        score.value,
+        score.bounds,
+        score.reason,
+    )
+    assert audit(score.record) == []
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@few
+@given(seed=seeds)
+def test_a_record_survives_being_written_and_read(metric, any_judge, seed):
+    record = measure(metric, any_judge(seed)).record
+
+    read = Record.from_json(record.stored())
+
+    assert read.hydrated(record.sample, record.prompts) == record.sealed()
+    assert read.stored() == record.stored()
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_a_self_contained_record_proves_itself_without_anything_else(metric, any_judge):
+    record = measure(metric, any_judge(1, complete=True)).record
+
+    mailed = Record.from_json(self_contained(record).model_dump_json(by_alias=True))
+
+    assert recompute(mailed).value == record.value
+    assert audit(mailed) == []
+    for step in mailed.generate_steps:
+        assert rendered(mailed, step) == rendered(record, step)
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_the_record_has_every_prompt_that_was_sent_word_for_word(metric, any_judge):
+    judge = any_judge(1, complete=True)
+    record = measure(metric, judge).record
+
+    sent = {request.messages for request in judge.asked}
+    assert {rendered(record, step) for step in record.generate_steps} == sent
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@few
+@given(
+    reply=st.text() | st.sampled_from(["", "{", "[]", "{}", "null", "yes", "0", '{"a": [1]}', "I cannot."])
+)
+def test_a_judge_that_answers_garbage_gives_a_status_and_a_record_that_holds(metric, reply):
+    score = measure(metric, ScriptedJudge(lambda request: reply))
+
+    assert (score.value is not None) == (score.status == "ok")
+    assert score.status == "ok" or score.reason
+    assert audit(score.record) == []
+    assert score.explain()
+
+
+# -- the range
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@few
+@given(seed=seeds, complete=st.booleans())
+def test_a_score_stays_in_the_range_that_the_metric_declares(metric, any_judge, seed, complete):
+    score = measure(metric, any_judge(seed, complete=complete))
+
+    metric = get(metric)
+    values = [score.value] if score.value is not None else score.bounds or []
+    # a variant may leave the range upwards where the docstring says so
+    exceeds = rf"variant `{metric.variant.partition('.')[0]}`[^.]* exceed"
+    high = float("inf") if re.search(exceeds, _unwrapped(type(metric))) else metric.high
+    assert all(metric.low <= value <= high for value in values)
+
+
+@pytest.mark.parametrize("metric", EVERY)
+@few
+@given(seed=seeds)
+def test_the_bounds_of_an_incomplete_score_are_in_order(metric, any_judge, seed):
+    score = measure(metric, any_judge(seed))
+    assert (score.bounds is not None) == (score.status == "incomplete")
+    assert score.bounds is None or score.bounds[0] <= score.bounds[1]
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_a_judge_that_gives_all_verdicts_gets_a_score(metric, any_judge):
+    # of many random judges at least one leaves the metric defined: else the tests above would test nothing
+    assert any(measure(metric, any_judge(seed, complete=True)).status == "ok" for seed in range(20))
+
+
+# -- what a metric needs
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_a_sample_without_a_needed_field_is_skipped_and_the_field_is_named(metric, any_judge):
+    for field in get(metric).inputs.required():
+        without = SAMPLE.model_dump(exclude={field, *(["references"] if field == "reference" else [])})
+        judge = any_judge(1)
+
+        score = measure(metric, judge, Sample(**without))
+
+        assert (score.status, score.reason, score.value) == ("skipped", field, None)
+        assert judge.asked == []
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_an_empty_text_is_a_text_and_no_missing_field(metric, any_judge):
+    empty = Sample(id="q1", question="", answer="", contexts=(), reference="")
+    assert measure(metric, any_judge(1), empty).status not in {"skipped", "model_error"}
+
+
+# -- names and settings
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_class_module_and_name_agree(name):
+    metric = METRICS[name]
+
+    assert metric.name == name
+    assert metric.__name__ == "".join(word.capitalize() for word in name.split("_"))
+    assert metric.__module__ == f"ragmetrics_core.metrics.{name}"
+    assert importlib.import_module(metric.__module__).__all__ == [metric.__name__]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_says_the_range_what_is_better_and_when_it_is_undefined(name):
+    text = _unwrapped(METRICS[name])
+
+    assert f"Range [{METRICS[name].low:g}, {METRICS[name].high:g}]" in text
+    assert "higher is better" in text
+    assert "undefined" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_explains_every_setting_of_the_metric(name):
+    attributes = METRICS[name].__doc__.partition("Attributes:")[2]
+    documented = set(re.findall(r"\w+", " ".join(re.findall(r"^ +([\w, ]+):", attributes, re.MULTILINE))))
+    # these mean the same in every metric
+    shared = {"variant", "granularity", "decompose", "verify", "generate"}
+    assert {each.name for each in fields(METRICS[name])} - shared - documented == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_variant_is_the_strict_one_and_changes_no_setting(name):
+    first, settings = next(iter(METRICS[name].variants.items()))
+    assert (first, settings) == ("strict.1", {})
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_a_metric_is_built_again_from_its_stored_settings(metric):
+    metric = get(metric)
+    assert type(metric).from_settings(metric.variant, _through_json(metric.settings)) == metric
+    assert metric.settings == {}
+
+
+@pytest.mark.parametrize("metric", EVERY)
+def test_every_setting_survives_being_stored(metric):
+    metric = get(metric)
+    for name, value in _changes(metric):
+        try:
+            other = type(metric)(variant=metric.variant, **{name: value})
+        except ConfigError:
+            continue
+        assert set(other.settings) == {name}
+        assert type(metric).from_settings(metric.variant, _through_json(other.settings)) == other
+        assert other.signature != metric.signature
+
+
+def _through_json(settings: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(settings))
+
+
+def _unwrapped(metric: type) -> str:
+    """The docstring with single spaces in place of its line breaks."""
+    return " ".join((metric.__doc__ or "").split())
+
+
+def _changes(metric):
+    """Each setting with another value of its kind; prompts are not among them, a record keeps their texts."""
+    for each in fields(metric):
+        value = getattr(metric, each.name)
+        if each.name == "variant" or "Prompt" in str(each.type):
+            continue
+        if get_origin(each.type) is Literal:
+            yield each.name, next(choice for choice in get_args(each.type) if choice != value)
+        elif isinstance(value, bool):
+            yield each.name, not value
+        elif isinstance(value, tuple):
+            yield each.name, value[::-1]
+        elif isinstance(value, Part):
+            yield each.name, Part(value.metric, "ragas-0.4" if value.variant != "ragas-0.4" else "strict.1")
+        else:
+            yield each.name, 0.25 if isinstance(value, float | None) else value + 1
+
+
+# -- verdicts and scores move together
+
+RISING = ["faithfulness", "context_recall", "factual_correctness"]
+RISING_VARIANTS = [each for each in EVERY if each.partition("/")[0] in RISING]
+
+
+@pytest.mark.parametrize("metric", RISING_VARIANTS)
+@few
+@given(seed=seeds, data=st.data())
+def test_a_statement_that_turns_out_supported_never_lowers_the_score(metric, any_judge, seed, data):
+    score = measure(metric, any_judge(seed, complete=True))
+    number = data.draw(st.integers(0, len(score.record.verdicts)))
+    if score.value is None or number == 0:
+        return
+
+    corrected = correct(score.record, number=number, supported=True)
+
+    assert corrected.value >= score.value
+    assert audit(corrected.hydrated(score.record.sample, score.record.prompts)) == []

@@ -1,0 +1,171 @@
+"""Answer relevance: the mean cosine between the question and the questions that the answer would answer."""
+
+import math
+
+import pytest
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import AnswerRelevance
+
+FRANCE = {
+    "question": "Where is France and what is its capital?",
+    "answer": "France is in western Europe.",
+}
+# cosines with (1, 0): 1, 0.6 and 0; their mean is 1.6 / 3
+VECTORS = {FRANCE["question"]: [1, 0], "Where is it?": [1, 0], "Which part?": [3, 4], "What else?": [0, 1]}
+MEAN = 1.6 / 3
+
+
+def written(*questions, flags=(False, False, False)):
+    pairs = zip(questions, flags, strict=False)
+    return {"questions": {"questions": [{"question": text, "noncommittal": flag} for text, flag in pairs]}}
+
+
+THREE = ("Where is it?", "Which part?", "What else?")
+
+
+def test_it_is_the_mean_cosine_of_the_written_questions(measure):
+    # (1 + 0.6 + 0) / 3 = 0.533
+    score = measure(AnswerRelevance(), written(*THREE), vectors=VECTORS, **FRANCE).score
+
+    assert score.value == pytest.approx(MEAN, abs=1e-15)
+    assert score.formula == "(1.000 + 0.600 + 0.000) / 3 = 0.533"
+    assert [verdict.cosine for verdict in score.record.verdicts] == [1.0, 0.6, 0.0]
+
+
+def test_it_can_be_negative_and_is_not_clipped(measure):
+    vectors = {FRANCE["question"]: [1, 0], "Where is it?": [-2, 0]}
+    assert measure(AnswerRelevance(), written("Where is it?"), vectors=vectors, **FRANCE).score.value == -1.0
+
+
+def test_the_judge_sees_the_answer_and_not_the_question(measure):
+    measured = measure(AnswerRelevance(), written(*THREE), vectors=VECTORS, **FRANCE)
+
+    assert FRANCE["answer"] in measured.shown
+    assert FRANCE["question"] not in measured.shown
+
+
+def test_one_call_asks_for_as_many_questions_as_wanted(measure):
+    measured = measure(AnswerRelevance(n_questions=2), written(*THREE), vectors=VECTORS, **FRANCE)
+
+    assert "Write 2 different questions" in measured.shown
+    assert len(measured.judge.asked) == 1
+    # the third question was not asked for: (1 + 0.6) / 2
+    assert measured.score.value == pytest.approx(0.8, abs=1e-15)
+
+
+def test_fewer_questions_than_wanted_are_counted_as_they_are(measure):
+    # (1 + 0.6) / 2
+    score = measure(AnswerRelevance(), written(*THREE[:2]), vectors=VECTORS, **FRANCE).score
+
+    assert score.value == pytest.approx(0.8, abs=1e-15)
+    assert score.counts["questions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("policy", "flagged", "is_zero"),
+    [
+        ("ignore", 3, False),
+        ("any", 0, False),
+        ("any", 1, True),
+        ("all", 2, False),
+        ("all", 3, True),
+        ("majority", 1, False),
+        ("majority", 2, True),
+    ],
+)
+def test_the_policy_says_how_many_noncommittal_questions_make_the_score_zero(
+    measure, policy, flagged, is_zero
+):
+    flags = [number < flagged for number in range(3)]
+
+    score = measure(
+        AnswerRelevance(noncommittal=policy), written(*THREE, flags=flags), vectors=VECTORS, **FRANCE
+    ).score
+
+    assert score.value == pytest.approx(0.0 if is_zero else MEAN, abs=1e-15)
+    assert score.counts == {"questions": 3, "noncommittal": flagged}
+
+
+def test_half_of_the_questions_is_no_majority(measure):
+    metric = AnswerRelevance(noncommittal="majority", n_questions=2)
+    score = measure(metric, written(*THREE[:2], flags=(True, False)), vectors=VECTORS, **FRANCE).score
+    assert score.value == pytest.approx(0.8, abs=1e-15)
+
+
+def test_flags_are_kept_where_they_are_ignored(measure):
+    score = measure(AnswerRelevance(), written(*THREE, flags=(True,) * 3), vectors=VECTORS, **FRANCE).score
+
+    assert [verdict.label for verdict in score.record.verdicts] == ["noncommittal"] * 3
+    assert score.record.abstained is not None
+    assert score.record.abstained.declined
+
+
+def test_without_a_question_it_is_undefined_and_nothing_is_embedded(measure):
+    score = measure(AnswerRelevance(), {"questions": {"questions": []}}, **FRANCE).score
+
+    assert (score.status, score.reason) == ("undefined", "no_questions")
+    assert [step.kind for step in score.record.steps] == ["generate"]
+
+
+def test_a_zero_vector_makes_it_undefined(measure):
+    vectors = VECTORS | {"What else?": [0, 0]}
+
+    score = measure(AnswerRelevance(), written(*THREE), vectors=vectors, **FRANCE).score
+
+    assert (score.status, score.reason, score.value) == ("undefined", "zero_vector", None)
+    assert [verdict.cosine for verdict in score.record.verdicts] == [1.0, 0.6, None]
+
+
+def test_the_paper_variant_draws_each_question_on_its_own(measure):
+    # three draws of the same prompt, one question each: (1 + 0.6 + 0) / 3
+    score, judge = measure(
+        AnswerRelevance(variant="paper"), {"paper_question": list(THREE)}, vectors=VECTORS, **FRANCE
+    )
+
+    assert score.value == pytest.approx(MEAN, abs=1e-15)
+    assert sum(request.draws for request in judge.asked) == 3
+    assert [(step.draw, step.reply) for step in score.record.generate_steps] == list(enumerate(THREE))
+
+
+def test_a_draw_of_several_questions_counts_its_first_only(measure):
+    replies = {"paper_question": ["Where is it?\nWhich part?"]}
+    metric = AnswerRelevance(variant="paper", n_questions=2)
+
+    score = measure(metric, replies, vectors=VECTORS, **FRANCE).score
+
+    assert [verdict.text for verdict in score.record.verdicts] == ["Where is it?", "Where is it?"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "flagged", "is_zero"),
+    [("ragas-0.1", 1, True), ("ragas-0.4", 2, False), ("ragas-0.4", 3, True)],
+)
+def test_the_ragas_variants_zero_the_score_as_their_versions_do(measure, variant, flagged, is_zero):
+    flags = [number < flagged for number in range(3)]
+    replies = written(*THREE, flags=flags)
+
+    score = measure(AnswerRelevance(variant=variant), replies, vectors=VECTORS, **FRANCE).score
+
+    assert math.isclose(score.value, 0.0 if is_zero else MEAN, abs_tol=1e-15)
+
+
+def test_ragas_04_scores_an_answer_without_a_question_zero(measure):
+    score = measure(AnswerRelevance(variant="ragas-0.4"), {"questions": {"questions": []}}, **FRANCE).score
+    assert (score.status, score.value, score.formula) == ("ok", 0.0, "no question = 0")
+
+
+def test_questions_that_cannot_be_read_are_a_parse_error(measure):
+    score = measure(AnswerRelevance(), {"questions": "I will not."}, **FRANCE).score
+    assert (score.status, score.reason) == ("parse_error", "questions.v1: the reply could not be read")
+
+
+def test_no_question_at_all_cannot_be_asked_for():
+    with pytest.raises(ConfigError, match=r"^answer_relevance: n_questions must be at least 1, not 0$"):
+        AnswerRelevance(n_questions=0)
+
+
+def test_an_unknown_policy_is_a_mistake():
+    message = "^answer_relevance: noncommittal must be one of 'ignore', 'any', 'all', 'majority', not 'most'$"
+    with pytest.raises(ConfigError, match=message):
+        AnswerRelevance(noncommittal="most")

@@ -1,0 +1,177 @@
+"""Names, variants, settings and prompts: how a metric is asked for and how a score is named."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import (
+    ALIASES,
+    METRICS,
+    AnswerCorrectness,
+    AnswerRelevance,
+    FactualCorrectness,
+    Faithfulness,
+    RagasScore,
+    get,
+    resolve,
+)
+from ragmetrics_core.prompts import STATEMENTS, VERDICTS, PromptText
+from ragmetrics_core.protocol import Part
+
+SHORT = PromptText("verdicts", 1, None, "Judge.", "{{ contexts }} {{ items }} Supported?", "All of them.")
+
+
+@pytest.mark.parametrize(
+    ("metric", "signature"),
+    [
+        (Faithfulness(), "faithfulness/strict.1"),
+        (Faithfulness(variant="paper"), "faithfulness/paper.1"),
+        (Faithfulness(granularity="sentence"), "faithfulness/strict.1(granularity=sentence)"),
+        (AnswerCorrectness(weights=(1, 0)), "answer_correctness/strict.1(weights=1:0)"),
+        (AnswerCorrectness(weights=(1.0, 0.0)), "answer_correctness/strict.1(weights=1:0)"),
+        (AnswerRelevance(variant="ragas-0.4", n_questions=5), "answer_relevance/ragas-0.4(n_questions=5)"),
+        (FactualCorrectness(beta=0.5, mode="recall"), "factual_correctness/strict.1(beta=0.5,mode=recall)"),
+        (
+            AnswerCorrectness(factual=Part("factual_correctness", "strict.1", {"beta": 2.0})),
+            "answer_correctness/strict.1(factual=factual_correctness/strict.1(beta=2))",
+        ),
+    ],
+)
+def test_a_signature_names_the_variant_and_what_differs_from_it(metric, signature):
+    assert metric.signature == signature
+
+
+def test_a_setting_of_the_variants_own_value_is_not_in_the_signature():
+    assert AnswerRelevance(variant="ragas-0.1", noncommittal="any").signature == "answer_relevance/ragas-0.1"
+
+
+def test_a_setting_given_by_hand_wins_over_the_variant():
+    metric = AnswerRelevance(variant="ragas-0.1", noncommittal="ignore")
+
+    assert metric.noncommittal == "ignore"
+    assert metric.signature == "answer_relevance/ragas-0.1(noncommittal=ignore)"
+
+
+def test_another_prompt_is_in_the_signature_by_its_digest():
+    metric = Faithfulness(verify=VERDICTS.with_text(system=SHORT.system, user=SHORT.user))
+    assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v1@{metric.verify.digest[:8]})"
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_an_alias_gives_the_metric_itself(alias):
+    assert get(alias) == METRICS[ALIASES[alias]]()
+
+
+def test_the_papers_abbreviations_are_known():
+    papers = ["FaiFul", "AnsRel", "ConRel", "AnsSim", "FacCor", "AnsCor"]
+    assert [get(name).name for name in papers] == [
+        "faithfulness",
+        "answer_relevance",
+        "context_relevance",
+        "answer_similarity",
+        "factual_correctness",
+        "answer_correctness",
+    ]
+
+
+def test_a_name_may_carry_its_variant():
+    assert (
+        get("faithfulness/paper") == get("faithfulness", variant="paper.1") == Faithfulness(variant="paper")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("faithfulnes", {}, "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
+        (
+            "faithfulness/papr",
+            {},
+            "faithfulness has no variant 'papr', only strict.1, paper.1, ragas-0.1, ragas-0.4; "
+            "did you mean 'paper.1'?",
+        ),
+        (
+            "faithfulness",
+            {"grain": "sentence"},
+            "faithfulness has no setting 'grain'; it has ['decompose', 'granularity', 'verify']",
+        ),
+        (
+            "faithfulness",
+            {"granularity": "word"},
+            "faithfulness: granularity must be one of 'statement', 'sentence', not 'word'",
+        ),
+    ],
+)
+def test_a_misspelt_name_variant_or_setting_is_a_mistake_that_says_what_there_is(name, settings, message):
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
+        get(name, **settings)
+
+
+def test_recommended_are_faithfulness_and_factual_correctness():
+    assert resolve("recommended") == (Faithfulness(), FactualCorrectness())
+
+
+def test_a_metric_given_twice_is_a_mistake():
+    with pytest.raises(ConfigError, match=r"^the metric faithfulness/strict\.1 is given twice$"):
+        resolve(["faithfulness", Faithfulness()])
+
+
+def test_two_variants_of_a_metric_are_two_metrics():
+    assert [metric.variant for metric in resolve(["faithfulness", "faithfulness/paper"])] == [
+        "strict.1",
+        "paper.1",
+    ]
+
+
+def test_with_prompts_replaces_a_prompt_of_that_name_and_no_other():
+    metric = Faithfulness().with_prompts({"verdicts": SHORT})
+
+    assert metric.verify.user == SHORT.user
+    assert metric.verify.again == SHORT.again
+    assert metric.decompose == STATEMENTS
+
+
+def test_with_prompts_leaves_a_metric_that_asks_none_of_them_as_it_is():
+    assert FactualCorrectness().with_prompts({"verdicts": SHORT}) == FactualCorrectness()
+
+
+def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
+    metric = RagasScore(parts=(Part("faithfulness"),)).with_prompts({"verdicts": SHORT})
+    replies = {"statements": {"statements": ["Paris is in France."]}, "verdicts": verdicts("yes")}
+
+    measured = measure(
+        metric, replies, question="Where?", answer="In France.", contexts=["France."], reference="France."
+    )
+
+    asked = measured.judge.asked[-1].messages
+    assert asked[0].content == "Judge."
+    assert asked[1].content.endswith("Supported?")
+    assert measured.score.record.steps[-1].prompt_digest != VERDICTS.digest
+
+
+def test_a_prompt_with_other_variables_is_refused():
+    with pytest.raises(ConfigError, match=r"prompt verdicts\.v1: expected the variables"):
+        Faithfulness().with_prompts({"verdicts": SHORT._replace(user="{{ items }}")})
+
+
+def test_a_metric_never_changes():
+    with pytest.raises(AttributeError):
+        Faithfulness().granularity = "sentence"
+
+
+def test_equal_settings_make_equal_metrics_and_a_copy_can_differ():
+    assert Faithfulness() == Faithfulness(granularity="statement")
+    assert replace(Faithfulness(), granularity="sentence").granularity == "sentence"
+
+
+def test_a_copy_of_a_variant_keeps_what_was_set_by_hand():
+    copy = replace(AnswerRelevance(variant="ragas-0.1", noncommittal="ignore"), n_questions=5)
+    assert (copy.variant, copy.noncommittal, copy.n_questions) == ("ragas-0.1", "ignore", 5)
+
+
+def test_a_metric_that_needs_a_judge_says_so_before_anything_is_asked():
+    with pytest.raises(ConfigError, match=r"^faithfulness needs a judge: pass judge=\.\.\.$"):
+        evaluate([{"question": "q", "answer": "a", "contexts": ["c"]}], metrics=["faithfulness"])

@@ -1,0 +1,85 @@
+"""Context precision: average precision of the chunks in rank order."""
+
+import pytest
+
+from ragmetrics_core.metrics import ContextPrecision
+
+FRANCE = {
+    "question": "Where is France and what is its capital?",
+    "contexts": [
+        "The country is renowned for its wines.",
+        "France is in Western Europe. Paris is its capital.",
+    ],
+    "reference": "France is in Western Europe and its capital is Paris.",
+}
+
+
+def chunks(count):
+    return FRANCE | {"contexts": [f"Chunk number {rank}." for rank in range(1, count + 1)]}
+
+
+def test_france_with_the_relevant_chunk_on_second_place_scores_one_half(measure, verdicts):
+    # P@1 = 0/1, P@2 = 1/2; one relevant chunk: (1/2) / 1
+    score = measure(ContextPrecision(), {"chunk_verdicts": verdicts("no", "yes")}, **FRANCE).score
+
+    assert score.value == 0.5
+    assert score.formula == "(1/2) / 1 = 0.5"
+
+
+def test_maternity_leave_with_one_relevant_chunk_of_three_scores_one_half(measure, verdicts):
+    # chunk 1 only partly relevant, 2 relevant, 3 not: (1/2) / 1
+    replies = {"chunk_verdicts": verdicts("partially relevant", "yes", "no")}
+    assert measure(ContextPrecision(), replies, **chunks(3)).score.value == 0.5
+
+
+def test_several_relevant_chunks_average_their_precisions(measure, verdicts):
+    # relevant at 1, 3 and 4: (1/1 + 2/3 + 3/4) / 3 = 29/36
+    score = measure(
+        ContextPrecision(), {"chunk_verdicts": verdicts("yes", "no", "yes", "yes")}, **chunks(4)
+    ).score
+
+    assert score.value == 29 / 36
+    assert score.formula == "(1/1 + 2/3 + 3/4) / 3 = 0.806"
+
+
+def test_a_perfect_ranking_is_exactly_one(measure, verdicts):
+    assert (
+        measure(ContextPrecision(), {"chunk_verdicts": verdicts("yes", "yes", "no")}, **chunks(3)).score.value
+        == 1.0
+    )
+
+
+def test_no_relevant_chunk_is_zero(measure, verdicts):
+    score = measure(ContextPrecision(), {"chunk_verdicts": verdicts("no", "no")}, **FRANCE).score
+    assert (score.status, score.value, score.formula) == ("ok", 0.0, "0 of 2 relevant = 0")
+
+
+def test_all_chunks_are_judged_in_one_call_against_question_and_reference(measure, verdicts):
+    measured = measure(ContextPrecision(), {"chunk_verdicts": verdicts("no", "yes")}, **FRANCE)
+
+    assert len(measured.judge.asked) == 1
+    for text in (FRANCE["question"], FRANCE["reference"], *FRANCE["contexts"][:1]):
+        assert text in measured.shown
+
+
+@pytest.mark.parametrize("contexts", [[], ["", " "]])
+def test_without_contexts_it_is_undefined_without_a_call(measure, contexts):
+    score, judge = measure(ContextPrecision(), {}, **FRANCE | {"contexts": contexts})
+
+    assert (score.status, score.reason, score.value) == ("undefined", "no_contexts", None)
+    assert judge.asked == []
+
+
+def test_a_missing_verdict_gives_bounds_that_no_filling_in_exceeds(measure, verdicts):
+    # yes, no, ?: with "no" 1/1; with "yes" (1 + 2/3) / 2 = 5/6. One more relevant chunk can lower the score
+    score = measure(ContextPrecision(), {"chunk_verdicts": verdicts("yes", "no")}, **chunks(3)).score
+
+    assert score.status == "incomplete"
+    assert score.bounds == pytest.approx((5 / 6, 1.0), abs=1e-15)
+
+
+def test_the_ragas_variants_never_reach_one(measure, verdicts):
+    # 1 / (1 + 1e-10)
+    replies = {"chunk_verdicts": verdicts("yes", "no")}
+    for variant in ("ragas-0.1", "ragas-0.4"):
+        assert measure(ContextPrecision(variant=variant), replies, **FRANCE).score.value == 1 / (1 + 1e-10)

@@ -1,0 +1,126 @@
+"""Context relevance: how many of the retrieved sentences are needed for the question."""
+
+import pytest
+
+from ragmetrics_core.metrics import ContextRelevance
+
+FRANCE = {
+    "question": "What is the capital of France?",
+    "contexts": [
+        "France, in Western Europe, has medieval cities. Paris, its capital, is known for fashion houses.",
+        "The country is also renowned for its wines. Its cave drawings attest to its rich history.",
+    ],
+}
+CAPITAL = "Paris, its capital, is known for fashion houses."
+
+
+def test_it_is_the_share_of_the_sentences_that_the_judge_names(measure):
+    # two chunks of two sentences, one of the four is needed: 1 / 4
+    score = measure(ContextRelevance(), {"relevant_sentences": {"relevant": [2]}}, **FRANCE).score
+
+    assert score.value == 0.25
+    assert score.formula == "1 / 4 = 0.25"
+    assert [verdict.text for verdict in score.record.verdicts if verdict.supported] == [CAPITAL]
+
+
+def test_the_sentences_are_numbered_through_all_chunks_for_the_judge(measure):
+    measured = measure(ContextRelevance(), {"relevant_sentences": {"relevant": [3]}}, **FRANCE)
+
+    assert f"[2] {CAPITAL}" in measured.shown
+    assert "Chunk 2:\n[3] The country is also renowned for its wines." in measured.shown
+    assert measured.score.record.verdicts[2].supported
+
+
+@pytest.mark.parametrize(
+    "reply", ["Insufficient Information", "insufficient information.", '{"relevant": []}']
+)
+def test_insufficient_information_in_any_spelling_is_zero(measure, reply):
+    score = measure(ContextRelevance(), {"relevant_sentences": reply}, **FRANCE).score
+    assert (score.status, score.value) == ("ok", 0.0)
+
+
+def test_an_invented_number_cannot_count_and_is_noted(measure):
+    # sentences 1 to 4 exist; 9 does not: 1 / 4
+    score = measure(ContextRelevance(), {"relevant_sentences": {"relevant": [2, 9]}}, **FRANCE).score
+
+    assert score.value == 0.25
+    assert score.record.notes == ("sentence 9: there are only 4",)
+
+
+def test_a_repeated_number_counts_once(measure):
+    score = measure(ContextRelevance(), {"relevant_sentences": {"relevant": [2, 2, 2]}}, **FRANCE).score
+    assert score.value == 0.25
+
+
+@pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
+def test_contexts_without_a_sentence_are_undefined_without_a_call(measure, contexts):
+    score, judge = measure(ContextRelevance(), {}, **FRANCE | {"contexts": contexts})
+
+    assert (score.status, score.reason, score.value) == ("undefined", "no_sentences", None)
+    assert judge.asked == []
+
+
+def test_a_reply_without_numbers_is_a_parse_error(measure):
+    score = measure(ContextRelevance(), {"relevant_sentences": "The one on Paris."}, **FRANCE).score
+    assert (score.status, score.reason) == (
+        "parse_error",
+        "relevant_sentences.v1: the reply could not be read",
+    )
+
+
+def test_the_paper_variant_counts_the_copied_sentences(measure):
+    # one copied sentence of four: 1 / 4, and it is found in the first chunk
+    score = measure(ContextRelevance(variant="paper"), {"paper_sentences": CAPITAL}, **FRANCE).score
+
+    assert score.value == 0.25
+    (verdict,) = score.record.verdicts
+    assert verdict.label == "in the contexts"
+    assert verdict.evidence[0].span.chunk == 1
+
+
+def test_the_paper_variant_counts_an_invented_sentence_and_says_that_it_is_one(measure):
+    # two sentences in the reply, four in the contexts: 2 / 4 as the paper counts, though one is made up
+    reply = f"{CAPITAL}\nThe moon is made of cheese."
+
+    score = measure(ContextRelevance(variant="paper"), {"paper_sentences": reply}, **FRANCE).score
+
+    assert score.value == 0.5
+    assert [verdict.label for verdict in score.record.verdicts] == ["in the contexts", "not in the contexts"]
+
+
+def test_the_paper_variant_can_exceed_one(measure):
+    # three sentences in the reply, one in the contexts: 3 / 1
+    sample = FRANCE | {"contexts": [CAPITAL]}
+    score = measure(
+        ContextRelevance(variant="paper"), {"paper_sentences": "It is. It was. It will be."}, **sample
+    ).score
+    assert score.value == 3.0
+
+
+def test_ragas_01_cuts_the_score_at_one(measure):
+    sample = FRANCE | {"contexts": [CAPITAL]}
+    replies = {"paper_sentences": "It is. It was. It will be."}
+    assert measure(ContextRelevance(variant="ragas-0.1"), replies, **sample).score.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("variant", "reply", "value"),
+    [
+        ("paper.1", "Insufficient Information", 0.0),
+        ("paper.1", "Insufficient Information.", 0.0),
+        # ragas 0.1 compares with the phrase and its full stop: without it the refusal is 1 sentence of 4
+        ("ragas-0.1", "Insufficient Information", 0.25),
+        ("ragas-0.1", "Insufficient Information.", 0.0),
+        ("ragas-0.1", "INSUFFICIENT INFORMATION.", 0.0),
+    ],
+)
+def test_what_counts_as_a_refusal_is_the_variants_business(measure, variant, reply, value):
+    score = measure(ContextRelevance(variant=variant), {"paper_sentences": reply}, **FRANCE).score
+    assert score.value == value
+
+
+def test_ragas_01_scores_empty_contexts_zero(measure):
+    score, judge = measure(ContextRelevance(variant="ragas-0.1"), {}, **FRANCE | {"contexts": [""]})
+
+    assert (score.status, score.value) == ("ok", 0.0)
+    assert judge.asked == []

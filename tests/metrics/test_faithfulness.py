@@ -1,0 +1,331 @@
+"""Faithfulness: supported statements over all statements, and what happens when verdicts are missing."""
+
+import pytest
+
+from ragmetrics_core.errors import ModelRefused, ModelTimeout
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.parsers import Span
+from ragmetrics_core.prompts import PAPER_VERDICTS, VERDICTS
+from ragmetrics_core.protocol import Completion
+
+EINSTEIN = {
+    "question": "Where and when was Einstein born?",
+    "contexts": ["Albert Einstein (born 14 March 1879) was a German-born theoretical physicist."],
+    "answer": "Einstein was born in Germany on 20th March 1879.",
+}
+BIRTH = {"statements": ["Einstein was born in Germany.", "Einstein was born on 20th March 1879."]}
+FOUR = {"statements": ["One.", "Two.", "Three.", "Four."]}
+
+
+def test_einsteins_birth_with_one_wrong_date_is_half_faithful(measure, verdicts):
+    # born in Germany: yes; on 20th March, where the context has 14 March: no. 1 / 2
+    score = measure(
+        Faithfulness(), {"statements": BIRTH, "verdicts": verdicts("yes", "no")}, **EINSTEIN
+    ).score
+
+    assert score.value == 0.5
+    assert score.counts == {"supported": 1, "statements": 2}
+    assert score.formula == "1 / 2 = 0.5"
+
+
+def test_the_landlords_answer_is_wholly_faithful(measure, verdicts):
+    # repairing standard, wind and watertight, installations, alarms: all four in the Act. 4 / 4
+    points = [
+        "Properties must meet the repairing standard.",
+        "The structure must be wind and watertight.",
+        "Installations must be functional.",
+        "The property must have smoke detectors and carbon monoxide alarms.",
+    ]
+    replies = {"statements": {"statements": points}, "verdicts": verdicts("yes", "yes", "yes", "yes")}
+
+    score = measure(
+        Faithfulness(),
+        replies,
+        question="What are the legal obligations of landlords in Scotland?",
+        contexts=["Landlords are required to ensure that properties meet the repairing standard."],
+        answer="Landlords must make sure their properties meet the repairing standard.",
+    ).score
+
+    assert score.value == 1.0
+    assert [verdict.text for verdict in score.record.verdicts] == points
+
+
+@pytest.mark.parametrize("contexts", [[], ["", " \n"]])
+def test_without_contexts_it_is_undefined_and_the_judge_is_not_asked(measure, contexts):
+    score, judge = measure(Faithfulness(), {}, **EINSTEIN | {"contexts": contexts})
+
+    assert (score.status, score.reason, score.value) == ("undefined", "no_contexts", None)
+    assert judge.asked == []
+
+
+def test_an_answer_without_statements_is_undefined_and_no_verdict_is_asked_for(measure):
+    score, judge = measure(Faithfulness(), {"statements": {"statements": []}}, **EINSTEIN)
+
+    assert (score.status, score.reason, score.value) == ("undefined", "no_statements", None)
+    assert [request.prompt.name for request in judge.asked] == ["statements"]
+
+
+def test_a_refusal_to_answer_is_noted_beside_the_score(measure, verdicts):
+    declining = BIRTH | {"declined": "says that it does not know"}
+
+    score = measure(
+        Faithfulness(), {"statements": declining, "verdicts": verdicts("no", "no")}, **EINSTEIN
+    ).score
+
+    assert score.value == 0.0
+    assert score.record.abstained is not None
+    assert score.record.abstained.declined
+    assert score.record.abstained.reason == "says that it does not know"
+
+
+# -- verdicts that are missing
+
+
+def test_verdicts_for_two_of_four_statements_are_no_score_of_two_out_of_two(measure, verdicts):
+    # statements 3 and 4 never get a verdict: 2 / 4 if both are unsupported, 4 / 4 if both are supported
+    score = measure(
+        Faithfulness(), {"statements": FOUR, "verdicts": verdicts("yes", "yes")}, **EINSTEIN
+    ).score
+
+    assert (score.status, score.reason, score.value) == ("incomplete", "missing_verdicts", None)
+    assert score.bounds == (0.5, 1.0)
+    assert score.counts == {"supported": 2, "statements": 4, "missing": 2}
+    assert score.formula == "2 / 4, 2 missing: 0.5 to 1"
+    assert [verdict.label for verdict in score.record.verdicts] == [
+        "supported",
+        "supported",
+        "missing",
+        "missing",
+    ]
+
+
+def test_only_the_missing_numbers_are_asked_for_again_and_once(measure, verdicts):
+    judge = measure(Faithfulness(), {"statements": FOUR, "verdicts": verdicts("yes", "no")}, **EINSTEIN).judge
+
+    _, first, second = judge.asked
+    assert [item.number for item in first.variables["items"]] == [1, 2, 3, 4]
+    assert [item.number for item in second.variables["items"]] == [3, 4]
+    assert (first.draw, first.again, second.draw, second.again) == (0, False, 1, True)
+
+
+def test_asking_again_adds_the_stricter_instruction(measure, verdicts):
+    judge = measure(Faithfulness(), {"statements": FOUR, "verdicts": verdicts("yes", "no")}, **EINSTEIN).judge
+
+    _, first, second = (request.messages[-1].content for request in judge.asked)
+    assert VERDICTS.again
+    assert VERDICTS.again not in first
+    assert second.endswith(VERDICTS.again)
+
+
+def test_a_second_reply_with_the_missing_verdicts_completes_the_score(measure, verdicts):
+    # first reply: 1 yes, 2 no; second: 3 yes, 4 yes. 3 / 4
+    replies = {"statements": FOUR, "verdicts": [verdicts("yes", "no"), verdicts("yes", "yes", first=3)]}
+
+    score = measure(Faithfulness(), replies, **EINSTEIN).score
+
+    assert (score.status, score.value) == ("ok", 0.75)
+
+
+def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
+    # statement 1 was supported and is not asked about again: the "no" for it does not count. 1 / 2
+    replies = {"statements": BIRTH, "verdicts": [verdicts("yes"), verdicts("no", "no")]}
+
+    score = measure(Faithfulness(), replies, **EINSTEIN).score
+
+    assert score.value == 0.5
+    assert "verdict 1: no statement has this number" in score.record.notes
+
+
+def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
+    # 1 yes (the later "no" contradicts it), 2 no, and there is no statement 7: 1 / 2
+    reply = {
+        "verdicts": [
+            {"number": 1, "verdict": "yes"},
+            {"number": 1, "verdict": "no"},
+            {"number": 2, "verdict": "no"},
+            {"number": 2, "verdict": "no"},
+            {"number": 7, "verdict": "yes"},
+        ]
+    }
+
+    score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": reply}, **EINSTEIN).score
+
+    assert score.value == 0.5
+    assert score.record.notes == (
+        "verdict 1: contradicts an earlier one",
+        "verdict 2: repeats an earlier one",
+        "verdict 7: no statement has this number",
+    )
+
+
+@pytest.mark.parametrize("value", [2, -1, 0.5, "unclear", None])
+def test_a_value_that_is_no_verdict_leaves_the_statement_open(measure, verdicts, value):
+    # statement 1 yes, statement 2 neither: between 1 / 2 and 2 / 2
+    score = measure(
+        Faithfulness(), {"statements": BIRTH, "verdicts": verdicts("yes", value)}, **EINSTEIN
+    ).score
+
+    assert (score.status, score.bounds) == ("incomplete", (0.5, 1.0))
+
+
+def test_a_partly_supported_statement_is_not_supported(measure, verdicts):
+    replies = {"statements": BIRTH, "verdicts": verdicts("yes", "partially")}
+    assert measure(Faithfulness(), replies, **EINSTEIN).score.value == 0.5
+
+
+def test_long_answers_are_judged_twenty_statements_at_a_time(measure, verdicts):
+    # 45 statements, asked as 1-20, 21-40, 41-45; the ten numbers 1 to 10 are supported. 10 / 45
+    def reply(request):
+        if request.prompt.name == "statements":
+            return {"statements": [f"Statement {number} stands." for number in range(1, 46)]}
+        numbers = request.hints.numbers
+        return verdicts(*("yes" if number <= 10 else "no" for number in numbers), first=numbers[0])
+
+    score, judge = measure(Faithfulness(), reply, **EINSTEIN)
+
+    asked = [request.hints.numbers for request in judge.asked[1:]]
+    assert sorted(asked) == [tuple(range(1, 21)), tuple(range(21, 41)), tuple(range(41, 46))]
+    assert score.value == 10 / 45
+    assert score.record.verdicts[40].text == "Statement 41 stands."
+
+
+# -- replies that cannot be read, and models that do not answer
+
+
+def test_statements_that_cannot_be_read_are_a_parse_error(measure):
+    score = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN).score
+
+    assert (score.status, score.value) == ("parse_error", None)
+    assert score.reason == "statements.v1: the reply could not be read"
+    assert score.record.steps[0].rule == "unread"
+
+
+def test_verdicts_that_cannot_be_read_are_asked_for_again_before_it_is_a_parse_error(measure):
+    score, judge = measure(Faithfulness(), {"statements": BIRTH, "verdicts": "Hard to say"}, **EINSTEIN)
+
+    assert (score.status, score.value) == ("parse_error", None)
+    assert score.reason == "verdicts.v1: no verdict could be read from the reply"
+    assert judge.count("verdicts") == 2
+
+
+def test_a_list_of_statements_that_was_cut_is_a_parse_error(measure, cut_off):
+    # the list looks complete once it is repaired, but nobody knows how many statements are missing
+    reply = Completion(text=cut_off(FOUR, 30), finish_reason="length")
+
+    score = measure(Faithfulness(), {"statements": reply}, **EINSTEIN).score
+
+    assert score.status == "parse_error"
+    assert score.reason == "statements.v1: the reply was cut by the model's length limit"
+
+
+def test_of_a_list_of_verdicts_that_was_cut_only_the_rest_is_asked_for_again(measure, verdicts, cut_off):
+    # the cut reply still holds the verdict on statement 1: yes; then 2, 3 and 4: no. 1 / 4
+    whole = verdicts("yes", "no", "no", "no")
+    cut = Completion(text=cut_off(whole, 60), finish_reason="length")
+    replies = {"statements": FOUR, "verdicts": [cut, verdicts("no", "no", "no", first=2)]}
+
+    score, judge = measure(Faithfulness(), replies, **EINSTEIN)
+
+    assert score.value == 0.25
+    assert judge.asked[-1].hints.numbers == (2, 3, 4)
+
+
+def test_a_model_that_refuses_is_a_model_error_with_its_words(measure):
+    score = measure(Faithfulness(), {"statements": ModelRefused("wrong key")}, **EINSTEIN).score
+    assert (score.status, score.reason, score.value) == ("model_error", "statements.v1: wrong key", None)
+
+
+def test_a_model_that_breaks_in_the_second_step_keeps_the_first_step_on_record(measure):
+    score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": ValueError("broken")}, **EINSTEIN).score
+
+    assert (score.status, score.reason) == ("model_error", "verdicts.v1: ValueError: broken")
+    assert [step.prompt for step in score.record.steps] == ["statements.v1"]
+
+
+def test_a_model_that_does_not_answer_in_time_is_a_timeout(measure):
+    score = measure(Faithfulness(), {"statements": ModelTimeout("no answer")}, **EINSTEIN).score
+    assert (score.status, score.reason) == ("timeout", "statements.v1: no answer")
+
+
+# -- settings and variants
+
+
+def test_by_sentence_the_answers_own_sentences_are_judged(measure, verdicts):
+    # two sentences, one of them supported: 1 / 2; nobody splits the answer for us
+    answer = "Einstein was born in Germany. He was born on 20th March 1879."
+
+    score, judge = measure(
+        Faithfulness(granularity="sentence"),
+        {"verdicts": verdicts("yes", "no")},
+        **EINSTEIN | {"answer": answer},
+    )
+
+    assert score.value == 0.5
+    assert [(verdict.about, verdict.text) for verdict in score.record.verdicts] == [
+        ("answer sentence", "Einstein was born in Germany."),
+        ("answer sentence", "He was born on 20th March 1879."),
+    ]
+    assert judge.count("statements") == 0
+
+
+def test_by_sentence_an_empty_answer_is_undefined_without_a_call(measure):
+    score, judge = measure(Faithfulness(granularity="sentence"), {}, **EINSTEIN | {"answer": ""})
+
+    assert (score.status, score.reason) == ("undefined", "no_statements")
+    assert judge.asked == []
+
+
+def test_quoted_evidence_is_found_in_its_chunk(measure):
+    chunks = ["He played the violin.", "Albert Einstein was a German-born physicist."]
+    reply = {"verdicts": [{"number": 1, "reason": "it says so", "evidence": "German-born", "verdict": "yes"}]}
+    replies = {"statements": {"statements": ["Einstein was born in Germany."]}, "verdicts": reply}
+
+    score = measure(Faithfulness(), replies, **EINSTEIN | {"contexts": chunks}).score
+
+    (verdict,) = score.record.verdicts
+    # "Albert Einstein was a " has 22 characters, "German-born" 11
+    assert verdict.evidence[0].span == Span(chunk=2, start=22, end=33, exact=True)
+    assert verdict.reason == "it says so"
+
+
+def test_evidence_that_stands_nowhere_is_kept_without_a_place(measure):
+    reply = {"verdicts": [{"number": 1, "evidence": "born on the moon", "verdict": "yes"}]}
+    replies = {"statements": {"statements": ["Einstein was born there."]}, "verdicts": reply}
+
+    score = measure(Faithfulness(), replies, **EINSTEIN).score
+
+    (evidence,) = score.record.verdicts[0].evidence
+    assert (evidence.quote, evidence.span) == ("born on the moon", None)
+    assert "“born on the moon” (found nowhere)" in score.explain()
+
+
+def test_the_paper_variant_reads_free_text_and_its_final_list(measure):
+    # the final list says yes, no: 1 / 2
+    replies = {
+        "paper_statements": "1. Einstein was born in Germany.\n2. Einstein was born on 20th March 1879.",
+        "paper_verdicts": "1. The context calls him German-born. Verdict: Yes.\n"
+        "2. The context has another day. Verdict: No.\nFinal verdicts in order: Yes. No.",
+    }
+
+    score = measure(Faithfulness(variant="paper"), replies, **EINSTEIN).score
+
+    assert score.value == 0.5
+    assert score.variant == "paper.1"
+    assert [verdict.reason for verdict in score.record.verdicts] == [
+        "The context calls him German-born.",
+        "The context has another day.",
+    ]
+
+
+def test_in_the_paper_variant_too_a_verdict_too_few_is_asked_for_again(measure):
+    statements = "1. Einstein was born in Germany.\n2. Einstein was born in 1879."
+    replies = {
+        "paper_statements": statements,
+        "paper_verdicts": ["1. It says so. Verdict: Yes.", "2. Verdict: No."],
+    }
+
+    score, judge = measure(Faithfulness(variant="paper"), replies, **EINSTEIN)
+
+    assert score.value == 0.5
+    assert judge.asked[-1].hints.numbers == (2,)
+    assert judge.asked[-1].messages[-1].content.endswith(PAPER_VERDICTS.again)

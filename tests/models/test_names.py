@@ -1,0 +1,88 @@
+"""Models by name, and what importing them loads."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ragmetrics_core import models
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import (
+    LexicalJudge,
+    LlamaJudge,
+    OpenAIEmbedder,
+    OpenAIJudge,
+    as_embedder,
+    as_judge,
+)
+
+IMPORT_ALL = """
+import sys
+from ragmetrics_core.models import *
+print(*sorted({"aiohttp", "httpx2", "openai", "wordllama", "xllamacpp"} & set(sys.modules)))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+
+
+def test_embedded_is_the_judge_that_needs_no_model():
+    assert as_judge("embedded") == LexicalJudge()
+
+
+def test_openai_and_a_model_is_that_model_at_openai():
+    assert as_judge("openai:gpt-x") == OpenAIJudge("gpt-x")
+    assert as_embedder("openai:embed-x") == OpenAIEmbedder("embed-x")
+
+
+def test_an_address_after_the_model_is_another_server():
+    expected = OpenAIJudge("org/m@v2", base_url="http://127.0.0.1:11434/v1")
+
+    assert as_judge("openai:org/m@v2@http://127.0.0.1:11434/v1") == expected
+
+
+def test_an_at_sign_alone_is_part_of_the_model():
+    assert as_judge("openai:m@v2") == OpenAIJudge("m@v2")
+
+
+def test_llama_and_a_path_is_that_file(tmp_path: Path):
+    pytest.importorskip("xllamacpp")
+    file = tmp_path / "a:b.gguf"
+    file.write_bytes(b"GGUF")
+
+    assert as_judge(f"llama:{file}") == LlamaJudge(str(file))
+
+
+@pytest.mark.parametrize("name", ["gpt-4", "openai", "openai:", "llama:", "embedded:x", "", "LLAMA"])
+def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
+    with pytest.raises(ConfigError) as raised:
+        as_judge(name)
+
+    assert str(raised.value) == (
+        f"there is no judge {name!r}; a judge is one of: "
+        '"embedded" (word rules, no model), "openai:MODEL", '
+        '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
+        '"llama:PATH" for a GGUF file, "llama" for SmolLM2'
+    )
+
+
+@pytest.mark.parametrize("name", ["minilm", "openai:", "llama"])
+def test_an_unknown_embedder_is_told_with_the_forms_that_there_are(name: str):
+    with pytest.raises(
+        ConfigError, match=f"there is no embedder '{name}'; an embedder is one of: \"embedded\""
+    ):
+        as_embedder(name)
+
+
+def test_importing_the_models_loads_no_client_and_no_model_package():
+    done = subprocess.run([sys.executable, "-c", IMPORT_ALL], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == ""
+
+
+def test_a_name_that_no_model_has_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'Claude'"):
+        models.Claude  # noqa: B018
