@@ -84,6 +84,7 @@ class Generate(Generic[A_co]):
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
         again: this asks once more for what an earlier reply left out.
         messages: the rendered prompt; filled in by the driver, for the judge.
+        digest: digest of the messages; filled in by the driver.
     """
 
     prompt: Prompt[A_co]
@@ -93,6 +94,7 @@ class Generate(Generic[A_co]):
     draws: int = 1
     again: bool = False
     messages: tuple[Message, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The asynchronous driver: answers requests by asking the models, many at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -161,9 +161,9 @@ class _Shared:
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
-        self._answers: dict[str, asyncio.Future[Any]] = {}
+        self._answers: dict[Hashable, asyncio.Future[Any]] = {}
 
-    async def once(self, address: str, call: Callable[[], Awaitable[T]]) -> T:
+    async def once(self, address: Hashable, call: Callable[[], Awaitable[T]]) -> T:
         """The answer to a call, which is made unless it was made already."""
         known: asyncio.Future[T] | None = self._answers.get(address)
         if known is not None:
@@ -198,13 +198,12 @@ class _Live(Interpreter):
         self._shared = shared
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
-        texts = (message.content for message in request.messages)
-        address = digest_of("generate", *texts, str(request.draw), str(request.draws))
+        address = (request.digest, request.draw, request.draws)
         return await self._shared.once(address, lambda: self._shared.calls.generate(request))
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         texts = (request.anchor, *request.texts)
-        vectors = await self._shared.once(digest_of("embed", *texts), lambda: self._shared.calls.embed(texts))
+        vectors = await self._shared.once(texts, lambda: self._shared.calls.embed(texts))
         keep = self._shared.calls.models.keep_vectors
         return CompareStep(
             path=written(path),
@@ -215,8 +214,7 @@ class _Live(Interpreter):
         )
 
     async def rate(self, request: Rate, path: Path) -> RateStep:
-        address = digest_of("rate", *(text for pair in request.pairs for text in pair))
-        ratings = await self._shared.once(address, lambda: self._shared.calls.rate(request.pairs))
+        ratings = await self._shared.once(request.pairs, lambda: self._shared.calls.rate(request.pairs))
         digests = tuple(digest_of(*pair) for pair in request.pairs)
         return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
 

@@ -136,7 +136,8 @@ class Interpreter(ABC):
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
         messages = prompt.render(request.variables, split=self._sentences, again=request.again)
-        return replace(request, prompt=prompt, messages=messages)
+        digest = digest_of(*(message.content for message in messages))
+        return replace(request, prompt=prompt, messages=messages, digest=digest)
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:
         """Answer the requests of a generator until it returns."""
@@ -189,7 +190,6 @@ class Interpreter(ABC):
         self, request: Generate[Any], completions: Sequence[Completion], path: Path
     ) -> tuple[Reply[Any], ...]:
         prompt = request.prompt
-        rendered_digest = digest_of(*(message.content for message in request.messages))
         self.prompts[prompt.digest] = prompt
         replies = []
         for draw, completion in enumerate(completions, start=request.draw):
@@ -199,7 +199,7 @@ class Interpreter(ABC):
                 path=written(path),
                 prompt=prompt.id,
                 prompt_digest=prompt.digest,
-                rendered_digest=rendered_digest,
+                rendered_digest=request.digest,
                 draw=draw,
                 again=request.again,
                 reply=completion.text,

@@ -163,7 +163,7 @@ class _Replay(Interpreter):
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
-        self.messages[digest_of(*(message.content for message in request.messages))] = request.messages
+        self.messages[request.digest] = request.messages
         return [
             Completion(
                 text=step.reply,

@@ -50,7 +50,9 @@ class Hints:
     @cached_property
     def sample_lines(self) -> frozenset[str]:
         """The stripped, casefolded lines of the sample's texts."""
-        return frozenset(line.strip().casefold() for text in self.sample for line in text.splitlines() if line.strip())
+        return frozenset(
+            line.strip().casefold() for text in self.sample for line in text.splitlines() if line.strip()
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Verdicts in plain text: final lists, "Verdict:" lines, tables, numbered lines, one bare verdict."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.reading import Hints
@@ -9,20 +9,23 @@ from ragmetrics_core.parsers.reply_text import (
     has_content,
     marker_number,
     own_lines,
-    squeeze,
     starts_bullet,
     starts_number,
     unmarked,
+)
+from ragmetrics_core.parsers.verdict_blocks import (
+    LINE,
+    SENTENCE_VERDICT,
+    STATEMENT,
+    Block,
+    blocks,
+    find_verdict,
+    notes,
 )
 from ragmetrics_core.parsers.words import PHRASE, LeadingVerdict, leading_verdict, verdict_word
 
 __all__ = ["TextVerdict", "VerdictText", "read_verdict_text"]
 
-_VERDICT_LABEL = (
-    r"(?:verdicts?|judg(?:e)?ments?|conclusions?|determination|decision|label|supported|attributed|answer|result|rating"
-    r"|urteil|bewertung|ergebnis|fazit|gestützt|veredictos?|conclusi[oó]n|verdetto|giudizio|veredito|conclus[aã]o|oordeel|conclusie"
-    r"|判断|结论|判定|裁决|判决|結論|評決|निर्णय|निष्कर्ष)"
-)
 _FINAL_HEADING = re.compile(
     r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:(?:so|thus|therefore|hence),?\ )?
     (?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
@@ -35,31 +38,8 @@ _FINAL_HEADING = re.compile(
     [^:：\n]{0,80} (?: [:：][\s*_]* | [\s*_]*$ )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_STATEMENT = (
-    r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione"
-    r"|afirmação|bewering|陈述|语句|第|कथन)"
-)
 _ENTRY = re.compile(
-    rf"(?:[(\[]?(?:{_STATEMENT}|s)?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):\]：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
-    re.IGNORECASE,
-)
-_VERDICT_LINE = re.compile(
-    rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
-    (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?
-    {_VERDICT_LABEL}(?:\ final[e]?)?
-    (?:\s+(?:for|on|zu|pour|para|per|voor))?\s*(?:{_STATEMENT}?\s*[\#(]?(?P<number>\d{{1,3}})\)?)?[\s*_]*
-    (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)(?:\s*[:：]|\s))[\s*_]*(?P<rest>.*)$""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_LABELLED = re.compile(
-    r"[\s*_>\-•+]*(?P<label>reason(?:ing)?|explanation|rationale|justification|begründung|erklärung|explication|raison|explicaci[oó]n|razón|"
-    r"spiegazione|motivo|explicação|uitleg|reden|理由|解释|説明|原因|evidence|quotes?|beleg)[\s*_]*[:：][\s*_]*(?P<text>.+)$",
-    re.IGNORECASE,
-)
-_EVIDENCE_LABELS = frozenset({"evidence", "quote", "quotes", "beleg"})
-_SENTENCE_VERDICT = re.compile(
-    rf"[\s*_>#-]*{_STATEMENT}\s*\#?(?P<number>\d{{1,3}})[\s*_\"'”]*\s(?:is|was|are|can\s+be|ist|wird|est|es|está|è|é)\s+[*_]*"
-    rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,:;(–—-]|\s(?:by|in|because|since|as|durch|weil|par|por|da|from)\b))(?P<rest>.*)",
+    rf"(?:[(\[]?(?:{STATEMENT}|s)?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):\]：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
     re.IGNORECASE,
 )
 _SELF_VERDICT = re.compile(
@@ -79,8 +59,6 @@ _MARKED_TRAILING = re.compile(
 # A verdict at the end of a line is short: only the last characters are searched, which keeps long lines
 # linear.
 _TAIL = 60
-_LINE = 4000
-_PLACES = 10
 
 
 class TextVerdict(NamedTuple):
@@ -100,6 +78,13 @@ class VerdictText(NamedTuple):
     dropped: tuple[str, ...] = ()
 
 
+class _Reply(NamedTuple):
+    """The judge's own lines, and the same lines as blocks under their numbers."""
+
+    lines: Sequence[str]
+    blocks: Sequence[Block]
+
+
 class _Said(NamedTuple):
     """A verdict in the text; the number and even the verdict may be missing."""
 
@@ -116,7 +101,8 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
         return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own_lines(reply, hints)]
-    rules: tuple[tuple[str, Callable[[Sequence[str], Hints], list[_Said] | None]], ...] = (
+    cut = _Reply(lines, tuple(blocks(lines)))
+    rules: tuple[tuple[str, Callable[[_Reply, Hints], list[_Said] | None]], ...] = (
         ("final_list", _final_list),
         ("verdict_lines", _verdict_lines),
         ("table", _table),
@@ -124,7 +110,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
         ("bare", _bare),
     )
     for rule, read in rules:
-        if (said := read(lines, hints)) and (found := _settled(rule, said, hints)).verdicts:
+        if (said := read(cut, hints)) and (found := _settled(rule, said, hints)).verdicts:
             return found
     return None
 
@@ -147,10 +133,11 @@ def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
     return VerdictText(rule, tuple(verdicts), tuple(dropped))
 
 
-def _final_list(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+def _final_list(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """The entries under the last heading of a final list, or the verdict words that end the reply."""
+    lines = reply.lines
     for place in range(len(lines) - 1, -1, -1):
-        heading = _FINAL_HEADING.match(lines[place][:_LINE])
+        heading = _FINAL_HEADING.match(lines[place][:LINE])
         if heading is None:
             continue
         said = _entries([lines[place][heading.end() :], *lines[place + 1 :]])
@@ -180,7 +167,7 @@ def _final_list(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
 
 def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list[_Said]:
     """The entries of a final list with the explanations that stand before it under the same numbers."""
-    reasons = {block.number: _notes(block) for block in _blocks(lines) if block.number is not None}
+    reasons = {block.number: notes(block) for block in blocks(lines) if block.number is not None}
     numbers = [one.number for one in said]
     placed = hints.numbers if None in numbers else numbers
     found = [reasons.get(number) for number in placed if number is not None]
@@ -194,7 +181,7 @@ def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list
 
 def _disagrees(lines: Sequence[str], last: _Said) -> bool:
     """Whether a reply on one statement begins with another verdict than it ends with, or is just one."""
-    first = leading_verdict("\n".join(lines)[:_LINE])
+    first = leading_verdict("\n".join(lines)[:LINE])
     return first is not None and (
         first.supported != last.supported or len([line for line in lines if line.strip()]) == 1
     )
@@ -221,7 +208,7 @@ def _entries(lines: Sequence[str]) -> list[_Said]:
 def _line_entries(line: str) -> list[_Said]:
     """The verdicts of a line that holds nothing but verdicts and their numbers; none of any other line."""
     text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
-    if len(text) > _LINE:
+    if len(text) > LINE:
         return []
     if (bullet := starts_bullet(text)) is not None:
         text = text[bullet.end() :]
@@ -247,53 +234,23 @@ def _reasoned_entry(line: str) -> list[_Said]:
     return [_Said(marker_number(marker), led.supported, led.rest or None, shown=line[marker.end() :])]
 
 
-class _Block(NamedTuple):
-    """A numbered heading (None before the first one) and the lines that belong to it."""
-
-    number: int | None
-    lines: list[str]
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[_Block]:
-    block = _Block(None, [])
-    for line in lines:
-        if (sentence := _SENTENCE_VERDICT.match(line[:_LINE])) is not None:
-            yield block
-            block = _Block(int(sentence["number"]), [line])
-        elif (marker := starts_number(line)) is not None:
-            yield block
-            block = _Block(marker_number(marker), [line[marker.end() :]])
-        else:
-            block.lines.append(line)
-    yield block
-
-
-class _Found(NamedTuple):
-    """The words "Verdict: ..." in a line: the number they name, what follows and what stands before them."""
-
-    number: int | None
-    rest: str
-    before: str
-
-
-def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+def _verdict_lines(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """Lines that say "Verdict: ...", each under its numbered heading, or one for each statement in order."""
     said: list[_Said] = []
-    for block in _blocks(lines):
+    for block in reply.blocks:
+        found = [(place, words) for place, line in enumerate(block.lines) if (words := find_verdict(line))]
         after = 0
-        verdicts = sum(_find_verdict(line) is not None for line in block.lines)
-        for place, line in enumerate(block.lines):
-            heading = _FINAL_HEADING.match(line[:_LINE])
-            if heading is not None and len(_line_entries(line[heading.end() :])) > 1:
+        for place, words in found:
+            line = block.lines[place]
+            heading = _FINAL_HEADING.match(line[:LINE])
+            led = leading_verdict(words.rest)
+            if led is None or (heading and len(_line_entries(line[heading.end() :])) > 1):
                 continue  # a final list that was too short to count
-            found = _find_verdict(line)
-            if found is None or (led := leading_verdict(found.rest)) is None:
-                continue
-            number = found.number or block.number
-            notes = _notes(block if verdicts == 1 else _Block(block.number, block.lines[after : place + 1]))
+            beside = notes(block if len(found) == 1 else Block(block.number, block.lines[after : place + 1]))
             after = place + 1
-            reason = notes.reason if notes.is_labelled else unmarked(led.rest) or notes.reason
-            said.append(_Said(number, led.supported, reason or None, notes.evidence, found.rest))
+            reason = beside.reason if beside.is_labelled else unmarked(led.rest) or beside.reason
+            number = words.number or block.number
+            said.append(_Said(number, led.supported, reason or None, beside.evidence, words.rest))
     if said and any(one.number is None for one in said) and len(said) == len(hints.numbers):
         # The numbers may be those of another list: with one verdict for each statement, their order decides.
         numbers = [one.number for one in said if one.number is not None]
@@ -302,60 +259,18 @@ def _verdict_lines(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     return said
 
 
-class _Notes(NamedTuple):
-    """What a block says beside its verdict."""
-
-    reason: str
-    evidence: tuple[str, ...]
-    is_labelled: bool
-
-
-def _notes(block: _Block) -> _Notes:
-    """The reason and quotes of a block: those with a label, else all its text but the verdict."""
-    labelled: list[str] = []
-    evidence: list[str] = []
-    plain: list[str] = []
-    for line in block.lines:
-        if (label := _LABELLED.match(line[:_LINE])) is not None:
-            is_evidence = label["label"].casefold() in _EVIDENCE_LABELS
-            (evidence if is_evidence else labelled).append(unmarked(label["text"]))
-        else:
-            found = _find_verdict(line)
-            plain.append(line if found is None else found.before)
-    text = unmarked("\n".join(plain)) if block.number is not None else ""
-    if labelled:
-        text = squeeze(" ".join(labelled))
-    return _Notes(text.strip("*").rstrip(" -–—:("), tuple(evidence), bool(labelled))
-
-
-def _find_verdict(line: str) -> _Found | None:
-    """The last place in a line that says "Verdict: ..." with a verdict behind it."""
-    line = line[:_LINE]
-    places = [found.start() for found in re.finditer(_VERDICT_LABEL, line, re.IGNORECASE)]
-    for place in places[:-_PLACES:-1]:
-        start = max(place - 24, 0)
-        found = _VERDICT_LINE.search(line, start, place + 80)
-        if found is None:
-            continue
-        rest = line[found.start("rest") :]
-        if leading_verdict(rest) is not None:
-            number = int(found["number"]) if found["number"] else None
-            return _Found(number, rest, line[: found.start()])
-    return None
-
-
-def _table(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+def _table(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """The rows of a markdown table: a cell with the number, a cell that is a verdict."""
     said: list[_Said] = []
-    for line in lines:
-        if line.count("|") < 2 or len(line) > _LINE:
+    for line in reply.lines:
+        if line.count("|") < 2 or len(line) > LINE:
             continue
         if not has_content(line):
             said.clear()  # the rule below the table's head: "Supported" above it is no verdict
             continue
         cells = [unmarked(cell) for cell in line.strip().strip("|").split("|")]
         verdicts = [cell for cell in cells[1:] if verdict_word(cell) is not None]
-        number = re.fullmatch(rf"{_STATEMENT}?\s*[#(]?(\d{{1,3}})[.)]?", cells[0], re.IGNORECASE)
+        number = re.fullmatch(rf"{STATEMENT}?\s*[#(]?(\d{{1,3}})[.)]?", cells[0], re.IGNORECASE)
         if not verdicts:
             if number is not None and cells[-1]:
                 said.append(_Said(int(number[1]), None, shown=cells[-1]))
@@ -371,10 +286,10 @@ def _table(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     return said if any(one.supported is not None for one in said) else None
 
 
-def _numbered(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+def _numbered(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """Numbered lines whose verdict stands at their start, or alone at their end."""
     said: list[_Said] = []
-    for block in _blocks(lines):
+    for block in reply.blocks:
         if block.number is not None:
             got = _item_verdict(block)
             if got is not None:
@@ -382,11 +297,11 @@ def _numbered(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
     return said if any(one.supported is not None for one in said) else None
 
 
-def _item_verdict(block: _Block) -> _Said | None:
+def _item_verdict(block: Block) -> _Said | None:
     text = [line for line in block.lines if line.strip()]
     if not text:
         return None
-    sentence = _SENTENCE_VERDICT.match(text[0][:_LINE])
+    sentence = SENTENCE_VERDICT.match(text[0][:LINE])
     if sentence is not None:
         return _Said(
             block.number,
@@ -394,7 +309,7 @@ def _item_verdict(block: _Block) -> _Said | None:
             unmarked(sentence["rest"].lstrip(" .,:;-–—")) or None,
             shown=text[0],
         )
-    led = leading_verdict("\n".join(text)[:_LINE]) or _self_verdict(text[0])
+    led = leading_verdict("\n".join(text)[:LINE]) or _self_verdict(text[0])
     ends = [_ending(line) for line in text[:1]]
     ends += [verdict_word(unmarked(line)) for line in text[1:]]
     found = {verdict for verdict in ends if verdict is not None}
@@ -408,7 +323,7 @@ def _item_verdict(block: _Block) -> _Said | None:
 
 def _self_verdict(text: str) -> LeadingVerdict | None:
     """The verdict of "The statement is not supported by ..."."""
-    found = _SELF_VERDICT.match(text[:_LINE])
+    found = _SELF_VERDICT.match(text[:LINE])
     if found is None:
         return None
     return LeadingVerdict(verdict_word(found["phrase"]), unmarked(found["rest"].lstrip(" .,:;-–—")))
@@ -421,11 +336,11 @@ def _ending(line: str) -> bool | None:
     return verdict_word(ends["phrase"]) if ends and not ends["phrase"].isdigit() else None
 
 
-def _bare(lines: Sequence[str], hints: Hints) -> list[_Said] | None:
+def _bare(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """The verdict that the whole reply is or begins with, when one statement was asked about."""
     if len(hints.numbers) != 1:
         return None
-    text = "\n".join(lines).strip()
+    text = "\n".join(reply.lines).strip()
     if (verdict := verdict_word(text)) is not None:
         return [_Said(None, verdict, shown=text)]
     led = leading_verdict(text) or _self_verdict(text)

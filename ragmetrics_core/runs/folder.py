@@ -230,7 +230,10 @@ class Folder:
             for line in lines:
                 try:
                     fields = json.loads(line.text)
-                    self._record_at[Key(fields["sample_id"], intern(fields["signature"]))] = (number, line.offset)
+                    self._record_at[Key(fields["sample_id"], intern(fields["signature"]))] = (
+                        number,
+                        line.offset,
+                    )
                 except (ValueError, KeyError, TypeError) as error:
                     raise lines.broken(line.offset, error) from error
 

@@ -136,7 +136,10 @@ def test_draws_are_asked_in_one_call_and_the_rest_again_when_fewer_come():
 def test_prompts_are_asked_in_the_samples_language_where_there_is_a_translation():
     german = prompts.STATEMENTS.with_text(system="", user="Zerlege: {{ question }} {{ answer }}")
     translated = prompts.Prompt(
-        **{name: getattr(prompts.STATEMENTS, name) for name in ("name", "version", "answer", "system", "user")},
+        **{
+            name: getattr(prompts.STATEMENTS, name)
+            for name in ("name", "version", "answer", "system", "user")
+        },
         translations={"de": german},
     )
 

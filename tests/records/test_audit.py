@@ -307,8 +307,12 @@ def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
         Run.load(folder).correct("q1", "faithfulness", 3, True)
 
 
-@pytest.mark.parametrize("reply", ['{"statements": ["\\ud800 Paris."]}', "\ud800", "1. \udfff\n2. b", "\x00\x1b[31m"])
+@pytest.mark.parametrize(
+    "reply", ['{"statements": ["\\ud800 Paris."]}', "\ud800", "1. \udfff\n2. b", "\x00\x1b[31m"]
+)
 def test_half_characters_in_a_reply_are_stored_and_proved(tmp_path, reply):
-    run = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": reply}), out=tmp_path / "run")
+    run = evaluate(
+        [SAMPLE], metrics="faithfulness", judge=judged({"statements": reply}), out=tmp_path / "run"
+    )
     assert next(run.record("q1", "faithfulness").generate_steps).reply == reply
     assert list(Run.load(tmp_path / "run").audit()) == []

@@ -1,0 +1,34 @@
+"""The command line: `ragmetrics evaluate`, `show`, `audit` and others.
+
+Nothing is imported here, so that a missing extra can be explained.
+"""
+
+import sys
+from typing import NoReturn
+
+__all__ = ["main"]
+
+EXTRA = frozenset({"rich", "typer"})
+
+
+def main() -> NoReturn:
+    """Run the command that the arguments name; always exits.
+
+    Exit codes: 0 done, 1 not one score could be measured or an audit found a difference, 2 wrong use,
+    70 a mistake in ragmetrics itself, 130 interrupted.
+    """
+    try:
+        from ragmetrics_core.cli.app import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        sys.exit(_without_extra())
+    except KeyboardInterrupt:
+        sys.exit(130)
+    app()
+    sys.exit(0)
+
+
+def _without_extra() -> int:
+    print("the command line needs: pip install 'ragmetrics[cli]'", file=sys.stderr)
+    return 2

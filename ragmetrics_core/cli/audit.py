@@ -1,0 +1,33 @@
+"""`ragmetrics audit`: derive every score of a run again from its record."""
+
+import typer
+from rich.text import Text
+
+from ragmetrics_core.cli.arguments import RunFolder
+from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import Folder, Run
+
+__all__ = ["audit"]
+
+
+def audit(run: RunFolder) -> None:
+    """Derive every score again, without any model.
+
+    Each record's raw replies are read again and its score is computed from them; all that differs is listed.
+    The exit code is 1 when anything differs or cannot be derived.
+    """
+    console = page()
+    folder = Folder.open(run)
+    failed = 0
+    for key, differences in Run(folder).audit():
+        failed += 1
+        show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
+    count = len(folder.keys)
+    records = "1 record checked" if count == 1 else f"{count} records checked"
+    if not folder.manifest.finished:
+        console.print("The run did not finish: what it has was checked.")
+    if failed:
+        console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
+        raise typer.Exit(1)
+    console.print(Text(f"{records}: each score follows from its record", "bold green"))

@@ -1,0 +1,127 @@
+"""How far an evaluation is: a live bar on a terminal, a line every few seconds elsewhere."""
+
+import csv
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, Task
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.runs import Progress, read_samples
+
+__all__ = ["PlainLines", "count_rows", "progress_of", "told"]
+
+Report = Callable[[Progress], None]
+EVERY = 5.0
+
+
+@contextmanager
+def progress_of(console: Console, total: int | None) -> Iterator[Report]:
+    """What to call with the progress, shown as fits the console."""
+    if not console.is_terminal:
+        yield PlainLines(console, total)
+        return
+    columns = (_Told(), BarColumn(bar_width=None), _Left())
+    with Bar(*columns, console=console, expand=True, transient=True) as bar:
+        task = bar.add_task("", total=total, progress=None)
+
+        def report(progress: Progress) -> None:
+            bar.update(task, completed=progress.samples + progress.rejected, progress=progress)
+
+        yield report
+
+
+class PlainLines:
+    """Prints the progress at most every few seconds, so that a log stays short.
+
+    Args:
+        console: where to print.
+        total: how many samples there are, None when unknown.
+        clock: gives the seconds; another one than the real one is for tests.
+    """
+
+    def __init__(
+        self, console: Console, total: int | None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console = console
+        self._total = total
+        self._clock = clock
+        self._last = clock()
+
+    def __call__(self, progress: Progress) -> None:
+        """Print a line if the last one is long enough ago."""
+        now = self._clock()
+        if now - self._last >= EVERY:
+            self._last = now
+            self._console.print(told(progress, self._total), soft_wrap=True)
+
+
+def told(progress: Progress, total: int | None) -> str:
+    """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
+    done = progress.samples + progress.rejected
+    parts = [f"{done} of {total} samples" if total is not None else f"{done} samples"]
+    parts += [f"{progress.rejected} rejected"] if progress.rejected else []
+    parts += [f"{progress.failed} failed"] if progress.failed else []
+    parts.append(f"{progress.tally.calls:,} calls")
+    tokens = progress.tally.prompt_tokens + progress.tally.completion_tokens
+    parts += [f"{_short(tokens)} tokens"] if tokens else []
+    return ", ".join(parts)
+
+
+def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
+    """How many rows a file has, without making samples of them; None when that cannot be seen.
+
+    It only serves the bar: what is wrong with the file, the evaluation says.
+    """
+    if not path.is_file():  # what comes through a pipe can be read only once
+        return None
+    try:
+        match path.suffix.lower():
+            case ".jsonl":
+                with path.open("rb") as file:
+                    count = sum(not line.isspace() for line in file)
+            case ".csv":
+                with path.open(encoding="utf-8", errors="replace", newline="") as file:
+                    count = max(0, sum(bool(row) for row in csv.reader(file)) - 1)
+            case ".json":
+                count = sum(1 for _ in read_samples(path))
+            case _:
+                return None
+    except (OSError, SampleError, csv.Error):
+        return None
+    return count if at_most is None else min(count, at_most)
+
+
+def _short(count: int) -> str:
+    for limit, unit in ((1_000_000, "M"), (10_000, "k")):
+        if count >= limit:
+            return f"{count / (1000 if unit == 'k' else limit):.{0 if unit == 'k' else 1}f}{unit}"
+    return f"{count:,}"
+
+
+class _Told(ProgressColumn):
+    """The progress in words."""
+
+    def render(self, task: Task) -> Text:
+        """Samples, failures, calls and tokens so far."""
+        progress: Progress | None = task.fields["progress"]
+        total = None if task.total is None else int(task.total)
+        return Text("starting" if progress is None else told(progress, total), no_wrap=True)
+
+
+class _Left(ProgressColumn):
+    """How fast it goes, and how long it will take."""
+
+    def render(self, task: Task) -> Text:
+        """Samples a second and the time left."""
+        speed, left = task.finished_speed or task.speed, task.time_remaining
+        text = f"{speed:.1f}/s" if speed else ""
+        if left is not None and not task.finished:
+            minutes, seconds = divmod(int(left), 60)
+            text += f"  {minutes}:{seconds:02} left"
+        return Text(text, "dim", no_wrap=True)

@@ -1,0 +1,106 @@
+"""`ragmetrics show`: a run, a sample, or the proof of one score."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from ragmetrics_core.cli.arguments import RunFolder
+from ragmetrics_core.cli.screen import page
+from ragmetrics_core.cli.screen import show as print_page
+from ragmetrics_core.drivers import self_contained
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import Run
+
+__all__ = ["show"]
+
+
+def show(
+    run: RunFolder,
+    sample: Annotated[
+        str | None, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
+    ] = None,
+    prompts: Annotated[bool, typer.Option("--prompts", help="With a metric: the exact prompts too.")] = False,
+    replies: Annotated[bool, typer.Option("--replies", help="With a metric: the raw replies too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON; the whole record with a metric.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="How many samples to list; 0 for all.")] = 100,
+    width: Annotated[
+        int | None, typer.Option(min=20, help="Columns of the page. Without it: the terminal's.")
+    ] = None,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+) -> None:
+    """Show a run, a sample, or the proof of a score.
+
+    Without a sample: the means, and all samples with their diagnosis, the worst first. With a sample: all its
+    scores. With a metric too: every statement, verdict and quote behind the score.
+    """
+    opened = Run.load(run)
+    if metric is None and (prompts or replies):
+        raise ConfigError(
+            "--prompts and --replies show the steps of one score: name a sample and a metric too"
+        )
+    if as_json:
+        typer.echo(_json(opened, sample, metric))
+        return
+    console = page(no_color=no_color, width=width)
+    if sample is None:
+        print_page(console, _run_page(opened, limit, console.width))
+    elif metric is None:
+        findings = opened.diagnosis(sample)
+        print_page(
+            console,
+            terminal.sample_page(opened.sample(sample), opened.scores(sample), findings, opened.metrics),
+        )
+        print_page(
+            console, [Text(), Text(f"ragmetrics show {run} {sample} METRIC   the proof of one score", "dim")]
+        )
+    else:
+        record = opened.record(sample, metric)
+        (entry,) = (each for each in opened.metrics if each.signature == record.signature)
+        print_page(
+            console, terminal.proof(record, low=entry.low, high=entry.high, prompts=prompts, replies=replies)
+        )
+
+
+def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
+    yield terminal.means_table([run.mean(entry.signature) for entry in run.metrics], run.metrics)
+    yield Text()
+    rows = terminal.sample_rows(run)
+    shown = rows[:limit] if limit else rows
+    yield terminal.samples_table(shown, run.metrics, width=width)
+    if len(rows) > len(shown):
+        yield Text(f"{len(rows) - len(shown)} better samples are not listed; --limit 0 lists all.", "dim")
+    yield from terminal.remarks(run, terminal.Causes.of(run.records()))
+    yield Text()
+    yield terminal.cost(run)
+
+
+def _json(run: Run, sample: str | None, metric: str | None) -> str:
+    if sample is None:
+        means = [asdict(run.mean(entry.signature)) for entry in run.metrics]
+        return _text(
+            {"metrics": means, "samples": run.to_rows(), "notes": list(run.notes), "tally": run.tally}
+        )
+    if metric is None:
+        scores = {
+            signature: {
+                name: getattr(each, name) for name in ("status", "value", "bounds", "reason", "formula")
+            }
+            for signature, each in run.scores(sample).items()
+        }
+        findings = [each._asdict() for each in run.diagnosis(sample)]
+        content = run.sample(sample).model_dump(mode="json", exclude_none=True)
+        return _text({"sample": content, "scores": scores, "diagnosis": findings})
+    return self_contained(run.record(sample, metric)).model_dump_json(by_alias=True, indent=2)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)

@@ -1,0 +1,246 @@
+"""A judge without a model: rules that compare words, for every prompt of the library."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.lexical.entities import entities_of
+from ragmetrics_core.models.lexical.questions import questions_for
+from ragmetrics_core.models.lexical.refusals import refusal
+from ragmetrics_core.models.lexical.relevance import relevant_sentences
+from ragmetrics_core.models.lexical.sources import read_source
+from ragmetrics_core.models.lexical.statements import statements_of
+from ragmetrics_core.models.lexical.tokens import read_sentence
+from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, findings
+from ragmetrics_core.prompts import Item
+from ragmetrics_core.protocol import Completion, Generate
+
+__all__ = ["LexicalJudge"]
+
+IDENTITY: Final = "embedded:lexical.1"
+MODEL: Final = "lexical.1"
+
+# What a parser would take for markup or cut away: as JSON escapes it reaches the parsed text unchanged.
+_ESCAPED = re.compile("[<\r\u200b\u2060\u200e\u200f\ufeff]")
+
+Variables = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalJudge:
+    """A judge that needs no model, no key and no network: it compares words, names, numbers and negations.
+
+    It answers each prompt of the library from the prompt's variables, in the format that the prompt asks a
+    model for, so that a run with it is a run like any other. It is deterministic. It understands nothing: a
+    paraphrase in other words is "not supported", and a false statement in the right words is "supported".
+    docs/judges.md has measured figures.
+    """
+
+    identity: str = IDENTITY
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """As many replies as there are draws; they differ only for the prompt that asks for one question.
+
+        Raises:
+            ConfigError: there is no rule for the prompt.
+        """
+        self.check_prompts([request.prompt.name])
+        rule = _RULES[request.prompt.name]
+        draws = range(request.draw, request.draw + request.draws)
+        if request.prompt.name != "paper_question":
+            return [Completion(text=rule(request.variables, 0), model=MODEL, finish_reason="stop")] * len(
+                draws
+            )
+        return [
+            Completion(text=rule(request.variables, draw), model=MODEL, finish_reason="stop")
+            for draw in draws
+        ]
+
+    def check_prompts(self, names: Iterable[str]) -> None:
+        """Raise `ConfigError` when there is no rule for one of the prompts."""
+        for name in sorted(set(names) - set(_RULES)):
+            known = ", ".join(sorted(_RULES))
+            raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
+
+
+def _statements(variables: Variables, draw: int) -> str:
+    del draw
+    answer = _text(variables, "answer")
+    return _json({"statements": statements_of(answer), "declined": refusal(answer) or False})
+
+
+def _reference_statements(variables: Variables, draw: int) -> str:
+    del draw
+    return _json({"statements": statements_of(_text(variables, "reference"))})
+
+
+def _paper_statements(variables: Variables, draw: int) -> str:
+    del draw
+    statements = statements_of(_text(variables, "answer"))
+    return "\n".join(f"{number}. {_line(text)}" for number, text in enumerate(statements, start=1)) or "None."
+
+
+def _verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    return _as_json(_items(variables), _on_contexts(variables))
+
+
+def _paper_verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    lines = []
+    words = []
+    for item, finding in zip(_items(variables), _on_contexts(variables), strict=True):
+        word = "Yes" if finding.supported else "No"
+        words.append(f"{word}.")
+        lines.append(f"{item.number}. {_line(finding.reason)}. Verdict: {word}.")
+    return "\n".join([*lines, f"Final verdicts in order: {' '.join(words)}"])
+
+
+def _reference_verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    found = findings(
+        _said(variables),
+        (_text(variables, "reference"),),
+        where="the reference",
+        question=_text(variables, "question"),
+    )
+    return _as_json(_items(variables), found)
+
+
+def _answer_verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    found = findings(
+        _said(variables),
+        (_text(variables, "answer"),),
+        where="the answer",
+        question=_text(variables, "question"),
+    )
+    return _as_json(_items(variables), found)
+
+
+def _chunk_verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    found = chunk_findings(
+        _contexts(variables), question=_text(variables, "question"), reference=_text(variables, "reference")
+    )
+    # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
+    return _as_json(_items(variables), [found[item.number - 1] for item in _items(variables)])
+
+
+def _relevant_sentences(variables: Variables, draw: int) -> str:
+    del draw
+    places = relevant_sentences(
+        read_sentence(_text(variables, "question")), read_source(_contexts(variables))
+    )
+    return _json({"relevant": [place + 1 for place in places] or "Insufficient Information"})
+
+
+def _paper_sentences(variables: Variables, draw: int) -> str:
+    del draw
+    source = read_source(_contexts(variables))
+    places = relevant_sentences(read_sentence(_text(variables, "question")), source)
+    return "\n".join(source.sentences[place].text for place in places) or "Insufficient Information"
+
+
+def _questions(variables: Variables, draw: int) -> str:
+    del draw
+    answer, count = _text(variables, "answer"), cast("int", variables["count"])
+    declined = refusal(answer) is not None
+    return _json(
+        {"questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]}
+    )
+
+
+def _paper_question(variables: Variables, draw: int) -> str:
+    written = questions_for(_text(variables, "answer"), draw + 1)
+    return _line(written[draw % len(written)]) if written else "None."
+
+
+def _entities(variables: Variables, draw: int) -> str:
+    del draw
+    return _json({"entities": entities_of(_text(variables, "reference"))})
+
+
+def _context_entities(variables: Variables, draw: int) -> str:
+    del draw
+    named = (name for chunk in _contexts(variables) for name in entities_of(chunk))
+    distinct = {name.casefold(): name for name in reversed(list(named))}
+    return _json({"entities": list(distinct.values())[::-1]})
+
+
+def _paper_facts(variables: Variables, draw: int) -> str:
+    del draw
+    question, answer, reference = (_text(variables, name) for name in ("question", "answer", "reference"))
+    own, expected = statements_of(answer), statements_of(reference)
+    in_reference = findings(own, (reference,), where="the reference", question=question)
+    in_answer = findings(expected, (answer,), where="the answer", question=question)
+    lists = {
+        "TP": [text for text, finding in zip(own, in_reference, strict=True) if finding.supported],
+        "FP": [text for text, finding in zip(own, in_reference, strict=True) if not finding.supported],
+        "FN": [text for text, finding in zip(expected, in_answer, strict=True) if not finding.supported],
+    }
+    return ",\n".join(f'"{name}": {_json(texts)}' for name, texts in lists.items())
+
+
+_RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
+    "answer_verdicts": _answer_verdicts,
+    "chunk_verdicts": _chunk_verdicts,
+    "context_entities": _context_entities,
+    "entities": _entities,
+    "paper_facts": _paper_facts,
+    "paper_question": _paper_question,
+    "paper_sentences": _paper_sentences,
+    "paper_statements": _paper_statements,
+    "paper_verdicts": _paper_verdicts,
+    "questions": _questions,
+    "reference_statements": _reference_statements,
+    "reference_verdicts": _reference_verdicts,
+    "relevant_sentences": _relevant_sentences,
+    "statements": _statements,
+    "verdicts": _verdicts,
+}
+
+
+def _on_contexts(variables: Variables) -> list[Finding]:
+    return findings(_said(variables), _contexts(variables), where="the contexts")
+
+
+def _text(variables: Variables, name: str) -> str:
+    return cast("str", variables[name])
+
+
+def _contexts(variables: Variables) -> tuple[str, ...]:
+    return tuple(cast("Sequence[str]", variables["contexts"]))
+
+
+def _items(variables: Variables) -> Sequence[Item]:
+    return cast("Sequence[Item]", variables["items"])
+
+
+def _said(variables: Variables) -> list[str]:
+    return [item.text for item in _items(variables)]
+
+
+def _as_json(items: Sequence[Item], found: Sequence[Finding]) -> str:
+    verdicts = [
+        {
+            "number": item.number,
+            "reason": finding.reason,
+            "evidence": finding.evidence,
+            "verdict": "yes" if finding.supported else "no",
+        }
+        for item, finding in zip(items, found, strict=True)
+    ]
+    return _json({"verdicts": verdicts})
+
+
+def _json(value: object) -> str:
+    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+def _line(text: str) -> str:
+    """The text on one line."""
+    return " ".join(text.split())

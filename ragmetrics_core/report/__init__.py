@@ -1,0 +1,1 @@
+"""Runs and records as pages for people: on the terminal."""

@@ -1,0 +1,26 @@
+"""Records and runs as pages for a terminal: functions from data to rich renderables; they print nothing."""
+
+from ragmetrics_core.report.terminal.catalogue import catalogue_page, metric_page
+from ragmetrics_core.report.terminal.changes import difference_lines, difference_page
+from ragmetrics_core.report.terminal.means import Causes, cost, means_table, remarks
+from ragmetrics_core.report.terminal.proof import proof
+from ragmetrics_core.report.terminal.samples import sample_page, sample_rows, samples_table
+from ragmetrics_core.report.terminal.text import one_line, plain, visible
+
+__all__ = [
+    "Causes",
+    "catalogue_page",
+    "cost",
+    "difference_lines",
+    "difference_page",
+    "means_table",
+    "metric_page",
+    "one_line",
+    "plain",
+    "proof",
+    "remarks",
+    "sample_page",
+    "sample_rows",
+    "samples_table",
+    "visible",
+]

@@ -1,0 +1,161 @@
+"""The table of means, and what a run's reader should know about them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ragmetrics_core.record import Record, Status
+from ragmetrics_core.report.terminal.text import (
+    LABEL,
+    OPEN,
+    WEAK,
+    bullets,
+    facts,
+    heading,
+    number,
+    one_line,
+    plain,
+    table,
+)
+from ragmetrics_core.runs import BadRow, Mean, MetricEntry, Run
+
+__all__ = ["Causes", "cost", "means_table", "remarks"]
+
+FAILED: frozenset[Status] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+SHOWN = 5
+
+
+class Causes(NamedTuple):
+    """Why scores of a run have no value.
+
+    Attributes:
+        failed: how often each status and reason of a failure occurred, the most frequent first.
+        skipped: how many samples each metric skipped for the lack of each field, by (metric, field).
+        measured: how many scores are neither failed nor skipped.
+        total: how many scores there are.
+    """
+
+    failed: list[tuple[tuple[str, str], int]]
+    skipped: dict[tuple[str, str], int]
+    measured: int
+    total: int
+
+    @classmethod
+    def of(cls, records: Iterable[Record]) -> "Causes":
+        """Count the causes in records, one pass over them."""
+        failed: Counter[tuple[str, str]] = Counter()
+        skipped: Counter[tuple[str, str]] = Counter()
+        measured = total = 0
+        for record in records:
+            total += 1
+            if record.status in FAILED:
+                failed[record.status, record.reason or "no reason given"] += 1
+            elif record.status == "skipped":
+                skipped[record.signature, record.reason or ""] += 1
+            else:
+                measured += 1
+        return cls(failed.most_common(), dict(skipped), measured, total)
+
+
+def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
+    """One row for each metric: mean, spread, what it rests on, and how far failures could have moved it."""
+    means_of = table("metric")
+    for name in ("mean", "sd", "n", "worst–best", "abstained"):
+        means_of.add_column(name, justify="right", no_wrap=True)
+    for mean, entry in zip(means, entries, strict=True):
+        means_of.add_row(
+            Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
+            Text("none", LABEL) if mean.value is None else _bold(number(mean.value, entry.low, entry.high)),
+            Text("" if mean.sd is None else f"{mean.sd:.3f}"),
+            Text(f"{mean.n} of {mean.total}"),
+            _reach(mean),
+            Text(str(mean.abstained), "" if mean.abstained else LABEL),
+        )
+    return means_of
+
+
+def remarks(run: Run, causes: Causes, *, rejected: Sequence[BadRow] = ()) -> Iterable[RenderableType]:
+    """What a reader should know beside the means: notes, failures by cause, rejected rows, skipped fields."""
+    if run.notes:
+        yield Text()
+        yield heading("Notes")
+        yield bullets(one_line(note) for note in run.notes)
+    if causes.failed:
+        count = sum(times for _, times in causes.failed)
+        yield Text()
+        yield heading(f"{count} of {causes.total} scores failed")
+        yield bullets(
+            Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
+            for (status, reason), times in causes.failed[:SHOWN]
+        )
+        if more := len(causes.failed) - SHOWN:
+            yield from _more(more, "reason")
+    bad = [*run.rejected, *rejected]
+    if bad:
+        yield Text()
+        yield heading("1 row is no sample" if len(bad) == 1 else f"{len(bad)} rows are no samples")
+        yield bullets(Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
+        yield from _more(len(bad) - SHOWN, "row")
+    if causes.skipped:
+        yield Text()
+        yield heading("Skipped")
+        yield bullets(
+            Text.assemble(plain(metric), f" skipped for {times} of {len(run)}: no ", plain(field))
+            for (metric, field), times in causes.skipped.items()
+        )
+
+
+def cost(run: Run, *, note: str | None = None) -> RenderableType:
+    """Which models were used, and what they were asked.
+
+    Args:
+        run: the finished run.
+        note: what a judge says about itself, such as that it is only a baseline.
+    """
+    tally = run.tally
+    calls = f"{tally.get('calls', 0):,} calls"
+    if shared := tally.get("shared"):
+        calls += f" and {shared:,} answered by a call already made"
+    if embedded := tally.get("embedded"):
+        calls += f"; {embedded:,} texts embedded"
+    tokens = tally.get("prompt_tokens", 0), tally.get("completion_tokens", 0)
+    if any(tokens):
+        calls += f"; {tokens[0]:,} tokens read, {tokens[1]:,} written"
+    models = {"judge": run.judge, "embedder": run.embedder}
+    pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
+    if note:
+        pairs.insert(1, ("", one_line(note, OPEN)))
+    return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
+
+
+def _more(count: int, what: str) -> Iterable[RenderableType]:
+    if count > 0:
+        yield Text(f"    and {count} more {what}{'' if count == 1 else 's'}", LABEL)
+
+
+def _others(mean: Mean) -> Text:
+    styles = {**dict.fromkeys(FAILED, WEAK), "incomplete": OPEN}
+    parts = [
+        (f"{count} {status.replace('_', ' ')}", styles.get(status, ""))
+        for status, count in mean.statuses.items()
+        if status != "ok"
+    ]
+    if mean.separated:
+        parts.append((f"{mean.separated} abstained", ""))
+    return Text(", ").join(Text(*part) for part in parts)
+
+
+def _reach(mean: Mean) -> Text:
+    if mean.worst is None or mean.best is None:
+        return Text("")
+    is_open = mean.best - mean.worst > 5e-4
+    return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if is_open else LABEL)
+
+
+def _bold(text: Text) -> Text:
+    text.stylize("bold")
+    return text

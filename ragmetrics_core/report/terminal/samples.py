@@ -1,0 +1,145 @@
+"""The samples of a run as a table, the worst first, and one sample with all its scores."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ragmetrics_core.report.terminal.text import (
+    LABEL,
+    OPEN,
+    bullets,
+    facts,
+    heading,
+    one_line,
+    outcome,
+    plain,
+    table,
+)
+from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.score import Score
+
+__all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
+
+WIDE = 100
+
+
+class SampleRow(NamedTuple):
+    """One sample in the table.
+
+    Attributes:
+        place: the mean of its values, each between its metric's ends (0 to 1); missing verdicts count as
+            negative ones; None when there is no value at all.
+        sample_id: which sample.
+        question: what was asked.
+        cells: one outcome for each metric.
+        codes: what the diagnosis found.
+    """
+
+    place: float | None
+    sample_id: str
+    question: str
+    cells: tuple[Text, ...]
+    codes: tuple[str, ...]
+
+
+def sample_rows(run: Run) -> list[SampleRow]:
+    """All samples of a run, the worst first, those without any value last."""
+    rows = [_row(run, sample_id) for sample_id in run.sample_ids]
+    return sorted(rows, key=lambda row: (row.place is None, row.place or 0.0, row.sample_id))
+
+
+def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, width: int) -> Table:
+    """One row for each sample: its values and diagnosis; the question too where there is room."""
+    has_room = width >= WIDE + 12 * max(0, len(entries) - 3)
+    samples = table("sample")
+    samples.columns[0].min_width = 6
+    if has_room:
+        samples.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
+        samples.expand = True
+    titles = [_title(entry, entries) for entry in entries]
+    lines = max(map(len, titles), default=1)
+    for title in titles:
+        samples.add_column(Text("\n" * (lines - len(title)) + "\n".join(title)), justify="right")
+    samples.add_column("diagnosis", overflow="fold")
+    for column in samples.columns:
+        if isinstance(column.header, str):
+            column.header = "\n" * (lines - 1) + column.header
+    for row in rows:
+        question = [one_line(row.question)] if has_room else []
+        codes = ", ".join(code.replace("_", " ") for code in row.codes)
+        samples.add_row(plain(row.sample_id), *question, *row.cells, Text(codes, OPEN))
+    return samples
+
+
+def sample_page(
+    sample: Sample, scores: Mapping[str, Score], findings: Sequence[Finding], entries: Sequence[MetricEntry]
+) -> Iterator[RenderableType]:
+    """A sample with all its scores and what they say together."""
+    yield facts(asked(sample))
+    yield Text()
+    listed = table("metric")
+    listed.add_column("score", justify="right", no_wrap=True)
+    listed.add_column("how", overflow="fold")
+    for entry in entries:
+        if score := scores.get(entry.signature):
+            how = one_line(score.formula or score.reason or "")
+            cell = outcome(score.status, score.value, score.bounds, low=entry.low, high=entry.high)
+            listed.add_row(plain(entry.signature), cell, how)
+    yield listed
+    yield Text()
+    if findings:
+        yield heading("Diagnosis")
+        yield bullets(_finding(each) for each in findings)
+    else:
+        yield Text("The diagnosis found nothing.", LABEL)
+
+
+def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
+    """Question, answer and reference with their names, and the number of contexts."""
+    for name in ("question", "answer", "reference"):
+        text = getattr(sample, name)
+        yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
+    chunks = sample.contexts
+    told = "(absent)" if chunks is None else "1 chunk" if len(chunks) == 1 else f"{len(chunks)} chunks"
+    yield "contexts", Text(told, LABEL)
+
+
+def _row(run: Run, sample_id: str) -> SampleRow:
+    scores = run.scores(sample_id)
+    places: list[float] = []
+    cells: list[Text] = []
+    for entry in run.metrics:
+        score = scores.get(entry.signature)
+        if score is None:
+            cells.append(Text())
+            continue
+        cells.append(outcome(score.status, score.value, score.bounds, low=entry.low, high=entry.high))
+        value = score.value if score.value is not None else score.bounds[0] if score.bounds else None
+        if value is not None:
+            places.append((value - entry.low) / (entry.high - entry.low))
+    return SampleRow(
+        place=sum(places) / len(places) if places else None,
+        sample_id=sample_id,
+        question=run.sample(sample_id).question or "",
+        cells=tuple(cells),
+        codes=tuple(each.code for each in diagnose(score.record for score in scores.values())),
+    )
+
+
+def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:
+    """The metric's name, a line for each word, with the variant where the name is not enough."""
+    words = plain(entry.name).plain.split("_")
+    is_unique = sum(each.name == entry.name for each in entries) == 1
+    return words if is_unique else [*words, plain(entry.signature).plain.removeprefix(f"{entry.name}/")]
+
+
+def _finding(finding: Finding) -> Text:
+    text = Text.assemble((finding.code.replace("_", " "), OPEN), "  ", str(finding._replace(texts=())))
+    for statement in finding.texts:
+        text.append("\n")
+        text.append_text(one_line(f"“{statement}”", LABEL))
+    return text

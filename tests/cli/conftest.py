@@ -1,0 +1,152 @@
+"""A finished run on disk, and the command line to look at it with."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.cli.app import app
+from ragmetrics_core.errors import ModelRefused
+from ragmetrics_core.protocol import Generate
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+EINSTEIN = "Albert Einstein (born 14 March 1879) was a German-born physicist. He played the violin."
+SAMPLES = [
+    {
+        "id": "q1",
+        "question": "Where and when was Einstein born?",
+        "contexts": ["The violin has four strings.", EINSTEIN],
+        "answer": "Einstein was born in Germany on 20 March 1879.",
+        "reference": "Einstein was born in Germany in 1879.",
+    },
+    {
+        "id": "q2",
+        "question": "Is this [red]text\x1b[31m harmless?",
+        "contexts": ["A chunk with \x1b]0;title\x07 and [bold]brackets[/bold] and \u202eoverrides."],
+        "answer": "[link=x]No[/link] :smile:",
+        "reference": "Yes.",
+    },
+    {
+        "id": "q3",
+        "question": "Who knows?",
+        "contexts": ["Nobody."],
+        "answer": "I do not know.",
+        "reference": "Me.",
+    },
+    {"id": "q4", "question": "Without contexts?", "answer": "Yes.", "reference": "Yes."},
+    {
+        "id": "q5",
+        "question": "Does it fail?",
+        "contexts": ["Yes."],
+        "answer": "It fails.",
+        "reference": "It does.",
+    },
+    {
+        "id": "q6",
+        "question": "Is one missing?",
+        "contexts": ["Half."],
+        "answer": "Half of it.",
+        "reference": "All.",
+    },
+    {"id": "q1", "question": "Is this a duplicate?", "answer": "Yes."},
+]
+FIRST = {"number": 1, "reason": "it says so", "evidence": "German-born physicist", "verdict": "yes"}
+SECOND = {"number": 2, "reason": "another day", "evidence": "born 14 march 1879", "verdict": "no"}
+THIRD = {"number": 3, "reason": "nobody says so", "evidence": "a tall man", "verdict": "no"}
+
+
+def reply(request: Generate[Any]) -> Any:
+    """What the judge says: two of three statements of q1 are right; q5 fails, q6 gets one of two verdicts."""
+    asked, prompt = request.variables, request.prompt.name
+    if prompt == "statements":
+        return _statements(str(asked["answer"]))
+    if prompt == "reference_statements":
+        return {"statements": ["Einstein was born in Germany.", "Einstein was born in 1879."]}
+    items = [item.number for item in asked["items"]]
+    quotes: dict[int, str] = {}
+    if prompt == "reference_verdicts":
+        quotes = {1: "born in Germany", 2: "in 1879"}
+    elif prompt == "answer_verdicts":
+        quotes = {1: "Einstein was born", 2: "20 March"}
+    elif asked["contexts"] == ("Half.",):
+        return {"verdicts": [FIRST]}
+    else:
+        return {
+            "verdicts": [
+                *(each for each in (FIRST, SECOND, THIRD) if each["number"] in items),
+                {**FIRST, "number": 9},
+            ]
+        }
+    verdicts = [
+        {"number": n, "reason": "", "evidence": quotes.get(n, ""), "verdict": "no" if n == 2 else "yes"}
+        for n in items
+    ]
+    return {"verdicts": verdicts}
+
+
+def _statements(answer: str) -> Any:
+    if answer == "It fails.":
+        return ModelRefused("401: the key is not valid")
+    if answer == "I do not know.":
+        return {"statements": [], "declined": "it says that it does not know"}
+    if "Einstein" in answer:
+        return {
+            "statements": [
+                "Einstein was born in Germany.",
+                "Einstein was born on 20 March 1879.",
+                "Einstein was tall.",
+            ]
+        }
+    return {"statements": ["A \x1b[31m[red]statement.", "Another statement."]}
+
+
+class Outcome:
+    """What a command printed, and its exit code."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code = code
+        self.out = out
+        self.err = err
+        self.words = " ".join(out.split())
+
+    @property
+    def json(self) -> Any:
+        """The output as JSON."""
+        return json.loads(self.out)
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture
+def command() -> Command:
+    """Run a command in this process: `command("show", folder, "q1", columns=80)`."""
+
+    def run(*arguments: object, columns: int = 100, **environment: str) -> Outcome:
+        env = {"COLUMNS": str(columns), "NO_COLOR": None, "FORCE_COLOR": None, **environment}
+        result = CliRunner().invoke(app, [str(each) for each in arguments], env=env)
+        return Outcome(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of three metrics on six samples, with a score of every kind."""
+    out = tmp_path / "run"
+    metrics = ["faithfulness", "factual_correctness", "context_precision"]
+    evaluate(SAMPLES, metrics=metrics, judge=ScriptedJudge(reply), embedder=HashEmbedder(), out=out)
+    return out
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A file of three samples and a line that is none."""
+    lines = [json.dumps(sample) for sample in SAMPLES[:3]]
+    file = tmp_path / "data.jsonl"
+    file.write_text("\n".join([*lines[:1], "{broken", *lines[1:]]) + "\n", encoding="utf-8")
+    return file

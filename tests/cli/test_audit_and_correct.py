@@ -1,0 +1,100 @@
+"""The audit finds every alteration; corrections and differences are shown."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+from ragmetrics_core import Run
+
+
+def alter(folder: Path, sample: str, metric: str, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a stored record by hand."""
+    file = folder / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if (line["sample_id"], line["metric"]) == (sample, metric):
+            change(line)
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines)
+    file.write_text(text, encoding="utf-8")
+
+
+def test_an_untouched_run_passes_the_audit(command, folder):
+    # 6 samples x 3 metrics
+    outcome = command("audit", folder)
+
+    assert (outcome.code, outcome.out) == (0, "18 records checked: each score follows from its record\n")
+
+
+def test_an_altered_record_fails_the_audit_with_sample_metric_field_and_both_values(command, folder):
+    alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
+    outcome = command("audit", folder)
+
+    assert outcome.code == 1
+    assert "differs q1 faithfulness/strict.1 value stored 0.9 derived 0.3333333333333333" in outcome.words
+    assert outcome.out.endswith("18 records checked, 1 of them not as the replies give\n")
+
+
+def test_a_record_that_lost_a_reply_fails_the_audit_and_the_others_are_still_checked(command, folder):
+    alter(folder, "q1", "faithfulness", lambda record: record["steps"].pop())
+    alter(folder, "q2", "faithfulness", lambda record: record.update(value=1.0))
+    outcome = command("audit", folder)
+
+    assert outcome.code == 1
+    assert "differs q1 faithfulness/strict.1 steps stored" in outcome.words
+    assert "differs q2 faithfulness/strict.1" in outcome.words
+    assert outcome.out.endswith("18 records checked, 2 of them not as the replies give\n")
+
+
+def test_stored_text_in_a_difference_cannot_steer_the_terminal(command, folder):
+    alter(folder, "q1", "faithfulness", lambda record: record.update(formula="\x1b[31m[red]"))
+    outcome = command("audit", folder)
+
+    assert "\x1b" not in outcome.out
+    assert "[red]" in outcome.out
+
+
+def test_correcting_prints_the_score_before_and_after(command, folder):
+    outcome = command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada")
+
+    assert outcome.code == 0
+    assert outcome.out.splitlines() == [
+        "verdict 2: not supported → supported: Einstein was born on 20 March 1879.",
+        "before: 1 / 3 = 0.333",
+        "after:  2 / 3 = 0.667",
+    ]
+
+
+def test_a_correction_is_stored_with_its_author_and_passes_the_audit(command, folder):
+    command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada")
+
+    record = Run.load(folder).record("q1", "faithfulness")
+    assert [each.by for each in record.corrections] == ["Ada"]
+    assert record.verdicts[1].overruled is False
+    assert command("audit", folder).code == 0
+
+
+def test_correcting_a_verdict_that_is_not_there_says_which_are(command, folder):
+    outcome = command("correct", folder, "q1", "faithfulness", 7, "yes")
+
+    assert outcome.code == 2
+    assert outcome.err == "ragmetrics: faithfulness/strict.1 of q1 has verdicts 1 to 3, no 7\n"
+
+
+def test_the_difference_of_two_runs_shows_both_formulas_and_what_moved(command, folder, tmp_path):
+    other = tmp_path / "other"
+    copytree(folder, other)
+    command("correct", other, "q1", "faithfulness", 2, "yes")
+    page = command("diff", folder, other, "q1", "faithfulness").words
+
+    assert "faithfulness/strict.1 of q1 +0.333" in page
+    assert "before 0.333 1 / 3 = 0.333 after 0.667 2 / 3 = 0.667" in page
+    assert "Verdict changed ~ not supported → supported: Einstein was born on 20 March 1879." in page
+
+
+def test_the_difference_of_a_run_with_itself_is_none(command, folder):
+    outcome = command("diff", folder, folder, "q1", "faithfulness")
+
+    assert outcome.code == 0
+    assert "The same texts with the same verdicts." in outcome.out

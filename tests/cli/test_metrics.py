@@ -1,0 +1,46 @@
+"""`ragmetrics metrics`: the catalogue and each metric's settings."""
+
+from dataclasses import fields
+
+import pytest
+
+from ragmetrics_core.metrics import ALIASES, METRICS
+
+
+def test_every_metric_is_listed_with_its_aliases_needs_range_and_variants(command):
+    page = command("metrics").words
+
+    for name, metric in METRICS.items():
+        assert name in page
+        assert ", ".join(metric.inputs.required()) in page
+        assert ", ".join(metric.variants) in page
+    for alias in ALIASES:
+        assert alias in page
+    assert "-1 to 1" in page
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_metrics_page_has_its_whole_description_and_every_setting(command, name):
+    page = command("metrics", name).words
+
+    for word in (METRICS[name].__doc__ or "").replace("Attributes:", "").split():
+        assert word.strip(",:") in page
+    for field in fields(METRICS[name]):
+        assert field.name == "variant" or field.name in page
+
+
+def test_settings_are_shown_with_their_defaults_and_choices(command):
+    page = command("metrics", "factual_correctness").words
+
+    assert "beta above 1 recall weighs more, below 1 precision. default 1; may be a number" in page
+    assert "default f; may be f | precision | recall" in page
+    assert "default prompt statements.v1" in page
+    assert "ragas-0.4 recall = mixed, empty = zero, digits = 2" in page
+
+
+def test_brackets_of_a_description_are_not_taken_for_markup(command):
+    assert "Range [0, 1], higher is better" in command("metrics", "faithfulness").out
+
+
+def test_an_alias_leads_to_its_metric(command):
+    assert command("metrics", "FaiFul").out == command("metrics", "faithfulness").out

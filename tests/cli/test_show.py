@@ -1,0 +1,278 @@
+"""A run, a sample and a proof on the terminal: complete, readable without colours, safe with any text."""
+
+import io
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from ragmetrics_core import Record, Run, evaluate, recompute
+from ragmetrics_core.report import terminal
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+
+def lines_of(out: str) -> list[str]:
+    return [" ".join(line.split()) for line in out.splitlines()]
+
+
+def test_the_run_page_shows_mean_spread_n_and_how_far_failures_reach(command, folder):
+    # faithfulness: q1 1/3, q2 1/2; q6 is between 1/2 and 1, q5 between 0 and 1; q3 and q4 leave n.
+    # mean (1/3 + 1/2) / 2 = 0.417, sd 0.118, worst (1/3 + 1/2 + 1/2 + 0) / 4 = 0.333,
+    # best (1/3 + 1/2 + 1 + 1) / 4 = 0.708; q3 declines
+    out = lines_of(command("show", folder).out)
+
+    assert "faithfulness/strict.1 0.417 0.118 2 of 6 0.333–0.708 1" in out
+
+
+def test_the_run_page_counts_every_status(command, folder):
+    counted = command("show", folder).words
+
+    for status in ("1 undefined", "1 skipped", "1 model error", "1 incomplete"):
+        assert status in counted
+
+
+def test_the_samples_are_listed_the_worst_first(command, folder):
+    # faithfulness, factual correctness and context precision of each, missing verdicts taken as negative:
+    # q3 -, 0, 1; q4 -, 1/2, -; q1 1/3, F1 of 2/3 and 1/2 = 4/7, 1; q2 1/2, 1/2, 1; q6 the same; q5 -, -, 1
+    # with the means 0.5, 0.5, 0.635, 0.667, 0.667 and 1
+    rows = [line[:2] for line in command("show", folder).out.splitlines() if line[:1] == "q"]
+
+    assert rows == ["q3", "q4", "q1", "q2", "q6", "q5"]
+
+
+def test_a_sample_row_names_its_diagnosis(command, folder):
+    (row,) = (line for line in lines_of(command("show", folder, columns=140).out) if line.startswith("q3"))
+
+    assert row.endswith("abstained")
+
+
+def test_the_list_of_samples_can_be_cut_and_says_so(command, folder):
+    assert (
+        "4 better samples are not listed; --limit 0 lists all." in command("show", folder, "--limit", 2).out
+    )
+    assert "not listed" not in command("show", folder, "--limit", 0).out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(command, folder, columns):
+    for arguments in ([], ["q1"], ["q1", "faithfulness", "--prompts", "--replies"]):
+        out = command("show", folder, *arguments, columns=columns).out
+        assert max(map(len, out.splitlines())) <= columns
+
+
+def test_the_width_can_be_set(command, folder):
+    out = command("show", folder, "q1", "faithfulness", "--width", "50").out
+
+    assert max(map(len, out.splitlines())) <= 50
+
+
+def test_a_sample_page_shows_its_scores_with_their_formulas_and_the_diagnosis(command, folder):
+    page = command("show", folder, "q1").words
+
+    assert "faithfulness/strict.1 0.333 1 / 3 = 0.333" in page
+    assert "context_precision/strict.1" in page
+    assert "unsupported statement the answer says what the contexts do not support" in page
+    assert "“Einstein was tall.”" in page
+
+
+def test_the_proof_shows_texts_formula_verdicts_reasons_and_quotes(command, folder):
+    out = lines_of(command("show", folder, "q1", "faithfulness").out)
+
+    assert "0.333 faithfulness/strict.1 of q1" in out
+    assert "formula 1 / 3 = 0.333" in out
+    assert "question Where and when was Einstein born?" in out
+    assert "answer Einstein was born in Germany on 20 March 1879." in out
+    assert "✓ 1 supported Einstein was born in Germany." in out
+    assert "it says so" in out
+    assert "“German-born physicist” chunk 2" in out
+
+
+def test_each_verdict_has_a_symbol_that_needs_no_colour(command, folder):
+    whole = command("show", folder, "q1", "faithfulness").words
+    partly = command("show", folder, "q6", "faithfulness").words
+
+    assert "✓ 1 supported" in whole
+    assert "✗ 2 not supported" in whole
+    assert "? 2 missing Another statement." in partly
+
+
+def test_a_quote_says_where_it_stands_or_that_it_stands_nowhere(command, folder):
+    page = command("show", folder, "q1", "faithfulness").words
+
+    assert "“born 14 march 1879” chunk 2, not letter for letter" in page
+    assert "“a tall man” found nowhere" in page
+
+
+def test_the_chunks_stand_in_rank_order_with_the_evidence_marked(command, folder):
+    page = command("show", folder, "q1", "faithfulness").words
+
+    assert "1 The violin has four strings. 2 Albert Einstein (born 14 March 1879⁽²⁾) was a" in page
+    assert "German-born physicist⁽¹⁾. He played" in page
+
+
+def test_evidence_of_factual_correctness_is_marked_in_reference_and_answer(command, folder):
+    # verdicts 1 to 3 are on the answer's statements, with quotes of the reference; 4 and 5 are the reverse
+    page = command("show", folder, "q1", "factual_correctness").words
+
+    assert "answer Einstein was born⁽⁴⁾ in Germany on 20 March⁽⁵⁾ 1879." in page
+    assert "reference Einstein was born in Germany⁽¹⁾ in 1879⁽²⁾." in page
+    assert "“born in Germany” reference" in page
+    assert "“20 March” answer" in page
+    assert "2 Albert Einstein (born 14 March 1879) was a German-born physicist. He" in page
+
+
+def test_evidence_is_marked_in_colour_where_there_are_colours(folder):
+    record = Run.load(folder).record("q1", "faithfulness")
+    console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100)
+    for part in terminal.proof(record):
+        console.print(part)
+    page = console.file.getvalue()
+
+    # 4 underlines, 32 is green, 31 is red
+    assert "\x1b[4;32mGerman-born physicist\x1b[0m" in page
+    assert "\x1b[4;31mborn 14 March 1879\x1b[0m" in page
+
+
+def test_parts_of_a_composite_metric_are_shown(command, tmp_path):
+    sample = {"id": "a", "question": "q?", "answer": "Yes.", "reference": "Yes."}
+    texts = {"statements": ["It is so."]}
+    judge = ScriptedJudge(
+        {
+            "statements": texts,
+            "reference_statements": texts,
+            "reference_verdicts": {"verdicts": [{"number": 1, "evidence": "Yes.", "verdict": "yes"}]},
+            "answer_verdicts": {"verdicts": [{"number": 1, "evidence": "Yes.", "verdict": "no"}]},
+        }
+    )
+    evaluate(
+        [sample], metrics="answer_correctness", judge=judge, embedder=HashEmbedder(), out=tmp_path / "run"
+    )
+    page = command("show", tmp_path / "run", "a", "answer_correctness").words
+
+    # P = 1/1 and R = 0/1 give 0; the same text twice has a cosine of 1; 0.75 x 0 + 0.25 x 1
+    assert "formula 0.75 × 0 + 0.25 × 1 = 0.25" in page
+    assert "factual_correctness F1 of P 1 / 1 and R 0 / 1 = 0" in page
+    assert "“Yes.” reference" in page
+    assert "“Yes.” answer" in page
+
+
+def test_relevant_context_sentences_are_marked_in_their_chunks(command, tmp_path):
+    sample = {"id": "a", "question": "q?", "contexts": ["First one. Second one.", "Third one."]}
+    judge = ScriptedJudge({"relevant_sentences": {"relevant": [2, 3]}})
+    evaluate([sample], metrics="context_relevance", judge=judge, out=tmp_path / "run")
+    page = command("show", tmp_path / "run", "a", "context_relevance").words
+
+    assert "1 First one. Second one.⁽²⁾ 2 Third one.⁽³⁾" in page
+
+
+def test_what_was_read_and_does_not_count_is_listed(command, folder):
+    assert "verdict 9: no statement has this number" in command("show", folder, "q1", "faithfulness").words
+
+
+def test_a_declining_answer_is_shown_with_the_reason(command, folder):
+    page = command("show", folder, "q3", "faithfulness").words
+
+    assert "status undefined (no_statements)" in page
+    assert "The answer declines to answer: it says that it does not know" in page
+
+
+def test_a_failure_is_shown_with_its_reason(command, folder):
+    page = command("show", folder, "q5", "faithfulness").words
+
+    assert "status model_error (statements.v1: 401: the key is not valid)" in page
+
+
+def test_a_correction_is_shown_with_the_person_and_the_judges_decision(command, folder):
+    command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada [red]")
+    page = command("show", folder, "q1", "faithfulness").words
+
+    assert "✓ 2 supported Einstein was born on 20 March 1879." in page
+    assert "Ada [red] overruled the judge's no" in page
+
+
+def test_prompts_and_replies_are_shown_only_on_request(command, folder):
+    short = command("show", folder, "q1", "faithfulness").words
+    prompts = command("show", folder, "q1", "faithfulness", "--prompts").words
+    replies = command("show", folder, "q1", "faithfulness", "--replies").words
+
+    assert "Split the answer into statements." in prompts
+    assert "Split the answer into statements." not in short + replies
+    assert 'reply, read by the rule json {"statements": ["Einstein was born in Germany."' in replies
+    assert "read by the rule" not in short + prompts
+
+
+def test_prompts_without_a_metric_are_refused(command, folder):
+    outcome = command("show", folder, "q1", "--prompts")
+
+    assert outcome.code == 2
+    assert outcome.err == (
+        "ragmetrics: --prompts and --replies show the steps of one score: name a sample and a metric too\n"
+    )
+
+
+def test_the_json_of_a_proof_is_a_record_that_recomputes_by_itself(command, folder):
+    record = Record.from_json(command("show", folder, "q1", "faithfulness", "--json").out)
+
+    assert recompute(record).value == 1 / 3
+    assert record.rendered_prompts
+
+
+def test_the_json_of_a_run_has_means_and_samples(command, folder):
+    run = command("show", folder, "--json").json
+
+    assert [each["metric"] for each in run["metrics"]] == [
+        each.signature for each in Run.load(folder).metrics
+    ]
+    assert {each["sample"] for each in run["samples"]} == {"q1", "q2", "q3", "q4", "q5", "q6"}
+
+
+def test_the_json_of_a_sample_has_scores_and_diagnosis(command, folder):
+    sample = command("show", folder, "q1", "--json").json
+
+    assert sample["scores"]["faithfulness/strict.1"]["formula"] == "1 / 3 = 0.333"
+    assert sample["diagnosis"][0]["code"] == "unsupported_statement"
+
+
+@pytest.mark.parametrize("arguments", [[], ["q2"], ["q2", "faithfulness", "--prompts", "--replies"]])
+def test_control_characters_of_the_data_never_reach_the_terminal(command, folder, arguments):
+    out = command("show", folder, *arguments, columns=140).out
+
+    assert not any(char in out for char in "\x1b\x07\u202e")
+
+
+def test_control_characters_are_shown_in_place(command, folder):
+    page = command("show", folder, "q2", "faithfulness").words
+
+    assert "question Is this [red]text␛[31m harmless?" in page
+    assert "A ␛[31m[red]statement." in page
+    assert "A chunk with ␛]0;title␇ and [bold]brackets[/bold] and �overrides." in page
+
+
+def test_markup_and_emoji_codes_of_the_data_stay_text(command, folder):
+    assert "answer [link=x]No[/link] :smile:" in command("show", folder, "q2", "faithfulness").words
+
+
+def test_neutralising_keeps_the_places_in_a_text():
+    text = "\x1b[31m\r\n\tred\x85\u2028\u2066\ud800"
+
+    assert len(terminal.visible(text)) == len(text)
+    assert terminal.visible(text) == "␛[31m \n red� ��"
+
+
+def test_colours_appear_on_a_terminal_unless_they_are_unwanted(command, folder):
+    coloured = command("show", folder, "q1", "faithfulness", FORCE_COLOR="1", TERM="xterm")
+    plain = command("show", folder, "q1", "faithfulness", "--no-color", FORCE_COLOR="1", TERM="xterm")
+
+    assert "\x1b[32m" in coloured.out
+    assert "\x1b[32m" not in plain.out
+
+
+def test_a_terminal_that_lacks_a_character_gets_a_question_mark(folder):
+    command = [sys.executable, "-m", "ragmetrics_core.cli", "show", str(folder), "q1", "faithfulness"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0
+    assert "? 1 supported" in done.stdout

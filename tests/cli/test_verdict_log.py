@@ -1,0 +1,130 @@
+"""The flat verdict log: every verdict once, safe to open in a spreadsheet."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.runs.verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.testing import ScriptedJudge
+
+
+def row(**changes):
+    """A row with some fields set."""
+    fields = {**dict.fromkeys(VerdictRow._fields), "sample": "a", "metric": "m", "number": 1, "quotes": 0}
+    return VerdictRow(**{**fields, "about": "statement", "text": "It is.", "label": "supported", **changes})
+
+
+def as_csv(*rows):
+    """What the rows look like when they are read back."""
+    file = io.StringIO()
+    write_csv(rows, file)
+    return list(csv.DictReader(io.StringIO(file.getvalue())))
+
+
+def test_there_is_one_row_for_each_verdict(command, folder):
+    lines = command("verdicts", folder).out.splitlines()
+
+    assert len(lines) == sum(len(record.verdicts) for record in Run.load(folder).records())
+
+
+def test_a_row_says_what_was_decided_about_which_text_why_and_where(command, folder):
+    rows = [json.loads(line) for line in command("verdicts", folder).out.splitlines()]
+    (second,) = (
+        each
+        for each in rows
+        if (each["sample"], each["metric"], each["number"]) == ("q1", "faithfulness/strict.1", 2)
+    )
+
+    # "born 14 March 1879" starts after "Albert Einstein (" (17 characters) of the second chunk and has 18
+    assert second == {
+        "sample": "q1",
+        "metric": "faithfulness/strict.1",
+        "number": 2,
+        "about": "answer statement",
+        "text": "Einstein was born on 20 March 1879.",
+        "verdict": False,
+        "label": "not supported",
+        "reason": "another day",
+        "evidence": "born 14 march 1879",
+        "chunk": 2,
+        "start": 17,
+        "end": 35,
+        "quotes": 1,
+        "cosine": None,
+        "overruled": None,
+    }
+
+
+def test_a_missing_verdict_is_null_and_a_correction_keeps_the_judges_decision(command, folder):
+    command("correct", folder, "q1", "faithfulness", 2, "yes")
+    rows = {
+        (each.sample, each.metric, each.number): each for each in verdict_rows(Run.load(folder).records())
+    }
+
+    assert rows["q6", "faithfulness/strict.1", 2].verdict is None
+    corrected = rows["q1", "faithfulness/strict.1", 2]
+    assert (corrected.verdict, corrected.overruled) == (True, False)
+
+
+def test_of_several_quotes_the_first_that_was_found_is_given():
+    quotes = ["nowhere to be found", "a real quote"]
+    judge = ScriptedJudge(
+        {
+            "statements": {"statements": ["It is."]},
+            "verdicts": {"verdicts": [{"number": 1, "evidence": quotes, "verdict": "yes"}]},
+        }
+    )
+    sample = {"id": "a", "question": "q?", "answer": "It is.", "contexts": ["Here is a real quote."]}
+    (found,) = verdict_rows(evaluate([sample], metrics="faithfulness", judge=judge).records())
+
+    assert (found.evidence, found.chunk, found.start, found.quotes) == ("a real quote", 1, 8, 2)
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝"])
+def test_a_text_that_a_spreadsheet_would_run_gets_an_apostrophe(start):
+    (cells,) = as_csv(row(text=f"{start}HYPERLINK(1)", reason="harmless"))
+
+    assert cells["text"] == f"'{start}HYPERLINK(1)"
+    assert cells["reason"] == "harmless"
+
+
+def test_negative_numbers_stay_numbers_in_csv():
+    (cells,) = as_csv(row(cosine=-0.5))
+
+    assert cells["cosine"] == "-0.5"
+
+
+def test_csv_has_empty_cells_for_what_is_absent_and_words_for_decisions():
+    first, second = as_csv(row(verdict=True), row(verdict=None, overruled=False))
+
+    assert (first["verdict"], first["overruled"], first["chunk"]) == ("true", "", "")
+    assert (second["verdict"], second["overruled"]) == ("", "false")
+
+
+def test_line_breaks_and_quotes_survive_csv_and_jsonl():
+    text = 'one, "two"\nthree ü 居里'
+    file = io.StringIO()
+    count = write_jsonl([row(text=text)], file)
+
+    assert as_csv(row(text=text))[0]["text"] == text
+    assert json.loads(file.getvalue())["text"] == text
+    assert (count, file.getvalue().count("\n")) == (1, 1)
+
+
+def test_the_log_is_written_to_a_file_in_the_format_of_its_name(command, folder, tmp_path):
+    outcome = command("verdicts", folder, "--out", tmp_path / "log.csv")
+    with (tmp_path / "log.csv").open(encoding="utf-8", newline="") as file:
+        count = len(list(csv.DictReader(file)))
+
+    assert count == sum(len(record.verdicts) for record in Run.load(folder).records())
+    assert (outcome.code, outcome.out) == (0, "")
+    assert " ".join(outcome.err.split()).startswith(f"{count} verdicts written to")
+
+
+def test_the_format_can_be_named(command, folder):
+    assert command("verdicts", folder, "--format", "csv").out.startswith(
+        "sample,metric,number,about,text,verdict,"
+    )

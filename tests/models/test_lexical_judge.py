@@ -1,0 +1,238 @@
+"""The lexical judge as a judge: every prompt, the whole path, and its place in a run."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core import as_judge, evaluate, prompts, recompute
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import METRICS, get
+from ragmetrics_core.models.lexical import LexicalJudge
+from ragmetrics_core.parsers import Hints
+from ragmetrics_core.prompts import Item, Prompt
+from ragmetrics_core.protocol import Completion, Generate, Judge
+from ragmetrics_core.testing import HashEmbedder
+
+TELECOM = Path(__file__).resolve().parents[2] / "examples" / "data" / "telecom.jsonl"
+LIBRARY: list[Prompt[Any]] = [each for each in vars(prompts).values() if isinstance(each, Prompt)]
+CONTEXTS = ("The SMF allocates the IP address of the UE. It also selects the UPF.", "PFCP is used on N4.")
+VARIABLES: dict[str, Any] = {
+    "question": "Which function allocates the IP address of the UE?",
+    "answer": "The SMF allocates it. It uses PFCP on N4.",
+    "reference": "The SMF allocates the IP address.",
+    "contexts": CONTEXTS,
+    "count": 2,
+    "items": (Item(1, "The SMF selects the UPF."), Item(2, "The AMF selects the UPF.")),
+}
+
+
+def reply(prompt: Prompt[Any], *, draw: int = 0, draws: int = 1, **changed: Any) -> list[Completion]:
+    """What the judge says to a prompt of the library."""
+    values = VARIABLES | changed
+    if prompt.name == "chunk_verdicts" and "items" not in changed:
+        values["items"] = (Item(1, "chunk 1"), Item(2, "chunk 2"))
+    shown = {name: values[name] for name in prompt.variables}
+    request = Generate(prompt=prompt, variables=shown, draw=draw, draws=draws)
+    return list(asyncio.run(LexicalJudge().agenerate(request)))
+
+
+def read(prompt: Prompt[Any], **changed: Any) -> Any:
+    """The reply as the prompt's own parser reads it, with all that a driver tells the parser."""
+    values = VARIABLES | changed
+    sample = tuple(text for text in values.values() if isinstance(text, str)) + tuple(values["contexts"])
+    items = values["items"]
+    hints = Hints(count=len(items) if "items" in prompt.variables else None, sample=sample)
+    (completion,) = reply(prompt, **changed)
+    reading = prompt.answer.read(completion.text, hints)
+    assert not reading.dropped
+    return reading.value
+
+
+@pytest.mark.parametrize("prompt", LIBRARY, ids=lambda prompt: prompt.name)
+def test_every_prompt_of_the_library_gets_a_reply_that_its_own_parser_reads(prompt: Prompt[Any]):
+    assert read(prompt) is not None
+
+
+@pytest.mark.parametrize("prompt", LIBRARY, ids=lambda prompt: prompt.name)
+def test_the_same_request_gets_the_same_reply(prompt: Prompt[Any]):
+    assert reply(prompt) == reply(prompt)
+
+
+@pytest.mark.parametrize("prompt", LIBRARY, ids=lambda prompt: prompt.name)
+def test_there_are_as_many_replies_as_draws(prompt: Prompt[Any]):
+    assert len(reply(prompt, draws=3)) == 3
+
+
+def test_it_is_a_judge_and_has_the_name_embedded():
+    assert isinstance(LexicalJudge(), Judge)
+    assert as_judge("embedded") == LexicalJudge()
+    assert LexicalJudge().identity == "embedded:lexical.1"
+
+
+def test_a_prompt_without_a_rule_is_an_error_that_names_those_with_one():
+    with pytest.raises(ConfigError, match="no rule for the prompt 'haiku'; it knows answer_verdicts, chunk"):
+        LexicalJudge().check_prompts(["statements", "haiku"])
+
+
+def test_an_unknown_prompt_is_reported_before_a_run_begins():
+    verify = Prompt(
+        name="strange",
+        version=1,
+        answer=prompts.VERDICTS.answer,
+        system="",
+        user=prompts.VERDICTS.user,
+    )
+
+    with pytest.raises(ConfigError, match="no rule for the prompt 'strange'"):
+        evaluate(
+            [VARIABLES | {"items": None}], metrics=get("faithfulness", verify=verify), judge=LexicalJudge()
+        )
+
+
+def test_verdicts_come_with_the_number_that_was_asked_for_and_quoted_evidence():
+    items = (Item(4, "The SMF selects the UPF."), Item(7, "The AMF selects the UPF."))
+
+    found = read(prompts.VERDICTS, items=items)
+
+    assert [(verdict.number, verdict.supported) for verdict in found.verdicts] == [(4, True), (7, False)]
+    assert found.verdicts[0].evidence == ("It also selects the UPF.",)
+    assert found.verdicts[1].reason == '"AMF" is not in the contexts'
+
+
+def test_the_free_text_verdicts_are_those_of_the_json_prompt():
+    strict, paper = read(prompts.VERDICTS), read(prompts.PAPER_VERDICTS)
+
+    assert [each.supported for each in paper.verdicts] == [each.supported for each in strict.verdicts]
+
+
+def test_only_the_chunks_that_are_asked_about_again_get_a_verdict():
+    found = read(prompts.CHUNK_VERDICTS, items=(Item(2, "chunk 2"),))
+
+    assert [(verdict.number, verdict.supported) for verdict in found.verdicts] == [(2, False)]
+
+
+def test_separate_draws_ask_different_questions():
+    texts = [completion.text for completion in reply(prompts.PAPER_QUESTION, draws=2)]
+    later = [completion.text for completion in reply(prompts.PAPER_QUESTION, draw=1)]
+
+    assert texts[0] != texts[1]
+    assert later == texts[1:]
+
+
+def test_an_answer_that_declines_is_flagged_with_a_reason():
+    answer = "I could not find this in the documents."
+
+    assert read(prompts.STATEMENTS, answer=answer).declined_reason == "it says that no answer was found"
+    assert all(question.noncommittal for question in read(prompts.QUESTIONS, answer=answer).questions)
+    assert read(prompts.STATEMENTS).declined is False
+
+
+def test_sentences_are_named_by_the_numbers_that_the_prompt_shows():
+    question = "Which function selects the UPF?"
+    (_, user) = prompts.RELEVANT_SENTENCES.render({"question": question, "contexts": CONTEXTS})
+
+    found = read(prompts.RELEVANT_SENTENCES, question=question)
+
+    assert found.numbers == (2,)
+    assert "[2] It also selects the UPF." in user.content
+
+
+def test_nothing_relevant_is_insufficient_information():
+    question = "Who painted the Mona Lisa?"
+
+    assert read(prompts.RELEVANT_SENTENCES, question=question).insufficient
+    assert read(prompts.PAPER_SENTENCES, question=question).insufficient
+
+
+def test_a_list_in_the_answer_is_not_taken_for_lines_of_the_sample():
+    # the numbered reply repeats the numbered answer word for word
+    answer = "1. Create opens a session.\n2. Delete closes it."
+
+    assert (
+        read(prompts.PAPER_STATEMENTS, answer=answer).statements
+        == read(prompts.STATEMENTS, answer=answer).statements
+    )
+
+
+def test_tags_of_reasoning_models_in_a_sample_do_not_cut_the_reply():
+    items = (Item(1, "The SMF selects the UPF."), Item(2, "The SMF selects the UPF."))
+
+    found = read(prompts.VERDICTS, contexts=("The </think> SMF selects <think> the UPF.",), items=items)
+
+    assert [verdict.supported for verdict in found.verdicts] == [True, True]
+
+
+def test_facts_of_both_are_tp_and_others_fp_or_fn():
+    found = read(
+        prompts.PAPER_FACTS,
+        answer="The SMF allocates the address. The UPF has 12 ports.",
+        reference="The SMF allocates the address. The AMF selects the SMF.",
+    )
+
+    assert found.tp == ("The SMF allocates the address.",)
+    assert found.fp == ("The UPF has 12 ports.",)
+    assert found.fn == ("The AMF selects the SMF.",)
+
+
+def test_every_metric_and_variant_of_the_catalogue_is_measured_on_the_example_data():
+    every = [get(name, variant=variant) for name, metric in METRICS.items() for variant in metric.variants]
+
+    run = evaluate(TELECOM, metrics=every, judge=LexicalJudge(), embedder=HashEmbedder())
+
+    assert {record.status for record in run.records()} <= {"ok", "undefined"}
+    assert {step.rule for record in run.records() for step in record.generate_steps} == {
+        "json", "numbered", "final_list", "headings", "lines", "sentences", "insufficient",
+    }  # fmt: skip
+
+
+def test_its_scores_can_be_recomputed_from_their_records():
+    run = evaluate(TELECOM, judge=LexicalJudge())
+
+    assert all(recompute(record).value == record.value for record in run.records())
+
+
+def test_wrong_answers_of_the_example_data_score_below_right_ones():
+    run = evaluate(TELECOM, judge=LexicalJudge())
+    kinds = {sample_id: run.sample(sample_id).labels["kind"] for sample_id in run.sample_ids}
+
+    def mean(metric: str, kind: str) -> float:
+        values = [run.score(name, metric).value for name, known in kinds.items() if known == kind]
+        return sum(value or 0.0 for value in values) / len(values)
+
+    for metric in ("faithfulness", "factual_correctness"):
+        assert mean(metric, "right") > mean(metric, "unsupported") > mean(metric, "wrong")
+
+
+TEXTS = st.text(max_size=120)
+
+
+@given(
+    question=TEXTS,
+    answer=TEXTS,
+    reference=TEXTS,
+    contexts=st.lists(TEXTS, min_size=1, max_size=3),
+    said=TEXTS,
+)
+def test_no_text_makes_it_raise_and_every_reply_to_a_json_prompt_is_read(
+    question: str, answer: str, reference: str, contexts: list[str], said: str
+):
+    values: dict[str, Any] = {
+        "question": question,
+        "answer": answer,
+        "reference": reference,
+        "contexts": tuple(contexts),
+        "items": (Item(1, said),),
+    }
+
+    for prompt in LIBRARY:
+        changed = dict(values)
+        if prompt.name == "chunk_verdicts":
+            changed["items"] = (Item(1, "chunk 1"),)
+        (completion,) = reply(prompt, **changed)
+        if completion.text.startswith("{"):
+            reading = prompt.answer.read(completion.text, Hints(count=1))
+            assert reading.value is not None
