@@ -49,7 +49,7 @@ def ask_each(
     *,
     about: str = "statement",
     labels: Labels = SUPPORTED,
-    sources: Sequence[str] | None = None,
+    source: str = "contexts",
     size: int = 20,
     **variables: object,
 ) -> Steps[Judged]:
@@ -63,7 +63,7 @@ def ask_each(
         items: the texts to judge; without any, nothing is asked.
         about: what the items are, for the record.
         labels: what a positive and a negative verdict are called.
-        sources: the texts in which quoted evidence is looked up; the variable `contexts` by default.
+        source: the variable in which quoted evidence is looked up.
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
         variables: the prompt's other variables.
 
@@ -78,8 +78,9 @@ def ask_each(
     found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
     if not found:
         raise StepFailed("parse_error", f"{prompt.id}: no verdict could be read from the reply")
-    looked_up = sources if sources is not None else cast("Sequence[str]", variables.get("contexts", ()))
-    verdicts = tuple(_verdict(about, item, found.get(item.number), looked_up) for item in numbered)
+    verdicts = tuple(
+        _verdict(about, item, found.get(item.number), source, variables.get(source, ())) for item in numbered
+    )
     dropped = tuple(text for answer in answers for text in answer.dropped)
     return (yield from review(verdicts, labels=labels, dropped=dropped))
 
@@ -173,10 +174,13 @@ def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     return reply.reading.value
 
 
-def _verdict(about: str, item: Item, found: NumberedVerdict | None, sources: Sequence[str]) -> Verdict:
+def _verdict(about: str, item: Item, found: NumberedVerdict | None, source: str, shown: object) -> Verdict:
     if found is None:
         return Verdict(about=about, text=item.text, supported=None)
-    evidence = tuple(Evidence(quote=quote, span=locate(quote, sources)) for quote in found.evidence)
+    texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
+    evidence = tuple(
+        Evidence(quote=quote, source=source, span=locate(quote, texts)) for quote in found.evidence
+    )
     return Verdict(
         about=about, text=item.text, supported=found.supported, reason=found.reason, evidence=evidence
     )

@@ -22,9 +22,16 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Words that a judge quoted, and where they stand; `span` is None when they stand nowhere."""
+    """Words that a judge quoted, and where they stand.
+
+    Attributes:
+        quote: the words.
+        source: the field of the sample in which they were looked up.
+        span: their place in it; None when they stand nowhere there.
+    """
 
     quote: str
+    source: str = "contexts"
     span: Span | None = None
 
 

@@ -6,7 +6,7 @@ from rich.text import Text
 from ragmetrics_core.cli.arguments import RunFolder
 from ragmetrics_core.cli.screen import page, show
 from ragmetrics_core.report import terminal
-from ragmetrics_core.runs import Folder, Run
+from ragmetrics_core.runs import Run
 
 __all__ = ["audit"]
 
@@ -18,14 +18,14 @@ def audit(run: RunFolder) -> None:
     The exit code is 1 when anything differs or cannot be derived.
     """
     console = page()
-    folder = Folder.open(run)
+    read = Run.load(run)
     failed = 0
-    for key, differences in Run(folder).audit():
+    for key, differences in read.audit():
         failed += 1
         show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
-    count = len(folder.keys)
+    count = len(read.keys)
     records = "1 record checked" if count == 1 else f"{count} records checked"
-    if not folder.manifest.finished:
+    if not read.finished:
         console.print("The run did not finish: what it has was checked.")
     if failed:
         console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))

@@ -1,7 +1,6 @@
 """`ragmetrics evaluate`: measure metrics on a file of samples."""
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,14 +14,12 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.report import terminal
-from ragmetrics_core.runs import BadRow, Run, read_samples
+from ragmetrics_core.runs import Run
 from ragmetrics_core.runs import evaluate as run_evaluation
-from ragmetrics_core.sample import Sample
 
 __all__ = ["evaluate"]
 
 DEFAULT = "embedded"
-BASELINE = "a lexical baseline: it compares words and understands nothing; --judge names a model"
 
 
 def evaluate(
@@ -67,12 +64,11 @@ def evaluate(
     needs = frozenset().union(*(metric.needs for metric in chosen)) if chosen else frozenset({"judge"})
     judging = as_judge(judge or DEFAULT) if judge or "judge" in needs else None
     embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
-    note = getattr(judging, "note", BASELINE if (judge or DEFAULT) == DEFAULT and judging else None)
-    rows = _FirstRows(data, limit) if limit else None
+    note = getattr(judging, "note", None)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
             run = run_evaluation(
-                rows or data,
+                data,
                 metrics=chosen,
                 judge=judging,
                 embedder=embedding,
@@ -83,6 +79,7 @@ def evaluate(
                 on_error=on_error,
                 prompts=prompts,
                 keep_vectors=keep_vectors,
+                limit=limit,
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -90,25 +87,9 @@ def evaluate(
             remarks().print(f"What was finished is kept: ragmetrics show {out}")
         raise
     causes = terminal.Causes.of(run.records())
-    show(page(), _closing(run, causes, note, rows.rejected if rows else ()))
+    show(page(), _closing(run, causes, note))
     if not causes.measured:
         raise typer.Exit(1)
-
-
-class _FirstRows:
-    """The first rows of a file; those that are no samples are kept apart."""
-
-    def __init__(self, data: Path, limit: int) -> None:
-        self.data = data
-        self.limit = limit
-        self.rejected: list[BadRow] = []
-
-    def __iter__(self) -> Iterator[Sample]:
-        for row in islice(read_samples(self.data), self.limit):
-            if isinstance(row, Sample):
-                yield row
-            else:
-                self.rejected.append(row)
 
 
 def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:
@@ -124,12 +105,10 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
     return resolve([get(name) if "/" in name else get(name, variant=variant) for name in spread])
 
 
-def _closing(
-    run: Run, causes: terminal.Causes, note: str | None, rejected: Sequence[BadRow]
-) -> Iterator[RenderableType]:
+def _closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:
     """What a finished evaluation says: means, what went wrong, the cost, and where to look next."""
-    yield terminal.means_table([run.mean(entry.signature) for entry in run.metrics], run.metrics)
-    yield from terminal.remarks(run, causes, rejected=rejected)
+    yield terminal.means_table(run.means(), run.metrics)
+    yield from terminal.remarks(run, causes)
     yield Text()
     yield terminal.cost(run, note=note)
     yield Text()

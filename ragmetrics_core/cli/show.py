@@ -71,7 +71,7 @@ def show(
 
 
 def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
-    yield terminal.means_table([run.mean(entry.signature) for entry in run.metrics], run.metrics)
+    yield terminal.means_table(run.means(), run.metrics)
     yield Text()
     rows = terminal.sample_rows(run)
     shown = rows[:limit] if limit else rows
@@ -85,7 +85,7 @@ def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
 
 def _json(run: Run, sample: str | None, metric: str | None) -> str:
     if sample is None:
-        means = [asdict(run.mean(entry.signature)) for entry in run.metrics]
+        means = [asdict(mean) for mean in run.means()]
         return _text(
             {"metrics": means, "samples": run.to_rows(), "notes": list(run.notes), "tally": run.tally}
         )

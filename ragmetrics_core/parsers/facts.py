@@ -41,7 +41,7 @@ _HEADING = re.compile(
 )
 # "TP": [...], "FP": [...]: several lists on one line.
 _BETWEEN_LISTS = re.compile(
-    rf"(?<=[\],;:：])[ \t,;]*(?=[\"'*]{{0,3}}"
+    rf"(?<=[\],;:：])[ \t,;]{0,9}(?=[\"'*]{{0,3}}"
     rf"(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])",
     re.IGNORECASE,
 )

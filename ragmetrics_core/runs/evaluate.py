@@ -5,6 +5,7 @@ import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -54,6 +55,7 @@ def evaluate(
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     keep_vectors: bool = False,
     redact: Callable[[str], str] | None = None,
+    limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Measure metrics on samples.
@@ -77,6 +79,7 @@ def evaluate(
         keep_vectors: put the vectors into the records.
         redact: applied to every text of a sample when it is read: neither a model nor a file sees what it
             takes out, and the records prove the scores of the redacted sample.
+        limit: read only so many rows.
         progress: called after each sample.
 
     Raises:
@@ -99,6 +102,7 @@ def evaluate(
             prompts=prompts,
             keep_vectors=keep_vectors,
             redact=redact,
+            limit=limit,
             progress=progress,
         )
     )
@@ -119,11 +123,14 @@ async def aevaluate(
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     keep_vectors: bool = False,
     redact: Callable[[str], str] | None = None,
+    limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Run:
     """Measure metrics on samples; the asynchronous form of `evaluate`, with the same arguments."""
     if concurrency < 1:
         raise ConfigError(f"concurrency must be at least 1, not {concurrency}")
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     if timeout is not None and timeout <= 0:
         raise ConfigError(f"timeout must be above 0 seconds, or None, not {timeout:g}")
     rows = aread_samples(samples)
@@ -146,7 +153,7 @@ async def aevaluate(
     evaluation = _Evaluation(
         chosen, Calls(models), folder, on_error=on_error, redact=redact, progress=progress
     )
-    await evaluation.run(_from(first, rows))
+    await evaluation.run(_from(first, rows, limit=limit))
     return Run(folder, metrics={metric.signature: metric for metric in chosen})
 
 
@@ -282,11 +289,15 @@ def _sentence(record: Record) -> str:
     return f"{record.signature} of sample {record.sample_id}: {record.status} ({record.reason})"
 
 
-async def _from(first: T | None, rest: AsyncIterator[T]) -> AsyncIterator[T]:
-    if first is not None:
-        yield first
-    async for row in rest:
+async def _from(first: T | None, rest: AsyncIterator[T], *, limit: int | None) -> AsyncIterator[T]:
+    """The rows, with the one that was looked at already put back in front."""
+    if first is None:
+        return
+    yield first
+    left = limit - 1 if limit is not None else -1
+    while left and (row := await anext(rest, None)) is not None:
         yield row
+        left -= 1
 
 
 def _on_own_loop(work: Coroutine[Any, Any, T]) -> T:
@@ -316,7 +327,8 @@ def _on_own_loop(work: Coroutine[Any, Any, T]) -> T:
     except KeyboardInterrupt:
         started.wait()
         loop, task = running[0]
-        loop.call_soon_threadsafe(task.cancel)
+        with suppress(RuntimeError):  # the loop may have ended by itself just now
+            loop.call_soon_threadsafe(task.cancel)
         raise
     finally:
         thread.join()

@@ -18,6 +18,7 @@ from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.lines import Lines
 from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Folder", "Key", "Manifest", "MetricEntry"]
@@ -203,6 +204,15 @@ class Folder:
         if record.sample_id not in self._sample_at:
             raise lines.broken(offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}"))
         return record.hydrated(self.sample(record.sample_id), self._texts)
+
+    def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
+        """What a mean needs of each record, without reading the rest of it."""
+        for key, (file, offset) in self._record_at.items():
+            lines = self._records[file]
+            try:
+                yield key, Outcome.of_stored(json.loads(lines.read(offset)))
+            except (ValueError, KeyError, TypeError) as error:
+                raise lines.broken(offset, error) from error
 
     def close(self) -> None:
         """End writing; the run can still be read."""

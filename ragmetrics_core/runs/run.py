@@ -75,6 +75,16 @@ class Run:
         return self._folder.manifest.metrics
 
     @property
+    def finished(self) -> bool:
+        """Whether all samples were measured; False when the run was interrupted."""
+        return self._folder.manifest.finished
+
+    @property
+    def keys(self) -> Collection[Key]:
+        """What names the scores: sample id and metric signature."""
+        return self._folder.keys
+
+    @property
     def rejected(self) -> list[BadRow]:
         """The rows that are no samples, with the reason for each."""
         return list(self._folder.rejected)
@@ -138,11 +148,24 @@ class Run:
             metric: a name that is unique in the run, or a signature.
             abstention: "separate" takes samples whose answer declines out of the mean.
         """
-        entry = self._entry(metric)
-        outcomes = (Outcome.of(record) for record in self.records(entry.signature))
-        return summarise(
-            entry.signature, outcomes, low=entry.low, high=entry.high, separate=abstention == "separate"
-        )
+        wanted = self._entry(metric).signature
+        return next(each for each in self.means(abstention=abstention) if each.metric == wanted)
+
+    def means(self, *, abstention: Literal["count", "separate"] = "count") -> list[Mean]:
+        """The means of all metrics; see `mean`. The run is read once."""
+        outcomes: dict[str, list[Outcome]] = {entry.signature: [] for entry in self.metrics}
+        for key, outcome in self._folder.outcomes():
+            outcomes.setdefault(key.signature, []).append(outcome)
+        return [
+            summarise(
+                entry.signature,
+                outcomes[entry.signature],
+                low=entry.low,
+                high=entry.high,
+                separate=abstention == "separate",
+            )
+            for entry in self.metrics
+        ]
 
     def diagnosis(self, sample_id: str) -> Findings:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""

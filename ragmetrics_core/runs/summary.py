@@ -1,12 +1,12 @@
 """Means that say how many samples they rest on."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ragmetrics_core.record import Record, Status
+from ragmetrics_core.record import Status
 
 __all__ = ["Mean", "Outcome", "summarise"]
 
@@ -22,10 +22,15 @@ class Outcome(NamedTuple):
     declined: bool
 
     @classmethod
-    def of(cls, record: Record) -> "Outcome":
-        """The outcome of a record."""
-        declined = record.abstained is not None and record.abstained.declined
-        return cls(record.status, record.value, record.bounds, declined)
+    def of_stored(cls, fields: Mapping[str, Any]) -> "Outcome":
+        """The outcome of a stored record."""
+        bounds = fields["bounds"]
+        return cls(
+            status=fields["status"],
+            value=fields["value"],
+            bounds=None if bounds is None else (bounds[0], bounds[1]),
+            declined=bool((fields["abstained"] or {}).get("declined")),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

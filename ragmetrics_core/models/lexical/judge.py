@@ -41,6 +41,11 @@ class LexicalJudge:
 
     identity: str = IDENTITY
 
+    @property
+    def note(self) -> str:
+        """What the judge says about itself, for whoever reads its scores."""
+        return "a lexical baseline: it compares words and understands nothing; use a model for real work"
+
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """As many replies as there are draws; they differ only for the prompt that asks for one question.
 

@@ -2,25 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from rich.text import Text
 
 from ragmetrics_core.measurement import Evidence, Verdict
-from ragmetrics_core.parsers import locate
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.record import PartResult, Record
+from ragmetrics_core.record import Record
 from ragmetrics_core.report.terminal.text import GOOD, OPEN, WEAK, visible
 
-__all__ = ["Mark", "Place", "Source", "marked", "marks", "place", "style_of"]
-
-Source = Literal["contexts", "reference", "answer"]
+__all__ = ["Mark", "Place", "marked", "marks", "place", "style_of"]
 
 
 class Place(NamedTuple):
     """A text of the sample: the source, and which of its texts, from 1."""
 
-    source: Source
+    source: str
     part: int
 
     def __str__(self) -> str:
@@ -42,24 +39,9 @@ def style_of(verdict: Verdict) -> str:
     return OPEN if verdict.supported is None else GOOD if verdict.supported else WEAK
 
 
-def place(record: Record, verdict: Verdict, evidence: Evidence) -> Place | None:
-    """The text in which a quote was found; None when it stands nowhere.
-
-    A span does not say whose text it counts in. Factual correctness looks up a statement of one side in the
-    other side, everything else looks in the contexts; where a metric combines both, the text in which the
-    quote is found at this very span is the one.
-    """
-    span = evidence.span
-    if span is None:
-        return None
-    candidates: list[Source] = ["contexts"]
-    if "factual_correctness" in _metrics(record) and verdict.about.startswith(("answer ", "reference ")):
-        candidates.insert(0, "reference" if verdict.about.startswith("answer ") else "answer")
-    texts = _texts(record)
-    for source in candidates:
-        if locate(evidence.quote, texts[source]) == span:
-            return Place(source, span.chunk)
-    return Place(candidates[0], span.chunk)
+def place(evidence: Evidence) -> Place | None:
+    """The text in which a quote was found; None when it stands nowhere."""
+    return None if evidence.span is None else Place(evidence.source, evidence.span.chunk)
 
 
 def marks(record: Record) -> Mapping[Place, list[Mark]]:
@@ -67,7 +49,7 @@ def marks(record: Record) -> Mapping[Place, list[Mark]]:
     found: dict[Place, list[Mark]] = {}
     for verdict in record.verdicts:
         for evidence in verdict.evidence:
-            where = place(record, verdict, evidence)
+            where = place(evidence)
             if where and evidence.span:
                 mark = Mark(evidence.span.start, evidence.span.end, verdict.number, style_of(verdict))
                 found.setdefault(where, []).append(mark)
@@ -107,7 +89,7 @@ def _relevant_sentences(record: Record) -> Iterator[tuple[Place, Mark]]:
                 yield Place("contexts", number), Mark(start, end, verdict.number, GOOD)
 
 
-def _texts(record: Record) -> Mapping[Source, Sequence[str]]:
+def _texts(record: Record) -> Mapping[str, Sequence[str]]:
     sample = record.sample
     if sample is None:
         return {"contexts": (), "reference": (), "answer": ()}
@@ -117,16 +99,6 @@ def _texts(record: Record) -> Mapping[Source, Sequence[str]]:
         "reference": () if one["reference"] is None else (one["reference"],),
         "answer": () if one["answer"] is None else (one["answer"],),
     }
-
-
-def _metrics(record: Record) -> set[str]:
-    """The record's metric and its parts, at any depth."""
-    found, left = {record.metric}, list[PartResult](record.parts)
-    while left:
-        each = left.pop()
-        found.add(each.metric)
-        left += each.parts
-    return found
 
 
 def _raised(number: int) -> str:

@@ -21,7 +21,7 @@ from ragmetrics_core.report.terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import BadRow, Mean, MetricEntry, Run
+from ragmetrics_core.runs import Mean, MetricEntry, Run
 
 __all__ = ["Causes", "cost", "means_table", "remarks"]
 
@@ -78,7 +78,7 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
     return means_of
 
 
-def remarks(run: Run, causes: Causes, *, rejected: Sequence[BadRow] = ()) -> Iterable[RenderableType]:
+def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     """What a reader should know beside the means: notes, failures by cause, rejected rows, skipped fields."""
     if run.notes:
         yield Text()
@@ -94,7 +94,7 @@ def remarks(run: Run, causes: Causes, *, rejected: Sequence[BadRow] = ()) -> Ite
         )
         if more := len(causes.failed) - SHOWN:
             yield from _more(more, "reason")
-    bad = [*run.rejected, *rejected]
+    bad = run.rejected
     if bad:
         yield Text()
         yield heading("1 row is no sample" if len(bad) == 1 else f"{len(bad)} rows are no samples")

@@ -125,7 +125,7 @@ def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
     for evidence in verdict.evidence:
         if not evidence.quote:
             continue
-        where = place(record, verdict, evidence)
+        where = place(evidence)
         told = "found nowhere" if where is None else str(where)
         if evidence.span and not evidence.span.exact:
             told += ", not letter for letter"
