@@ -77,7 +77,9 @@ def reply(request: Generate[Any]) -> Completion:
 
 def verdicts(request: Generate[Any]) -> str:
     """A verdict with reason and evidence for each item."""
-    reason = '"reason": "the second sentence says so", "evidence": "selects a session"'
+    shown: Any = request.variables.get("contexts") or [request.variables.get("reference", "")]
+    quote = " ".join(shown[0].split()[12:18])
+    reason = f'"reason": "the second sentence says so", "evidence": "{quote}"'
     one = '{{"number": {}, ' + reason + ', "verdict": "yes"}}'
     items: Any = request.variables["items"]
     return f'{{"verdicts": [{", ".join(one.format(item.number) for item in items)}]}}'

@@ -131,6 +131,12 @@ def nasty(beginning: str, unit: str) -> str:
     return (beginning + unit * (SIZE // len(unit)))[:SIZE]
 
 
+def in_lines(unit: str) -> str:
+    """The unit over and over in lines of 1,000 characters, where a rule that looks at each line pays most."""
+    line = unit * (1000 // len(unit)) + "\n"
+    return line * (SIZE // len(line))
+
+
 def main() -> None:
     """Print the slowest inputs of every parser."""
     everywhere = {
@@ -138,6 +144,7 @@ def main() -> None:
         for name, unit in UNITS.items()
         for beginning in BEGINNINGS
     }
+    everywhere |= {f"lines of {name}": in_lines(unit) for name, unit in UNITS.items()}
     for parser in PARSERS:
         read = partial(parser.read, hints=Hints(count=3))
         show(parser.__name__, {name: measured(read, text) for name, text in everywhere.items()})

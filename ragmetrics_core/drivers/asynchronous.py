@@ -72,7 +72,9 @@ class Calls:
         assert judge is not None, "checked before the run"
         completions: list[Completion] = []
         while (wanted := request.draws - len(completions)) > 0:
-            asked = replace(request, draw=request.draw + len(completions), draws=wanted)
+            asked = request
+            if completions:
+                asked = replace(request, draw=request.draw + len(completions), draws=wanted)
             self.tally.calls += 1
             replies = await self._call(partial(judge.agenerate, asked), f"{request.prompt.id}: ")
             if not replies:

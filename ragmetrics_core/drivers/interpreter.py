@@ -136,8 +136,16 @@ class Interpreter(ABC):
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
         messages = prompt.render(request.variables, split=self._sentences, again=request.again)
-        digest = digest_of(*(message.content for message in messages))
-        return replace(request, prompt=prompt, messages=messages, digest=digest)
+        return Generate(
+            prompt=prompt,
+            variables=request.variables,
+            hints=request.hints,
+            draw=request.draw,
+            draws=request.draws,
+            again=request.again,
+            messages=messages,
+            digest=digest_of(*(message.content for message in messages)),
+        )
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:
         """Answer the requests of a generator until it returns."""

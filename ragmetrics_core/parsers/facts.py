@@ -33,7 +33,7 @@ _KEYS = {
     for group, names in _GROUP_NAMES.items()
 }
 _HEADING = re.compile(
-    "[\\s#*_>\"'“\\-•+{,]*(?:\\d[.)]\\s*)?[*_\"'“]*(?:"
+    "[\\s#*_>\"'“\\-•+{,]*+(?:\\d[.)]\\s*+[*_\"'“]*+)?(?:"
     + "|".join(f"(?P<{group}>{names})" for group, names in _GROUP_NAMES.items())
     + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?"
     + "[\\s*_\"'”]*(?:[:：=][\\s*_]*(?P<rest>.*)|[-–—]\\s+(?P<dash>.*)|$)",
@@ -41,7 +41,7 @@ _HEADING = re.compile(
 )
 # "TP": [...], "FP": [...]: several lists on one line.
 _BETWEEN_LISTS = re.compile(
-    rf"(?<=[\],;:：])[ \t,;]{0,9}(?=[\"'*]{{0,3}}"
+    rf"(?<=[\],;:：])[ \t,;]{{0,9}}(?=[\"'*]{{0,3}}"
     rf"(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])",
     re.IGNORECASE,
 )

@@ -152,6 +152,10 @@ def _is_unfinished(before: str, after: str) -> bool:
     if "." not in before[-4:]:
         return False
     tail = before[-40:]
+    last = tail.split()[-1]
+    # most sentences end with a word that stands for itself: it is alone, and needs no rule
+    if len(last) > 2 and (plain := last[:-1]).isalpha() and plain.islower():
+        return plain in _NEVER_END or (plain in _BEFORE_NUMBER and bool(_STARTS_NUMBER.match(after.lstrip())))
     if _ONLY_NUMBER.fullmatch(before):
         return True
     found = _WORD_BEFORE_DOT.search(tail)

@@ -1,7 +1,8 @@
 """Verdicts in plain text: final lists, "Verdict:" lines, tables, numbered lines, one bare verdict."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.reading import Hints
@@ -59,6 +60,8 @@ _MARKED_TRAILING = re.compile(
 # A verdict at the end of a line is short: only the last characters are searched, which keeps long lines
 # linear.
 _TAIL = 60
+# The verdicts of 200 statements on one line.
+_LONGEST_LIST = 1200
 
 
 class TextVerdict(NamedTuple):
@@ -144,25 +147,33 @@ def _final_list(reply: _Reply, hints: Hints) -> list[_Said] | None:
         if said and _is_certain(said, hints):
             return _reasoned(said, lines[:place], hints)
         break
-    ending: list[str] = []
-    for line in reversed(lines):
-        if line.strip() and not _line_entries(line):
-            break
-        ending.insert(0, line) if line.strip() else None
-        if len(ending) > 1000:
-            return None
+    most = max(200, 3 * len(hints.numbers))
+    ending = _word_lines(reversed(lines), most)
     # Lines of a number and a word are the numbered rule's.
-    if ending and all(starts_number(line) for line in ending) and len(_entries(ending)) == len(ending):
+    if ending and all(len(got) == 1 and starts_number(line) for line, got in ending):
         return None
-    beginning: list[str] = []
-    for line in lines if not ending else ():
-        if line.strip() and not _line_entries(line):
-            break
-        beginning.append(line)
-    said = _entries(ending or beginning)
+    rows = ending[::-1] or _word_lines(lines, most)
+    said = [one for _, got in rows for one in got]
     if not said or not _is_certain(said, hints) or (not ending and len(said) == 1):
         return None
     return None if len(said) == 1 and _disagrees(lines, said[0]) else said
+
+
+def _word_lines(lines: Iterable[str], most: int) -> list[tuple[str, list[_Said]]]:
+    """The first lines that hold nothing but verdicts, with these; none when there are too many."""
+    rows: list[tuple[str, list[_Said]]] = []
+    total = 0
+    for line in lines:
+        if not line.strip():
+            continue
+        got = _line_entries(line)
+        total += len(got)
+        if not got:
+            break
+        if total > most:
+            return []
+        rows.append((line, got))
+    return rows
 
 
 def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list[_Said]:
@@ -205,10 +216,15 @@ def _entries(lines: Sequence[str]) -> list[_Said]:
     return said
 
 
+@lru_cache(maxsize=1024)
+def _phrase_verdict(phrase: str) -> bool | None:
+    return verdict_word(phrase)
+
+
 def _line_entries(line: str) -> list[_Said]:
     """The verdicts of a line that holds nothing but verdicts and their numbers; none of any other line."""
     text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
-    if len(text) > LINE:
+    if len(text) > _LONGEST_LIST:
         return []
     if (bullet := starts_bullet(text)) is not None:
         text = text[bullet.end() :]
@@ -222,7 +238,7 @@ def _line_entries(line: str) -> list[_Said]:
         if entry is None:
             return []
         number = int(entry["number"]) if entry["number"] else None
-        said.append(_Said(number, verdict_word(entry["phrase"]), shown=entry["phrase"]))
+        said.append(_Said(number, _phrase_verdict(entry["phrase"]), shown=entry["phrase"]))
         position = entry.end()
     return said
 

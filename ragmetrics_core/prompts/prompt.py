@@ -147,14 +147,18 @@ class Prompt(Generic[A_co]):
 
     def _show(self, value: object, split: Split) -> str:
         if isinstance(value, str):
-            return self._fence.sub("‹", value)
+            return self._neutral(value)
         if isinstance(value, int):
             return str(value)
         assert isinstance(value, Sequence)
         if value and isinstance(value[0], Item):
             lines = (f"{item.number}. {' '.join(item.text.split())}" for item in value)
-            return self._fence.sub("‹", "\n".join(lines))
+            return self._neutral("\n".join(lines))
         return self._show_chunks(value, split)
+
+    def _neutral(self, text: str) -> str:
+        """The text with the first character of every fence in it replaced, so that it fences nothing."""
+        return self._fence.sub("‹", text) if "<" in text else text
 
     def _show_chunks(self, chunks: Sequence[str], split: Split) -> str:
         numbers = count(1)
@@ -162,4 +166,4 @@ class Prompt(Generic[A_co]):
         for position, chunk in enumerate(chunks, start=1):
             lines.append(f"Chunk {position}:")
             lines += [f"[{next(numbers)}] {sentence}" for sentence in split(chunk)]
-        return self._fence.sub("‹", "\n".join(lines))
+        return self._neutral("\n".join(lines))

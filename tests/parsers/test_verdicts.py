@@ -1,5 +1,7 @@
 """Verdicts stand beside their statements, or are missing; the denominator never shifts."""
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,3 +77,18 @@ def test_what_does_not_count_is_said():
     reply = '{"verdicts": [{"number": 1, "verdict": "perhaps so"}, {"number": 2, "verdict": "yes"}]}'
 
     assert VerdictList.read(reply, Hints(count=2)).dropped == ("verdict 1: 'perhaps so' is no verdict",)
+
+
+TEXT = st.text(max_size=30)
+ITEM = st.fixed_dictionaries(
+    {"number": st.integers(-1, 12), "verdict": st.sampled_from(["yes", "no"])},
+    optional={"reason": TEXT, "evidence": TEXT},
+)
+
+
+@given(st.lists(ITEM, max_size=5))
+def test_the_very_form_of_the_prompts_reads_as_the_chain_of_rules_reads_it(items):
+    exact = json.dumps({"verdicts": items})
+    # a line break in front is enough to be read by the chain
+    one, other = (VerdictList.read(text, Hints(count=12)) for text in (exact, "\n" + exact))
+    assert one == other
