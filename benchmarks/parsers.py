@@ -146,7 +146,7 @@ def main() -> None:
     }
     everywhere |= {f"lines of {name}": in_lines(unit) for name, unit in UNITS.items()}
     for parser in PARSERS:
-        read = partial(parser.read, hints=Hints(count=3))
+        read = partial(parser.read, hints=Hints.counting(3))
         show(parser.__name__, {name: measured(read, text) for name, text in everywhere.items()})
     alone = {name: nasty("", unit) for name, unit in UNITS.items()}
     show("split_sentences", {name: measured(split_sentences, text) for name, text in alone.items()})

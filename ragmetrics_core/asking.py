@@ -186,11 +186,11 @@ def _verdict(about: str, item: Item, found: NumberedVerdict | None, source: str,
     )
 
 
-def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] | None = None) -> Hints:
+def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hints:
     texts: list[str] = []
     for value in variables.values():
         if isinstance(value, str):
             texts.append(value)
         elif isinstance(value, Sequence):
             texts += [each.text if isinstance(each, Item) else str(each) for each in value]
-    return Hints(count=len(numbers) if numbers else None, given=numbers, sample=tuple(texts))
+    return Hints(numbers, tuple(texts))

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -103,7 +104,7 @@ def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
         value = None if textual and raw == "" else _plain(raw)
         name = _field_of(column, deepeval=deepeval)
         if name is None or name == "labels":
-            found = {column: value} if name is None else _mapping(column, value)
+            found = _mapping(column, value) if name else {column: value}
             for label, content in found.items():
                 read = _label(label, content, textual=textual)
                 if label in labels and labels[label] != read:
@@ -224,16 +225,18 @@ def _turns(column: str, value: object) -> tuple[dict[str, str], ...]:
 
 
 def _mapping(column: str, value: object) -> Mapping[str, object]:
+    """The labels of a column of that name; what is no mapping is one label, as in any other column."""
     if value is None:
         return {}
+    inner = value
     if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            raise SampleError(f"{column!r} must be a mapping, got {shown(value)}") from None
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        with suppress(ValueError, RecursionError):
+            inner = json.loads(value)
+    if not isinstance(inner, Mapping):
+        return {column: value}
+    if not all(isinstance(key, str) for key in inner):
         raise SampleError(f"{column!r} must be a mapping with text keys, got {shown(value)}")
-    return value
+    return inner
 
 
 def _label(name: str, value: object, *, textual: bool) -> Label:

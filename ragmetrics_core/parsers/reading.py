@@ -31,21 +31,17 @@ class Hints:
     """What a parser may know about the question that was asked.
 
     Attributes:
-        count: how many numbered items were asked about, when items were.
-        first: the number of the first item.
-        given: the items' numbers, where they are not a row from the first one on.
+        numbers: the numbers of the items that were asked about, in order; empty when none were.
         sample: the texts of the sample that the prompt showed; text rules ignore their lines.
     """
 
-    count: int | None = None
-    first: int = 1
-    given: tuple[int, ...] | None = None
+    numbers: tuple[int, ...] = ()
     sample: tuple[str, ...] = ()
 
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the items that were asked about, in order."""
-        return self.given or tuple(range(self.first, self.first + (self.count or 0)))
+    @classmethod
+    def counting(cls, count: int, sample: tuple[str, ...] = ()) -> Self:
+        """Hints for items that were numbered from 1."""
+        return cls(tuple(range(1, count + 1)), sample)
 
     @cached_property
     def sample_lines(self) -> frozenset[str]:

@@ -156,26 +156,25 @@ class Aligned(NamedTuple):
     dropped: tuple[str, ...]
 
 
-def align(count: int | Sequence[int], verdicts: Sequence[NumberedVerdict], first: int = 1) -> Aligned:
+def align(numbers: Sequence[int], verdicts: Sequence[NumberedVerdict]) -> Aligned:
     """Put each verdict at its statement's number; say which numbers are missing.
 
     A judge that drops a statement would otherwise change the denominator of the score. The first verdict of a
     number counts; later ones and numbers that were not asked about are dropped.
 
     Args:
-        count: how many statements there are, numbered from `first`; or their numbers, if not in a row.
+        numbers: the numbers of the statements that were asked about, in order.
         verdicts: what the judge said, in its order.
-        first: the number of the first statement.
 
-    >>> align(2, [NumberedVerdict(number=2, supported=True)]).missing
+    >>> align([1, 2], [NumberedVerdict(number=2, supported=True)]).missing
     (1,)
     """
-    numbers = dict.fromkeys(range(first, first + count) if isinstance(count, int) else count)
+    asked = frozenset(numbers)
     by_number: dict[int, NumberedVerdict] = {}
     dropped = []
     for verdict in verdicts:
-        if verdict.number not in numbers:
-            dropped.append(f"verdict {verdict.number}: no statement has this number")
+        if verdict.number not in asked:
+            dropped.append(f"verdict {verdict.number}: this number was not asked about")
         elif verdict.number in by_number:
             same = by_number[verdict.number].supported == verdict.supported
             dropped.append(f"verdict {verdict.number}: {'repeats' if same else 'contradicts'} an earlier one")

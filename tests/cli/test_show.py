@@ -168,7 +168,7 @@ def test_relevant_context_sentences_are_marked_in_their_chunks(command, tmp_path
 
 
 def test_what_was_read_and_does_not_count_is_listed(command, folder):
-    assert "verdict 9: no statement has this number" in command("show", folder, "q1", "faithfulness").words
+    assert "verdict 9: this number was not asked about" in command("show", folder, "q1", "faithfulness").words
 
 
 def test_a_declining_answer_is_shown_with_the_reason(command, folder):

@@ -133,7 +133,7 @@ def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
     assert score.value == 0.5
-    assert "verdict 1: no statement has this number" in score.record.notes
+    assert "verdict 1: this number was not asked about" in score.record.notes
 
 
 def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
@@ -154,7 +154,7 @@ def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
     assert score.record.notes == (
         "verdict 1: contradicts an earlier one",
         "verdict 2: repeats an earlier one",
-        "verdict 7: no statement has this number",
+        "verdict 7: this number was not asked about",
     )
 
 

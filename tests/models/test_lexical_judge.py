@@ -45,7 +45,7 @@ def read(prompt: Prompt[Any], **changed: Any) -> Any:
     values = VARIABLES | changed
     sample = tuple(text for text in values.values() if isinstance(text, str)) + tuple(values["contexts"])
     items = values["items"]
-    hints = Hints(count=len(items) if "items" in prompt.variables else None, sample=sample)
+    hints = Hints.counting(len(items) if "items" in prompt.variables else 0, sample)
     (completion,) = reply(prompt, **changed)
     reading = prompt.answer.read(completion.text, hints)
     assert not reading.dropped
@@ -234,5 +234,5 @@ def test_no_text_makes_it_raise_and_every_reply_to_a_json_prompt_is_read(
             changed["items"] = (Item(1, "chunk 1"),)
         (completion,) = reply(prompt, **changed)
         if completion.text.startswith("{"):
-            reading = prompt.answer.read(completion.text, Hints(count=1))
+            reading = prompt.answer.read(completion.text, Hints.counting(1))
             assert reading.value is not None

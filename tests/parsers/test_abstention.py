@@ -42,4 +42,4 @@ def test_questions_without_flags_do_not_say():
 
 
 def test_verdicts_do_not_say():
-    assert VerdictList.read("Yes", Hints(count=1)).value.abstention() is None
+    assert VerdictList.read("Yes", Hints.counting(1)).value.abstention() is None

@@ -54,8 +54,7 @@ TEXTS = st.one_of(
 )
 HINTS = st.builds(
     Hints,
-    count=st.none() | st.integers(0, 5),
-    first=st.integers(1, 30),
+    numbers=st.lists(st.integers(1, 30), max_size=5, unique=True).map(sorted).map(tuple),
     sample=st.lists(st.text(max_size=20), max_size=2).map(tuple),
 )
 
@@ -76,13 +75,13 @@ def assert_is_stated(parser: type[Answer], text: str, hints: Hints) -> None:
 
 @pytest.mark.parametrize("parser", PARSERS)
 @given(text=TEXTS, hints=HINTS)
-@example(text="[" * 5000, hints=Hints(count=1))
-@example(text='{"a":' * 5000, hints=Hints(count=1))
-@example(text='"\\ud800"', hints=Hints(count=1))
-@example(text='{"statements": ["\\ud800"], "rating": 1e400}', hints=Hints(count=1))
-@example(text='{"verdicts": [{"number": 1e300, "verdict": "yes"}]}', hints=Hints(count=1))
-@example(text='{"rating": 1' + "0" * 400 + "}", hints=Hints(count=1))
-@example(text="1" * 5000, hints=Hints(count=1))
+@example(text="[" * 5000, hints=Hints.counting(1))
+@example(text='{"a":' * 5000, hints=Hints.counting(1))
+@example(text='"\\ud800"', hints=Hints.counting(1))
+@example(text='{"statements": ["\\ud800"], "rating": 1e400}', hints=Hints.counting(1))
+@example(text='{"verdicts": [{"number": 1e300, "verdict": "yes"}]}', hints=Hints.counting(1))
+@example(text='{"rating": 1' + "0" * 400 + "}", hints=Hints.counting(1))
+@example(text="1" * 5000, hints=Hints.counting(1))
 def test_any_text_is_read_or_stated_to_be_unread(parser, text, hints):
     assert_is_stated(parser, text, hints)
 
@@ -94,7 +93,7 @@ def test_any_text_is_read_or_stated_to_be_unread(parser, text, hints):
     "<think>", "|", "。", "\x00", "\ud800", "a"],
 )  # fmt: skip
 def test_a_hundred_kilobytes_of_garbage_is_stated(parser, unit):
-    assert_is_stated(parser, garbage(unit), Hints(count=2))
+    assert_is_stated(parser, garbage(unit), Hints.counting(2))
 
 
 @pytest.mark.parametrize("unit", ["[", "{", '{"statements":', '["', "\\", "<think>", "|", "\x00", "..."])
@@ -143,7 +142,7 @@ def test_statements_come_back_from_the_json_that_asked_for_them(texts):
 def test_a_final_list_gives_every_verdict_in_its_place(verdicts, separator):
     words = separator.join("Yes" if verdict else "No" for verdict in verdicts)
 
-    reading = VerdictList.read(f"Final verdicts: {words}", Hints(count=len(verdicts)))
+    reading = VerdictList.read(f"Final verdicts: {words}", Hints.counting(len(verdicts)))
 
     assert [verdict.supported for verdict in reading.value.verdicts] == verdicts
     assert [verdict.number for verdict in reading.value.verdicts] == list(range(1, len(verdicts) + 1))
@@ -156,7 +155,7 @@ def test_a_cut_verdict_list_gives_no_verdict_that_was_not_there(verdicts, cut):
     ]
     reply = json.dumps({"verdicts": items})
 
-    reading = VerdictList.read(reply[: len(reply) - cut], Hints(count=len(verdicts)))
+    reading = VerdictList.read(reply[: len(reply) - cut], Hints.counting(len(verdicts)))
 
     said = dict(enumerate(verdicts, 1))
     for verdict in reading.value.verdicts if reading.value else ():

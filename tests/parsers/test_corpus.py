@@ -39,7 +39,7 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 def test_a_messy_reply_is_read_as_a_person_would_read_it(case):
-    hints = Hints(count=case.get("count"), sample=tuple(case.get("sample", ())))
+    hints = Hints.counting(case.get("count") or 0, sample=tuple(case.get("sample", ())))
 
     reading = PARSERS[case["parser"]].read(case["reply"], hints)
 

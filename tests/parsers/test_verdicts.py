@@ -17,32 +17,32 @@ def verdict(number, supported=True):
 
 
 def test_a_verdict_stands_at_its_statements_number_whatever_the_order():
-    aligned = align(3, [verdict(3), verdict(1, supported=False), verdict(2)])
+    aligned = align([1, 2, 3], [verdict(3), verdict(1, supported=False), verdict(2)])
 
     assert {number: one.supported for number, one in aligned.verdicts.items()} == {1: False, 2: True, 3: True}
 
 
 def test_a_statement_without_a_verdict_is_missing_and_not_left_out():
     # two verdicts for four statements: 2 and 4 are missing, the score is not 2/2
-    assert align(4, [verdict(1), verdict(3)]).missing == (2, 4)
+    assert align([1, 2, 3, 4], [verdict(1), verdict(3)]).missing == (2, 4)
 
 
 def test_the_first_verdict_of_a_number_counts_and_the_later_one_is_recorded():
-    aligned = align(1, [verdict(1), verdict(1, supported=False)])
+    aligned = align([1], [verdict(1), verdict(1, supported=False)])
 
     assert aligned.verdicts[1].supported
     assert aligned.dropped == ("verdict 1: contradicts an earlier one",)
 
 
 def test_a_number_that_was_not_asked_about_is_recorded_and_does_not_count():
-    aligned = align(2, [verdict(0), verdict(3), verdict(2)])
+    aligned = align([1, 2], [verdict(0), verdict(3), verdict(2)])
 
     assert list(aligned.verdicts) == [2]
     assert len(aligned.dropped) == 2
 
 
 def test_a_later_chunk_of_statements_has_its_own_numbers():
-    assert align(2, [verdict(21)], first=21).missing == (22,)
+    assert align([21, 22], [verdict(21)]).missing == (22,)
 
 
 def test_numbers_asked_again_need_not_be_in_a_row():
@@ -53,22 +53,22 @@ def test_numbers_asked_again_need_not_be_in_a_row():
 def test_every_statement_has_a_verdict_or_is_missing_and_every_verdict_counts_or_is_recorded(
     count, verdicts, first
 ):
-    aligned = align(count, verdicts, first=first)
+    asked = range(first, first + count)
+    aligned = align(asked, verdicts)
 
-    asked = set(range(first, first + count))
-    assert set(aligned.verdicts) | set(aligned.missing) == asked
+    assert set(aligned.verdicts) | set(aligned.missing) == set(asked)
     assert not set(aligned.verdicts) & set(aligned.missing)
     assert len(aligned.verdicts) + len(aligned.dropped) == len(verdicts)
 
 
 def test_unnumbered_verdicts_take_the_numbers_that_were_asked_about():
-    reading = VerdictList.read("Yes. No.", Hints(count=2, given=(4, 7)))
+    reading = VerdictList.read("Yes. No.", Hints((4, 7)))
 
     assert [(one.number, one.supported) for one in reading.value.verdicts] == [(4, True), (7, False)]
 
 
 def test_a_bare_word_is_the_verdict_on_the_one_statement_asked_about():
-    reading = VerdictList.read("No", Hints(count=1, first=21))
+    reading = VerdictList.read("No", Hints((21,)))
 
     assert [(one.number, one.supported) for one in reading.value.verdicts] == [(21, False)]
 
@@ -76,7 +76,7 @@ def test_a_bare_word_is_the_verdict_on_the_one_statement_asked_about():
 def test_what_does_not_count_is_said():
     reply = '{"verdicts": [{"number": 1, "verdict": "perhaps so"}, {"number": 2, "verdict": "yes"}]}'
 
-    assert VerdictList.read(reply, Hints(count=2)).dropped == ("verdict 1: 'perhaps so' is no verdict",)
+    assert VerdictList.read(reply, Hints.counting(2)).dropped == ("verdict 1: 'perhaps so' is no verdict",)
 
 
 TEXT = st.text(max_size=30)
@@ -90,5 +90,5 @@ ITEM = st.fixed_dictionaries(
 def test_the_very_form_of_the_prompts_reads_as_the_chain_of_rules_reads_it(items):
     exact = json.dumps({"verdicts": items})
     # a line break in front is enough to be read by the chain
-    one, other = (VerdictList.read(text, Hints(count=12)) for text in (exact, "\n" + exact))
+    one, other = (VerdictList.read(text, Hints.counting(12)) for text in (exact, "\n" + exact))
     assert one == other

@@ -157,8 +157,7 @@ def test_an_absent_column_does_not_disagree():
         ({"history": 1}, "'history' must be a list of messages, got int (1)"),
         ({"history": ["Hi"]}, "'history' item 1 must have a role and a content, got str ('Hi')"),
         ({"history": [{"role": "user"}]}, "'history' item 1 content must be text, got None"),
-        ({"question": "Q", "labels": [1]}, "'labels' must be a mapping with text keys, got list ([1])"),
-        ({"question": "Q", "labels": "x"}, "'labels' must be a mapping, got str ('x')"),
+        ({"question": "Q", "labels": {1: 2}}, "'labels' must be a mapping with text keys, got dict ({1: 2})"),
         (
             {"question": "Q", "model": "a", "labels": {"model": "b"}},
             "label 'model' is given twice with different values",
@@ -379,3 +378,10 @@ def test_any_row_is_a_sample_or_an_error_of_the_data(row):
     except SampleError:
         return
     assert Sample.model_validate_json(sample.model_dump_json()) == sample
+
+
+def test_a_column_of_labels_that_is_no_mapping_is_one_label():
+    # RAGTruth keeps its marked spans in a column of that name
+    sample = Sample.from_mapping({"question": "Q", "labels": [{"start": 3, "end": 7}]})
+
+    assert sample.labels == {"labels": '[{"start": 3, "end": 7}]'}
