@@ -84,13 +84,16 @@ def test_a_missing_extra_is_one_sentence(package):
 def test_ctrl_c_ends_with_a_sentence(tmp_path):
     manifest = tmp_path / "manifest.json"
     os.mkfifo(manifest)
-    command = [sys.executable, "-m", "ragmetrics_core.cli", "show", str(tmp_path)]
+    # a test run in the background hands on an ignored SIGINT; in a terminal, and here, it is not ignored
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    start = f"{heeding}; from ragmetrics_core.cli import main; main()"
+    command = [sys.executable, "-c", start, "show", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         writer = open_when_read(manifest, process)
         # the command now waits for what never comes
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=60)
     os.close(writer)
 
     assert (process.returncode, err) == (130, "ragmetrics: interrupted\n")

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -543,3 +546,38 @@ def test_what_is_redacted_reaches_neither_the_judge_nor_the_disk(tmp_path):
     assert "[phone]" in written
     assert "555-0199" not in written + str(judge.asked)
     assert list(Run.load(tmp_path / "run").audit()) == []
+
+
+INTERRUPTED = """
+import asyncio, json, signal, sys
+from ragmetrics_core import evaluate
+from ragmetrics_core.protocol import Completion
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+REPLIES = {"statements": {"statements": ["S"]}, "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]}}
+
+class Judge:
+    identity = "hangs at q3"
+
+    async def agenerate(self, request):
+        if request.variables.get("question") == "q3":
+            print("hanging", flush=True)
+            await asyncio.Event().wait()
+        return [Completion(text=json.dumps(REPLIES[request.prompt.name]))]
+
+rows = [{"id": f"q{n}", "question": f"q{n}", "answer": "A", "contexts": ["C"]} for n in range(6)]
+evaluate(rows, metrics="faithfulness", judge=Judge(), out=sys.argv[1], concurrency=1)
+"""
+
+
+def test_ctrl_c_cancels_the_calls_in_flight_and_keeps_what_was_finished(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED, str(tmp_path / "run")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "hanging\n"
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert err.endswith("KeyboardInterrupt\n")
+    run = Run.load(tmp_path / "run")
+    assert (list(run.sample_ids), run.finished) == (["q0", "q1", "q2"], False)
+    assert list(run.audit()) == []
