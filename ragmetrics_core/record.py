@@ -5,6 +5,7 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -33,6 +34,7 @@ Status = Literal[
 ]
 
 SCHEMA = 1
+_SEAL = re.compile(r',"digest":"[^"]*"\}\s*$')
 
 
 class _Stored(BaseModel):
@@ -168,6 +170,8 @@ class Record(_Stored):
         abstained: whether the answer declines to answer, once a step has seen it.
         judge, embedder, scorer: identities of the models used.
         versions: of ragmetrics and of what splits sentences.
+        digest: seal of the stored line: digest of everything before it.
+        seal: what the seal should be for the line that was read; empty when no stored line was read.
         sample, prompts: attached when hydrated; None in a stored record.
     """
 
@@ -198,6 +202,7 @@ class Record(_Stored):
     scorer: str | None = None
     versions: dict[str, str] = Field(default_factory=dict)
     digest: str = ""
+    seal: str = ""
     sample: Sample | None = None
     prompts: dict[str, PromptText] | None = None
     rendered_prompts: dict[str, tuple[Message, ...]] | None = None
@@ -209,7 +214,7 @@ class Record(_Stored):
 
     def body(self) -> str:
         """The stored line without its seal."""
-        attached = {"digest", "sample", "prompts", "rendered_prompts"}
+        attached = {"digest", "seal", "sample", "prompts", "rendered_prompts"}
         try:
             return self.model_dump_json(by_alias=True, exclude=attached)
         except PydanticSerializationError:
@@ -219,7 +224,8 @@ class Record(_Stored):
 
     def sealed(self) -> "Record":
         """The same record with the digest that belongs to it."""
-        return self.model_copy(update={"digest": digest_of(self.body())})
+        seal = digest_of(self.body())
+        return self.model_copy(update={"digest": seal, "seal": seal})
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> "Record":
         """The same record with its sample and the prompts that its steps name."""
@@ -247,7 +253,9 @@ class Record(_Stored):
                 raise RecordError(
                     f"the record has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
                 )
-            return cls.model_validate(fields)
+            return cls.model_validate(
+                {**fields, "seal": _seal_of(text)} if isinstance(fields, dict) else fields
+            )
         except (ValueError, RecursionError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error
 
@@ -262,6 +270,17 @@ def outcome(measurement: Measurement) -> dict[str, Any]:
         "formula": measurement.formula,
         "parts": tuple(PartResult.of(name, part) for name, part in measurement.parts.items()),
     }
+
+
+def _seal_of(line: str | bytes) -> str:
+    """The seal that belongs to a stored line; empty for any other text.
+
+    It is taken from the line and not from its fields, so that a later version with more fields, or one that
+    writes numbers in another way, still finds it intact.
+    """
+    text = line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line
+    found = _SEAL.search(text)
+    return digest_of(text[: found.start()] + "}") if found else ""
 
 
 def _first_line(error: Exception) -> str:

@@ -243,6 +243,13 @@ def test_rescore_takes_settings(folder):
     assert rescore(record, mode="precision").formula == "1 / 2 = 0.5"
 
 
+def test_the_seal_of_a_line_holds_for_a_reader_that_knows_more_fields(folder):
+    # a later version with one more field writes other lines; those of today must not look altered to it
+    line = (folder / "records.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    read = Record.from_json(line).model_copy(update={"colour": "blue"})
+    assert read.seal == read.digest
+
+
 def test_diff_names_the_flipped_verdict_and_what_it_did():
     flipped = {"verdicts": [{"number": 1, "verdict": "yes"}, {"number": 2, "verdict": "yes"}]}
     before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).record("q1", "faithfulness")
