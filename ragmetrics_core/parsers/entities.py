@@ -4,6 +4,7 @@ import re
 from typing import Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, own_lines, unmarked
@@ -23,14 +24,14 @@ _LIST_NAMES = (
     "实体",
 )
 _TEXT_NAMES = ("name", "text", "entity", "value", "mention")
-_PREFIX = re.compile(
+_PREFIX = lazy(
     r"[\s*_#]*(?:the\s+)?(?:named\s+|key\s+|extracted\s+)?(?:entities|entitäten|entités|entidades|entità|entiteiten|实体)(?:\s+(?:are|sind|sont|son))?[\s*_]*[:：][\s*_]*",
     re.IGNORECASE,
 )
-_COMMA = re.compile(r",(?!\d{3}\b)|[;、，；]")
+_COMMA = lazy(r",(?!\d{3}\b)|[;、，；]")
 # "**Persons:** Ada Lovelace" names a kind first; "2001: A Space Odyssey" is a name.
-_BOLD_LABEL = re.compile(r"^[\s\-*•]*\*\*[^*]{1,40}(?:[:：]\*\*|\*\*[:：])\s*")
-_AND = re.compile(r"^(?:and|und|et|y|e|en)\s+")
+_BOLD_LABEL = lazy(r"^[\s\-*•]*\*\*[^*]{1,40}(?:[:：]\*\*|\*\*[:：])\s*")
+_AND = lazy(r"^(?:and|und|et|y|e|en)\s+")
 _LONGEST = 120
 
 

@@ -1,12 +1,13 @@
 """Where a quoted text stands in the contexts."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
+
+from ragmetrics_core.parsers.lazy_pattern import lazy
 
 __all__ = ["Span", "locate"]
 
@@ -15,12 +16,12 @@ _TRIES = 100
 _SURE_INSIDE_WORDS = 8
 _QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
 _DASHES = "-‐‑‒–—―−﹣－"
-_SPACES = re.compile(r"\s\s")
+_SPACES = lazy(r"\s\s")
 _ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_LEADING = re.compile(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
-_TRAILING = re.compile(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
-_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+_LEADING = lazy(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
+_TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
+_ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
 class Span(BaseModel):

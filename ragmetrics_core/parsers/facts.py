@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from ragmetrics_core.parsers.json_text import Fit, fold, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
@@ -29,10 +30,10 @@ _GROUP_NAMES: dict[Group, str] = {
     "fn": r"fns?|false\s*negatives?|falsch\s+negative?|faux\s+n[ée]gatifs?|falsos?\s+negativos?|假阴性",
 }
 _KEYS = {
-    group: re.compile(rf"(?:{names})(?: \(?(?:tps?|fps?|fns?)\)?)?(?: statements?| facts?)?")
+    group: lazy(rf"(?:{names})(?: \(?(?:tps?|fps?|fns?)\)?)?(?: statements?| facts?)?")
     for group, names in _GROUP_NAMES.items()
 }
-_HEADING = re.compile(
+_HEADING = lazy(
     "[\\s#*_>\"'“\\-•+{,]*+(?:\\d[.)]\\s*+[*_\"'“]*+)?(?:"
     + "|".join(f"(?P<{group}>{names})" for group, names in _GROUP_NAMES.items())
     + ")(?:\\s*(?:statements?|facts?))?\\s*(?:[(（][^()（）\\n]{0,60}[)）])?"
@@ -40,12 +41,12 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 # "TP": [...], "FP": [...]: several lists on one line.
-_BETWEEN_LISTS = re.compile(
+_BETWEEN_LISTS = lazy(
     rf"(?<=[\],;:：])[ \t,;]{{0,9}}(?=[\"'*]{{0,3}}"
     rf"(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"[^\W\d_]")
+_LETTER = lazy(r"[^\W\d_]")
 _TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
 
 

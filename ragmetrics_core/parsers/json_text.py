@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import json_repair
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.reading import Reading
 
@@ -24,13 +25,13 @@ _REPAIR_DEPTH = 64
 _REPAIR_WORK = 1_000_000
 _LOOSE_PASSES = 3
 _MOST_BLOCKS = 1000
-_STRUCTURE = re.compile(r'[{}\[\]"\\]')
-_OPENING = re.compile(r"[{\[]")
-_LIKELY_OPENING = re.compile(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{]")
-_LANGUAGE = re.compile(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
-_BEFORE_ARRAY = re.compile(r"(?:^|[:：=`])[\s*_`]*$")
-_AFTER_ARRAY = re.compile(r"[\s.;,`*_]*$")
-_BREAKS = re.compile(r"[\s_\-]+")
+_STRUCTURE = lazy(r'[{}\[\]"\\]')
+_OPENING = lazy(r"[{\[]")
+_LIKELY_OPENING = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{]")
+_LANGUAGE = lazy(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
+_BEFORE_ARRAY = lazy(r"(?:^|[:：=`])[\s*_`]*$")
+_AFTER_ARRAY = lazy(r"[\s.;,`*_]*$")
+_BREAKS = lazy(r"[\s_\-]+")
 MISSING: Final = object()
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.json_text import MISSING, pick
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
     Item,
@@ -22,7 +23,7 @@ from ragmetrics_core.parsers.reply_text import (
 
 __all__ = ["Distinct", "Listed", "distinct", "filled", "is_none_word", "listed", "texts_of"]
 
-_NONE_WORD = re.compile(
+_NONE_WORD = lazy(
     r"""\W*(?:(?:there\ (?:are|were)|i\ found|contains?)\s+)?(?:
       none(?:\ (?:found|identified|present|listed|given|here|of\ (?:\w+\ ?){1,3}))?
     | nothing | nil | null | n/a | empty
@@ -37,11 +38,11 @@ _NONE_WORD = re.compile(
     )\W*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = lazy(
     r"[\s*_\-•]*(?:statement|claim|fact|aussage|affirmation|enunciado|afirmación|陈述)[*_]*\s*[:：][\s*_]*(?=\S)",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?。！？।؟…][\"'”’)\]*_]*$")
+_SENTENCE_END = lazy(r"[.!?。！？।؟…][\"'”’)\]*_]*$")
 
 
 class Distinct(NamedTuple):

@@ -3,25 +3,25 @@
 import re
 from typing import NamedTuple, TypeVar
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
+
 __all__ = ["LooseValue", "read_loose"]
 
 Container = TypeVar("Container", list[object], dict[str, object])
 
 _DEPTH = 64
-_SKIP = re.compile(r"(?:\s+|//[^\n]*)*+")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
-_BARE = re.compile(r"[^\W\d][\w-]{0,63}")
-_DOTS = re.compile(r"\.{3}|…")
-_SHORT_NUMBER = re.compile(r"\d{1,4}")
+_SKIP = lazy(r"(?:\s+|//[^\n]*)*+")
+_NUMBER = lazy(r"-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
+_BARE = lazy(r"[^\W\d][\w-]{0,63}")
+_DOTS = lazy(r"\.{3}|…")
+_SHORT_NUMBER = lazy(r"\d{1,4}")
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None, "undefined": None}
 _NOT_FINITE = frozenset({"nan", "infinity", "inf"})
 # A quote closes its string only where JSON could go on: quotes inside the text then need no escape.
 # (Before another quote it ends as well: there a comma is missing.)
 _CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//|\s+[\"'“])"
 _STRINGS = {
-    opening: re.compile(
-        rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES}))*+){closing}{_CLOSES}", re.DOTALL
-    )
+    opening: lazy(rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES}))*+){closing}{_CLOSES}", re.DOTALL)
     for opening, closing in (
         ('"', '"'),
         ("'", "'"),
@@ -32,7 +32,7 @@ _STRINGS = {
         ("`", "`"),
     )
 }
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE = lazy(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
@@ -25,17 +26,17 @@ __all__ = ["GeneratedQuestion", "QuestionList"]
 _LIST_NAMES = ("questions", "generated questions", "results", "fragen", "preguntas", "问题")
 _QUESTION_NAMES = ("question", "generated question", "text", "query", "frage", "pregunta", "问题")
 _FLAG_NAMES = ("noncommittal", "non committal", "is noncommittal", "evasive", "declined")
-_MARK = re.compile(r"[?？؟;][\"'”’)\]*_`]*$")
-_PREFIX = re.compile(
+_MARK = lazy(r"[?？؟;][\"'”’)\]*_`]*$")
+_PREFIX = lazy(
     r"[\s*_#>]*(?:(?=[^:：?？\n]{0,60}\bquestion\b)[^:：?？\n]{0,80}[:：]\s*(?=\S)|(?:generated\s+)?(?:questions?|frage|pregunta|domanda|pergunta|vraag|问题|質問|प्रश्न|q)\s*(?:#?\d{1,3})?\s*[*_]*[:：.])[\s*_]*",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
+_ASKS = lazy(
     r"(?:what|who|whom|whose|which|when|where|why|how|was|wer|wen|welche[rsn]?|wann|wo|warum|wie|qui|que|quel(?:le)?s?|quand|où|pourquoi|"
     r"comment|combien|qué|quién|cuál|cuándo|dónde|por\s+qué|cómo|cosa|chi|quale|quando|dove|perché|come|wat|wie|welke|wanneer|waar|waarom|hoe)\s",
     re.IGNORECASE,
 )
-_LABELS = re.compile(
+_LABELS = lazy(
     r"[\s*_]*(?:noncommittal|non-committal|answer|reason|explanation|antwort)[\s*_]*[:：]", re.IGNORECASE
 )
 

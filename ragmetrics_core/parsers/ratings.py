@@ -5,6 +5,7 @@ import re
 from typing import Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, own_lines, squeeze, unmarked
 
@@ -36,17 +37,17 @@ _REASON_NAMES = (
 _FIGURE = r"[-+−]?\d{1,12}(?:[.,]\d{1,12})?"
 _SCALE = r"(?:\s*(?:/|out\s+of|of|von|sur|de|su)\s*\d{1,6}(?:\.\d{1,3})?)?"
 _AFTER = rf"(?![\w%])(?![.,]\d){_SCALE}"
-_LABELLED = re.compile(
+_LABELLED = lazy(
     rf"(?<!\w)(?:(?:final|overall|total|my)\s+)?(?:rating|score|grade|bewertung|note|puntuaci[oó]n|punteggio|nota|beoordeling|评分|分数|得分)"
     rf"(?:\s*\([^()]{{0,20}}\))?[\s*_\"']*(?:[:：=]|\s(?:is|of|ist|est|es)\s|-\s)[\s*_\[(\"']*(?P<figure>{_FIGURE}){_AFTER}",
     re.IGNORECASE,
 )
-_ANY = re.compile(rf"(?<![\w.,/\-−])(?P<figure>{_FIGURE}){_AFTER}")
-_WHOLE = re.compile(
+_ANY = lazy(rf"(?<![\w.,/\-−])(?P<figure>{_FIGURE}){_AFTER}")
+_WHOLE = lazy(
     rf"[\s*_\"'`(\[]*(?P<figure>{_FIGURE}){_SCALE}(?:\s*(?:points?|stars?|punkte|分))?[\s*_\"'`)\].!]*",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = lazy(
     r"(?:^|\n)[\s*_]*(?:reason(?:ing)?|explanation|rationale|begründung|理由)[\s*_]*[:：][\s*_]*(.+)",
     re.IGNORECASE,
 )

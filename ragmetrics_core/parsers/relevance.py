@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
@@ -29,22 +30,22 @@ _NUMBER_LISTS = (
     "indices", "indexes", "ids", "relevante sätze", "relevante", "oraciones", "phrases", "相关句子",
 )  # fmt: skip
 _NUMBER_NAMES = ("number", "sentence number", "index", "id", "no", "sentence", "nr")
-_INSUFFICIENT = re.compile(
+_INSUFFICIENT = lazy(
     r"[\W_]*(?:there\s+is\s+|answer\s*:\s*)?(?:insufficient|in-sufficient|not\s+enough|unzureichende|informations?)[\s_-]*"
     r"(?:information(?:en)?|info|context|evidence|insuffisantes?|insuficiente|insufficienti?)\b",
     re.IGNORECASE,
 )
-_INSUFFICIENT_ELSEWHERE = re.compile(
+_INSUFFICIENT_ELSEWHERE = lazy(
     r"[\W_]*(?:信息不足|資訊不足|情報不足|अपर्याप्त जानकारी|"
     r"información insuficiente|informação insuficiente)",
     re.IGNORECASE,
 )
 # The phrase is the answer when nothing, a reason, or "in the contexts to ..." follows it.
-_AFTER_PHRASE = re.compile(
+_AFTER_PHRASE = lazy(
     r"[\W_]*$|[\s*_\"'”)\]]*[.:;,!\n–—-]|\s+(?:in|to|for|from|about|available|provided)\b[^\d\n]{0,200}$",
     re.IGNORECASE,
 )
-_NONE = re.compile(
+_NONE = lazy(
     r"""\W*(?: none(?:\ of\ (?:the|these|them)(?:\ (?:\w+\ )?sentences?)?(?:\ (?:is|are)\ relevant)?)?
     | nothing | n/a
     | (?:there\ are\ )?no\ (?:relevant\ )?(?:sentences?|numbers?)
@@ -52,19 +53,17 @@ _NONE = re.compile(
     | keine? | aucune? | ninguna | nessuna | nenhuma | geen | 无 | 没有 | なし )\W*""",
     re.VERBOSE | re.IGNORECASE,
 )
-_RANGE = re.compile(
+_RANGE = lazy(
     r"(\d{1,18})(?!\d)"
     r"(?:[^\S\n]*(?:-|–|—|\bto\b|\bthrough\b|\bbis\b|\bà\b|\ba\b|至|到|〜)[^\S\n]*(\d{1,18})(?!\d))?",
     re.IGNORECASE,
 )
-_LABELS = re.compile(
+_LABELS = lazy(
     r"\b(?:the|most|only|relevant|relevante[ns]?|pertinentes?|sentences?|numbers?|indices|index|ids?|answer|are|is|sind|sont|son|and|und|et|y|e|en|no|nos|nr|"
     r"to|through|bis|sätze|satz|phrases?|oraci[oó]n(?:es)?|frases?|frasi|zinnen|zin)\b|相关|句子|句|文|第|和|与|と|、|是|为|以及|：|。",
     re.IGNORECASE,
 )
-_SAYS_SOMETHING = re.compile(
-    r"\W*(?:is|are|has|have|does|was|may|might|could)\b|.*\[\d{1,4}\]", re.IGNORECASE
-)
+_SAYS_SOMETHING = lazy(r"\W*(?:is|are|has|have|does|was|may|might|could)\b|.*\[\d{1,4}\]", re.IGNORECASE)
 _WIDEST_RANGE = 1000
 
 

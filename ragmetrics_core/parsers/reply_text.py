@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 
 __all__ = [
@@ -23,8 +24,8 @@ __all__ = [
 ]
 
 _THOUGHT_TAGS = ("think", "thinking", "thought", "reasoning", "reflection")
-_OPEN_THOUGHT = re.compile(rf"(?:<(?:{'|'.join(_THOUGHT_TAGS)})>|\[THINK\])", re.IGNORECASE)
-_CLOSE_THOUGHT = re.compile(rf"(?:</(?:{'|'.join(_THOUGHT_TAGS)})>|\[/THINK\])", re.IGNORECASE)
+_OPEN_THOUGHT = lazy(rf"(?:<(?:{'|'.join(_THOUGHT_TAGS)})>|\[THINK\])", re.IGNORECASE)
+_CLOSE_THOUGHT = lazy(rf"(?:</(?:{'|'.join(_THOUGHT_TAGS)})>|\[/THINK\])", re.IGNORECASE)
 _STATEMENT_LABEL = (
     r"(?:statements?|claims?|facts?|sentences?|items?|questions?|entit(?:y|ies)|aussagen?|behauptung|satz|fragen?"
     r"|affirmation|énoncé|phrase|pregunta|afirmaci[oó]n|declaraci[oó]n|enunciado|afirmação|declaração"
@@ -32,7 +33,7 @@ _STATEMENT_LABEL = (
 )
 # A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is
 # a marker.
-_NUMBER = re.compile(
+_NUMBER = lazy(
     rf"""[\s>#*_|]* (?:[-+•]\s+[*_]*)?
     (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}})
         [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
@@ -41,18 +42,18 @@ _NUMBER = re.compile(
         | 条[、:：.]?|[-–—]\s) \s* )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BULLET = re.compile(r"[\s>]*(?:\(?[a-z]\)\s+|[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
-_CONTENT = re.compile(r"[^\W_]")
+_BULLET = lazy(r"[\s>]*(?:\(?[a-z]\)\s+|[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
+_CONTENT = lazy(r"[^\W_]")
 _MOST_NOTES = 100
-_EDGE_MARKUP = re.compile(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
+_EDGE_MARKUP = lazy(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
-_PREFACE_END = re.compile(r"[:：][\s*_]*$")
-_CHATTER = re.compile(
+_PREFACE_END = lazy(r"[:：][\s*_]*$")
+_CHATTER = lazy(
     r"\W*(?:let me know|i hope|hope (?:this|that)|please let me|feel free|if you (?:need|want|have)|"
     r"note that i|is there anything|happy to help)\b",
     re.IGNORECASE,
 )
-_REFUSAL = re.compile(
+_REFUSAL = lazy(
     r"""\W*(?:
       (?:i\W?m|i\ am|we\W?re)\ (?:very\ |so\ |really\ )?(?:sorry|afraid)\b
     | sorry\b | (?:my\ )?apologies\b | i\ apologi[sz]e

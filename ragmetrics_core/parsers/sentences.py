@@ -10,6 +10,8 @@ from importlib.resources import files
 
 import sentencex
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
+
 __all__ = ["split_sentences"]
 
 _RULES = json.loads(
@@ -17,19 +19,19 @@ _RULES = json.loads(
 )
 _NEVER_END = frozenset(_RULES["never_end"])
 _BEFORE_NUMBER = frozenset(_RULES["before_number"])
-_BULLET = re.compile(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
-_NUMBERED = re.compile(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
+_BULLET = lazy(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
+_NUMBERED = lazy(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
 _CLOSERS = "\"'”’»」』）)\\]】》*_"
 # What sentencex leaves whole: full-width and other scripts' terminators need no space behind them.
-_FULL_WIDTH = re.compile(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
-_WORD_BEFORE_DOT = re.compile(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
-_STARTS_NUMBER = re.compile(r"[(\[]?(?:\d|[IVXLC]+\b)")
+_FULL_WIDTH = lazy(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
+_WORD_BEFORE_DOT = lazy(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
+_STARTS_NUMBER = lazy(r"[(\[]?(?:\d|[IVXLC]+\b)")
 _WINDOW = 2000
-_WINDOW_END = re.compile(rf"[.!?][{_CLOSERS}]*\s+")
-_ONLY_NUMBER = re.compile(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
-_DAY_BEFORE_MONTH = re.compile(r"(?:^|\s)\d{1,2}\.\s*$")
-_MONTH = re.compile(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
-_INITIALS = re.compile(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
+_WINDOW_END = lazy(rf"[.!?][{_CLOSERS}]*\s+")
+_ONLY_NUMBER = lazy(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
+_DAY_BEFORE_MONTH = lazy(r"(?:^|\s)\d{1,2}\.\s*$")
+_MONTH = lazy(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
+_INITIALS = lazy(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
 _SCRIPTS = (
     ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"),
     ("ARABIC", "ar"), ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"),

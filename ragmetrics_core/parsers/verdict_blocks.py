@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reply_text import marker_number, squeeze, starts_number, unmarked
 from ragmetrics_core.parsers.words import PHRASE, leading_verdict
 
@@ -31,8 +32,8 @@ STATEMENT = (
     r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione"
     r"|afirmação|bewering|陈述|语句|第|कथन)"
 )
-_LABEL = re.compile(_VERDICT_LABEL, re.IGNORECASE)
-_VERDICT_LINE = re.compile(
+_LABEL = lazy(_VERDICT_LABEL, re.IGNORECASE)
+_VERDICT_LINE = lazy(
     rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
     (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?
     {_VERDICT_LABEL}(?:\ final[e]?)?
@@ -40,13 +41,13 @@ _VERDICT_LINE = re.compile(
     (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)(?:\s*[:：]|\s))[\s*_]*(?P<rest>.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_LABELLED = re.compile(
+_LABELLED = lazy(
     r"[\s*_>\-•+]*(?P<label>reason(?:ing)?|explanation|rationale|justification|begründung|erklärung|explication|raison|explicaci[oó]n|razón|"
     r"spiegazione|motivo|explicação|uitleg|reden|理由|解释|説明|原因|evidence|quotes?|beleg)[\s*_]*[:：][\s*_]*(?P<text>.+)$",
     re.IGNORECASE,
 )
 _EVIDENCE_LABELS = frozenset({"evidence", "quote", "quotes", "beleg"})
-SENTENCE_VERDICT = re.compile(
+SENTENCE_VERDICT = lazy(
     rf"[\s*_>#-]*{STATEMENT}\s*\#?(?P<number>\d{{1,3}})[\s*_\"'”]*\s(?:is|was|are|can\s+be|ist|wird|est|es|está|è|é)\s+[*_]*"
     rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,:;(–—-]|\s(?:by|in|because|since|as|durch|weil|par|por|da|from)\b))(?P<rest>.*)",
     re.IGNORECASE,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
     has_content,
@@ -27,7 +28,7 @@ from ragmetrics_core.parsers.words import PHRASE, LeadingVerdict, leading_verdic
 
 __all__ = ["TextVerdict", "VerdictText", "read_verdict_text"]
 
-_FINAL_HEADING = re.compile(
+_FINAL_HEADING = lazy(
     r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:(?:so|thus|therefore|hence),?\ )?
     (?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
     (?: final\ (?:verdicts?|answers?|list|judg(?:e)?ments?) | verdicts?\ in\ order | verdicts
@@ -39,22 +40,22 @@ _FINAL_HEADING = re.compile(
     [^:：\n]{0,80} (?: [:：][\s*_]* | [\s*_]*$ )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ENTRY = re.compile(
+_ENTRY = lazy(
     rf"(?:[(\[]?(?:{STATEMENT}|s)?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):\]：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
     re.IGNORECASE,
 )
-_SELF_VERDICT = re.compile(
+_SELF_VERDICT = lazy(
     rf"[\s*_>#-]*(?:(?:so|thus|therefore|hence),?\s+)?(?:the|this)\s+(?:statement|claim|verdict|answer)\s+(?:is|was|can\s+be)\s+[*_]*"
     rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,;(–—]|\s(?:by|in|because|since|as|from)\b))(?P<rest>.*)",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"</?[A-Za-z][\w-]{0,20}\s?/?>")
-_BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\\]{1,40})\}{1,2}")
-_TRAILING = re.compile(
+_TAG = lazy(r"</?[A-Za-z][\w-]{0,20}\s?/?>")
+_BOXED = lazy(r"\\boxed\{(?:\\text\{)?([^{}\\]{1,40})\}{1,2}")
+_TRAILING = lazy(
     rf"(?:[:：–—→|。]|->|=>|\s-|[.?!](?=\s))\s*[*_(\[]{{0,4}}(?P<phrase>{PHRASE})[*_)\]]{{0,4}}\s*[.!。]?\s*$",
     re.IGNORECASE,
 )
-_MARKED_TRAILING = re.compile(
+_MARKED_TRAILING = lazy(
     rf"(?:\*\*|__|[(\[])\s*(?P<phrase>{PHRASE})\s*[.!]?(?:\*\*|__|[)\]])\s*[.!。]?\s*$", re.IGNORECASE
 )
 # A verdict at the end of a line is short: only the last characters are searched, which keeps long lines

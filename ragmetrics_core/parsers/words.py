@@ -4,6 +4,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from ragmetrics_core.parsers.lazy_pattern import lazy
+
 __all__ = ["PHRASE", "LeadingVerdict", "leading_verdict", "verdict_value", "verdict_word"]
 
 _YES = """
@@ -98,15 +100,15 @@ _SIGNS = {
     "✖": False,
     "👎": False,
 }
-_SIGN = re.compile(f"[{''.join(_SIGNS)}]")
-_INVISIBLE = re.compile("[\ufe0e\ufe0f\u200d]|[\U0001f3fb-\U0001f3ff]")
+_SIGN = lazy(f"[{''.join(_SIGNS)}]")
+_INVISIBLE = lazy("[\ufe0e\ufe0f\u200d]|[\U0001f3fb-\U0001f3ff]")
 _EDGES = " \t\n\r.,;:!?*_`~\"'“”‘’„«»「」『』()[]{}<>|#=…。！，：；、？।-–—→\u00a0"
-_TAIL = re.compile(
+_TAIL = lazy(
     r"\s+(?:by|in|from|with|to)\s+(?:the\s+|this\s+|any\s+)?(?:given\s+|provided\s+|retrieved\s+)?"
     r"(?:contexts?|passages?|texts?|information|sources?|documents?|references?|"
     r"answer|chunks?|question|ground truth)$"
 )
-_LEAD = re.compile(r"^(?:the\s+)?(?:statement\s+|claim\s+|answer\s+|verdict\s+|it\s+)(?:is|can be)\s+")
+_LEAD = lazy(r"^(?:the\s+)?(?:statement\s+|claim\s+|answer\s+|verdict\s+|it\s+)(?:is|can be)\s+")
 # Where a verdict may end and its reason begin. A slash or bar is no end: "Yes/No" is the prompt's own choice.
 _END = (
     r"(?:[*_`\"'”’)\]}]*\s*$|[*_`\"'”’)\]}]*\s*(?:[.,:;!。，：；！、।]|[-–—→]+\s|[-–—]{2}|[(（\[]|\n)|[*_`\"'”’)\]}]+\s+(?![/|])"
@@ -128,13 +130,13 @@ _ONLY_ALONE = frozenset(
     _words("0|1|y|n|found|present|absent|useful|pass|fail|mixed|mostly|na|none|null|nil|si|jo|ei")
 )
 _LEADING_PHRASE = _alternatives([word for word in _VERDICTS if word not in _ONLY_ALONE])
-_LEADING = re.compile(
+_LEADING = lazy(
     rf"(?P<phrase>{_LEADING_PHRASE})(?!\w)(?P<end>{_END})",
     re.IGNORECASE,
 )
-_OTHER_NUMBER = re.compile(r"[-+−]\s*\d|\d\s*[.,/%]\s*\d|\d\s*%")
+_OTHER_NUMBER = lazy(r"[-+−]\s*\d|\d\s*[.,/%]\s*\d|\d\s*%")
 _LONGEST = 4000
-_ORDINAL = re.compile(r"no\.\s*\d+(?!\w)", re.IGNORECASE)
+_ORDINAL = lazy(r"no\.\s*\d+(?!\w)", re.IGNORECASE)
 
 
 class LeadingVerdict(NamedTuple):
