@@ -157,6 +157,8 @@ def _is_unfinished(before: str, after: str) -> bool:
     last = tail.split()[-1]
     # most sentences end with a word that stands for itself: it is alone, and needs no rule
     if len(last) > 2 and (plain := last[:-1]).isalpha() and plain.islower():
+        if plain == "ms":
+            return False  # milliseconds; the title is written "Ms."
         return plain in _NEVER_END or (plain in _BEFORE_NUMBER and bool(_STARTS_NUMBER.match(after.lstrip())))
     if _ONLY_NUMBER.fullmatch(before):
         return True

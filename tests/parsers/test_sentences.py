@@ -82,3 +82,10 @@ def test_a_long_text_keeps_all_its_sentences():
     # 4,000 sentences in one line
     assert len(split_sentences("The limit is 5 MHz. " * 4000)) == 4000
     assert len(split_sentences("带宽不应超过5MHz。" * 4000)) == 4000
+
+
+def test_milliseconds_end_a_sentence_and_a_title_does_not():
+    text = "Ms. Smith measured it. It answers within 50 ms. Its records are kept."
+    expected = ("Ms. Smith measured it.", "It answers within 50 ms.", "Its records are kept.")
+
+    assert split_sentences(text) == expected
