@@ -141,7 +141,8 @@ def main() -> None:
         sorted(cost.seconds for cost in costs)[given.repeat // 2],
     )
     print(
-        f"{given.samples} samples, {given.contexts} x 200 words of context, {len(METRICS)} metrics, {calls} judge calls a run"
+        f"{given.samples} samples with {given.contexts} x 200 words of context, "
+        f"{len(METRICS)} metrics, {calls} judge calls a run"
     )
     print(f"scripted judge alone         {alone / calls * 1e6:7.1f} µs a call")
     for name, seconds in (("own cost, best run", best), ("own cost, middle run", middle)):
