@@ -49,7 +49,7 @@ def test_an_at_sign_alone_is_part_of_the_model():
 
 
 def test_llama_and_a_path_is_that_file(tmp_path: Path):
-    pytest.importorskip("xllamacpp")
+    pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     file = tmp_path / "a:b.gguf"
     file.write_bytes(b"GGUF")
 

@@ -21,7 +21,7 @@ print(logging.getLogger().handlers, logging.getLogger().level)
 
 
 def embed(*texts: str) -> np.ndarray:
-    pytest.importorskip("wordllama")
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
     return asyncio.run(WordLlamaEmbedder().aembed(texts))
 
 
@@ -59,7 +59,7 @@ def test_a_text_that_utf8_cannot_carry_has_a_vector():
 
 
 def test_the_root_logger_is_left_as_it_was():
-    pytest.importorskip("wordllama")
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
     done = subprocess.run(
         [sys.executable, "-c", IMPORT_AND_EMBED], capture_output=True, text=True, check=True
     )
@@ -69,7 +69,7 @@ def test_the_root_logger_is_left_as_it_was():
 
 
 def test_the_identity_names_the_vectors_and_the_version_of_their_package():
-    pytest.importorskip("wordllama")
+    pytest.importorskip("wordllama", reason="wordllama is not installed")
 
     assert WordLlamaEmbedder().identity.startswith("wordllama:l2_supercat_256@")
 

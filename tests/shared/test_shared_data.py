@@ -19,6 +19,7 @@ def test_every_row_of_a_labelled_set_is_a_sample(shared_data, name):
 @pytest.mark.parametrize("name", SETS)
 def test_every_row_of_a_labelled_set_ends_in_a_record_that_proves_itself(shared_data, name):
     rows = [row for row in islice(read_samples(shared_data(name)), 40) if isinstance(row, Sample)]
+    assert rows
     run = evaluate(rows, metrics=["faithfulness", "factual_correctness"], judge="embedded")
     assert len(run.keys) == 2 * len(rows)
     assert list(run.audit()) == []
