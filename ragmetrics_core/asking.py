@@ -7,12 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Evidence, Judged, Labels, Measurement, Verdict
+from ragmetrics_core.measurement import Evidence, Judged, Labels, Measurement, Verdict, majority
 from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, VerdictList, align, locate
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Compare, Fork, Generate, Part, Rate, Reply, Review, Segment, Steps
 
-__all__ = ["ask", "ask_draws", "ask_each", "part", "rate", "review", "similar", "split", "together"]
+__all__ = [
+    "ask",
+    "ask_draws",
+    "ask_each",
+    "ask_votes",
+    "part",
+    "rate",
+    "review",
+    "similar",
+    "split",
+    "together",
+]
 
 A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
@@ -41,6 +52,19 @@ def ask_draws(prompt: Prompt[A], draws: int, **variables: object) -> Steps[tuple
         prompt=prompt, variables=variables, hints=_hints(variables), draws=draws
     )
     return tuple(_value(prompt, reply) for reply in replies)
+
+
+def ask_votes(prompt: Prompt[A], **variables: object) -> Steps[tuple[A, ...]]:
+    """Ask for a decision, as often as the run votes; gives the replies that could be read.
+
+    Raises:
+        StepFailed: none could be read, or one was cut by the length limit.
+    """
+    replies: tuple[Reply[A], ...] = yield Generate(
+        prompt=prompt, variables=variables, hints=_hints(variables), votes=True
+    )
+    read = [reply for reply in replies if reply.reading.value is not None] or replies[:1]
+    return tuple(_value(prompt, reply) for reply in read)
 
 
 def ask_each(
@@ -135,8 +159,15 @@ def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
     return results
 
 
+class _Decided(NamedTuple):
+    """What came out for one item; the votes only where there were several."""
+
+    verdict: NumberedVerdict
+    votes: tuple[bool, ...] = ()
+
+
 class _Batch(NamedTuple):
-    verdicts: Mapping[int, NumberedVerdict]
+    verdicts: Mapping[int, _Decided]
     dropped: tuple[str, ...]
 
 
@@ -157,13 +188,25 @@ def _attempt(
 ) -> Steps[_Batch]:
     numbers = tuple(item.number for item in items)
     shown = {**variables, "items": tuple(items)}
-    (reply,) = yield Generate(
-        prompt=prompt, variables=shown, hints=_hints(shown, numbers), draw=int(again), again=again
+    replies: tuple[Reply[VerdictList], ...] = yield Generate(
+        prompt=prompt, variables=shown, hints=_hints(shown, numbers), draw=int(again), again=again, votes=True
     )
-    if reply.reading.value is None:
-        return _Batch({}, ())
-    aligned = align(numbers, reply.reading.value.verdicts)
-    return _Batch(aligned.verdicts, aligned.dropped)
+    read = [reply.reading.value.verdicts for reply in replies if reply.reading.value is not None]
+    ballots = [align(numbers, verdicts) for verdicts in read]
+    dropped = tuple(text for ballot in ballots for text in ballot.dropped)
+    if len(replies) == 1:
+        return _Batch(
+            {n: _Decided(verdict) for each in ballots for n, verdict in each.verdicts.items()}, dropped
+        )
+    cast_for = {n: [ballot.verdicts[n] for ballot in ballots if n in ballot.verdicts] for n in numbers}
+    return _Batch({n: _decided(verdicts) for n, verdicts in cast_for.items() if verdicts}, dropped)
+
+
+def _decided(verdicts: Sequence[NumberedVerdict]) -> _Decided:
+    """The majority's decision, with the words of the first that voted so."""
+    votes = tuple(verdict.supported for verdict in verdicts)
+    decision = majority(votes)
+    return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes)
 
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
@@ -174,15 +217,21 @@ def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     return reply.reading.value
 
 
-def _verdict(about: str, item: Item, found: NumberedVerdict | None, source: str, shown: object) -> Verdict:
-    if found is None:
+def _verdict(about: str, item: Item, decided: _Decided | None, source: str, shown: object) -> Verdict:
+    if decided is None:
         return Verdict(about=about, text=item.text, supported=None)
+    found = decided.verdict
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
     evidence = tuple(
         Evidence(quote=quote, source=source, span=locate(quote, texts)) for quote in found.evidence
     )
     return Verdict(
-        about=about, text=item.text, supported=found.supported, reason=found.reason, evidence=evidence
+        about=about,
+        text=item.text,
+        supported=found.supported,
+        reason=found.reason,
+        evidence=evidence,
+        votes=decided.votes,
     )
 
 

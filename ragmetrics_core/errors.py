@@ -6,8 +6,10 @@ RagMetricsError
 │   └── PromptError          a prompt file or its variables are not as they must be
 ├── ModelError               a judge, embedder or scorer did not answer
 │   ├── TransientModelError  may pass when asked again (overload, lost connection)
+│   │   ├── ModelOverloaded  the server asks to slow down
 │   │   └── ModelTimeout     no answer in time
-│   └── ModelRefused         will not pass by asking again (wrong key, unknown model)
+│   ├── ModelRefused         will not pass by asking again (wrong key, unknown model)
+│   └── BudgetSpent          the run may make no more calls
 ├── RecordError              a stored record or run cannot be read or re-derived
 ├── RunStopped               a run that was told to stop at the first failure did
 └── StepFailed               one step of a measurement failed; the driver turns it into a status
@@ -16,8 +18,10 @@ RagMetricsError
 from typing import Literal
 
 __all__ = [
+    "BudgetSpent",
     "ConfigError",
     "ModelError",
+    "ModelOverloaded",
     "ModelRefused",
     "ModelTimeout",
     "PromptError",
@@ -65,12 +69,20 @@ class TransientModelError(ModelError):
         self.retry_after = retry_after
 
 
+class ModelOverloaded(TransientModelError):
+    """The server has more to do than it can, or than this key may ask for (429, 503, 529)."""
+
+
 class ModelTimeout(TransientModelError):
     """The model did not answer within the time given to one call."""
 
 
 class ModelRefused(ModelError):
     """The server will refuse this call every time: wrong key, unknown model, request too large."""
+
+
+class BudgetSpent(ModelError):
+    """The run's limit of calls, tokens or cost is reached: what is left of it is cancelled."""
 
 
 class RecordError(RagMetricsError):

@@ -6,7 +6,17 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers import Span
 
-__all__ = ["Evidence", "Judged", "Labels", "Measurement", "Verdict", "combine", "score", "undefined"]
+__all__ = [
+    "Evidence",
+    "Judged",
+    "Labels",
+    "Measurement",
+    "Verdict",
+    "combine",
+    "majority",
+    "score",
+    "undefined",
+]
 
 
 class Labels(NamedTuple):
@@ -49,6 +59,8 @@ class Verdict:
         evidence: what the judge quoted.
         cosine: the similarity that belongs to the text, where the metric compares texts.
         overruled: the judge's own decision, when a person has overruled it.
+        votes: where the run asked several times or several judges: what each said; more than half decides,
+            so that a tie is a "no".
         path: the place of the verdict in the measurement.
     """
 
@@ -61,7 +73,16 @@ class Verdict:
     evidence: tuple[Evidence, ...] = ()
     cosine: float | None = None
     overruled: bool | None = None
+    votes: tuple[bool, ...] = ()
     path: str = ""
+
+    @property
+    def tally(self) -> str:
+        """The votes in words: "2 of 3 votes"; "" when it was asked for once."""
+        if not self.votes:
+            return ""
+        told = f"{sum(self.votes)} of {len(self.votes)} votes"
+        return f"{told}, a tie" if 2 * sum(self.votes) == len(self.votes) else told
 
     def settled(self, *, number: int, path: str, labels: Labels, correction: bool | None) -> "Verdict":
         """The verdict at its place in the record; a person's correction overrules the judge."""
@@ -77,8 +98,18 @@ class Verdict:
             evidence=self.evidence,
             cosine=self.cosine,
             overruled=None if correction is None else self.supported,
+            votes=self.votes,
             path=path,
         )
+
+
+def majority(votes: Sequence[bool]) -> bool:
+    """Whether more than half of the votes are positive; a tie is not.
+
+    >>> majority([True, False, True]), majority([True, False])
+    (True, False)
+    """
+    return 2 * sum(votes) > len(votes)
 
 
 @dataclass(frozen=True)

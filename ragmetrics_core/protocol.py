@@ -83,6 +83,7 @@ class Generate(Generic[A_co]):
         draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
         again: this asks once more for what an earlier reply left out.
+        votes: the reply is a verdict: the driver may answer with as many replies as the run has votes.
         messages: the rendered prompt; filled in by the driver, for the judge.
         digest: digest of the messages; filled in by the driver.
     """
@@ -93,6 +94,7 @@ class Generate(Generic[A_co]):
     draw: int = 0
     draws: int = 1
     again: bool = False
+    votes: bool = False
     messages: tuple[Message, ...] = ()
     digest: str = ""
 

@@ -53,6 +53,7 @@ class GenerateStep(_Stored):
         rendered_digest: digest of the messages that were sent.
         draw: the draw's number.
         again: whether this asked once more for what an earlier reply left out.
+        judge: identity of the judge, where the run has a panel of several.
         reply: the raw reply.
         reply_digest: digest of the reply.
         model: the model that replied, as the server names it.
@@ -70,6 +71,7 @@ class GenerateStep(_Stored):
     rendered_digest: str
     draw: int = 0
     again: bool = False
+    judge: str | None = None
     reply: str
     reply_digest: str
     model: str = ""

@@ -66,6 +66,8 @@ class Score:
             lines.append(f"{verdict.number:>3}. {verdict.label}: {verdict.text}{cosine}")
             if verdict.overruled is not None:
                 lines.append(f"     a person overruled the judge's {'yes' if verdict.overruled else 'no'}")
+            if verdict.tally:
+                lines.append(f"     {verdict.tally}")
             if verdict.reason:
                 lines.append(f"     {verdict.reason}")
             for evidence in verdict.evidence:

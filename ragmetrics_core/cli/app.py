@@ -10,10 +10,15 @@ import typer
 from typer.core import TyperGroup
 
 from ragmetrics_core.cli.audit import audit
+from ragmetrics_core.cli.batch import batch
+from ragmetrics_core.cli.cache import cache
 from ragmetrics_core.cli.correct import correct
 from ragmetrics_core.cli.diff import diff
 from ragmetrics_core.cli.evaluate import evaluate
+from ragmetrics_core.cli.merge import merge
 from ragmetrics_core.cli.metrics import metrics
+from ragmetrics_core.cli.plan import plan
+from ragmetrics_core.cli.runs import runs
 from ragmetrics_core.cli.screen import write_anything
 from ragmetrics_core.cli.show import show
 from ragmetrics_core.cli.verdicts import verdicts
@@ -85,8 +90,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (evaluate, show, audit, verdicts, diff, correct, metrics):
+for command in (evaluate, plan, show, audit, verdicts, diff, correct, runs, merge, metrics):
     app.command(no_args_is_help=False)(command)
+app.add_typer(batch, name="batch")
+app.add_typer(cache, name="cache")
 
 
 @app.callback()

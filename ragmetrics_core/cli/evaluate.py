@@ -2,51 +2,68 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ragmetrics_core.cli.arguments import (
+    Cache,
+    Data,
+    EmbedderName,
+    FullRepeats,
+    JudgeNames,
+    Limit,
+    MetricNames,
+    PriceTable,
+    PromptFolder,
+    Repeats,
+    VariantName,
+    choose,
+)
 from ragmetrics_core.cli.progress import count_rows, progress_of
 from ragmetrics_core.cli.screen import page, remarks, show
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
-from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 
-__all__ = ["evaluate"]
-
-DEFAULT = "embedded"
+__all__ = ["closing", "evaluate"]
 
 
 def evaluate(
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", help="A .jsonl, .json or .csv file.", show_default=False)
-    ],
-    metrics: Annotated[
-        str | None,
-        typer.Option(help="Names: faithfulness,context_recall/ragas-0.4. Without it: the recommended two."),
+    data: Data,
+    metrics: MetricNames = None,
+    judge: JudgeNames = None,
+    embedder: EmbedderName = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder that keeps the records; a run that it holds goes on.")
     ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(help="embedded, openai:MODEL, llama or llama:PATH. Without it: embedded."),
-    ] = None,
-    embedder: Annotated[
-        str | None, typer.Option(help="embedded or openai:MODEL. Without it: embedded, if needed.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder that keeps the records.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the folder.")] = False,
-    variant: Annotated[
-        str | None, typer.Option(help="Variant of all metrics named without one: strict, paper, ragas-0.4.")
-    ] = None,
-    prompts: Annotated[
-        Path | None, typer.Option(help="Folder of prompt files that replace those of the same name.")
-    ] = None,
+    variant: VariantName = None,
+    prompts: PromptFolder = None,
+    cache: Cache = None,
     concurrency: Annotated[int, typer.Option(help="How many model calls may be in flight.")] = 16,
     timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
+    attempts: Annotated[
+        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
+    ] = 4,
+    requests_per_minute: Annotated[
+        float | None, typer.Option(help="Requests that the server allows in a minute.")
+    ] = None,
+    tokens_per_minute: Annotated[
+        float | None, typer.Option(help="Tokens that the server allows in a minute.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(help="Stop asking after so many calls; the rest is cancelled.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Stop asking after so many tokens.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop asking at this cost, in the currency of --prices.")
+    ] = None,
+    prices: PriceTable = None,
+    repeats: Repeats = 1,
+    full_repeats: FullRepeats = 1,
     on_error: Annotated[
         Literal["record", "raise"],
         typer.Option(help="record: a failure is the score's status; raise: stop at the first failure."),
@@ -54,28 +71,35 @@ def evaluate(
     keep_vectors: Annotated[
         bool, typer.Option("--keep-vectors", help="Keep vectors in the records.")
     ] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate only the first N rows.")] = None,
+    limit: Limit = None,
 ) -> None:
     """Measure metrics on the samples of a file.
 
-    The folder given with --out keeps the proof of every score.
+    The folder given with --out keeps the proof of every score. The same command again goes on where an
+    earlier one ended: no finished score is measured and no answered call is made again.
     """
-    chosen = _metrics(metrics, variant)
-    needs = frozenset().union(*(metric.needs for metric in chosen)) if chosen else frozenset({"judge"})
-    judging = as_judge(judge or DEFAULT) if judge or "judge" in needs else None
-    embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
-    note = getattr(judging, "note", None)
+    chosen = choose(metrics, variant, judge, embedder)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
             run = run_evaluation(
                 data,
-                metrics=chosen,
-                judge=judging,
-                embedder=embedding,
+                metrics=chosen.metrics,
+                panel=chosen.judges,
+                embedder=chosen.embedder,
                 out=out,
                 overwrite=overwrite,
+                cache=cache,
                 concurrency=concurrency,
                 timeout=timeout or None,
+                attempts=attempts,
+                requests_per_minute=requests_per_minute,
+                tokens_per_minute=tokens_per_minute,
+                max_calls=max_calls,
+                max_tokens=max_tokens,
+                max_cost=max_cost,
+                prices=prices,
+                repeats=repeats,
+                full_repeats=full_repeats,
                 on_error=on_error,
                 prompts=prompts,
                 keep_vectors=keep_vectors,
@@ -84,28 +108,19 @@ def evaluate(
             )
     except KeyboardInterrupt:
         if out:
-            remarks().print(f"What was finished is kept: ragmetrics show {out}")
+            remarks().print(
+                f"What was finished is in {out}, with every reply that came: the same command goes on there "
+                "and asks none of it again."
+            )
         raise
-    causes = terminal.Causes.of(run.records())
-    show(page(), _closing(run, causes, note))
+    causes = terminal.Causes.of(run.outcomes())
+    notes = [note for note in (getattr(each, "note", None) for each in chosen.judges) if note]
+    show(page(), closing(run, causes, notes[0] if notes else None))
     if not causes.measured:
         raise typer.Exit(1)
 
 
-def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:
-    """The metrics that were named; None for the recommended ones, which the samples decide."""
-    if names is None and variant is None:
-        return None
-    named = [name.strip() for name in (names or "recommended").split(",") if name.strip()]
-    if not named:
-        raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
-    if variant is None:
-        return resolve(named)
-    spread = [each for name in named for each in (RECOMMENDED if name == "recommended" else (name,))]
-    return resolve([get(name) if "/" in name else get(name, variant=variant) for name in spread])
-
-
-def _closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:
+def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:
     """What a finished evaluation says: means, what went wrong, the cost, and where to look next."""
     yield terminal.means_table(run.means(), run.metrics)
     yield from terminal.remarks(run, causes)

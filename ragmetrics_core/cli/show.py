@@ -78,7 +78,7 @@ def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
     yield terminal.samples_table(shown, run.metrics, width=width)
     if len(rows) > len(shown):
         yield Text(f"{len(rows) - len(shown)} better samples are not listed; --limit 0 lists all.", "dim")
-    yield from terminal.remarks(run, terminal.Causes.of(run.records()))
+    yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     yield Text()
     yield terminal.cost(run)
 

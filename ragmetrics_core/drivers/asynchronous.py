@@ -3,51 +3,72 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
-from ragmetrics_core.drivers.interpreter import Interpreter, Path, Segments, written
-from ragmetrics_core.errors import ModelError, ModelTimeout, StepFailed
+from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.errors import BudgetSpent, ModelError, ModelTimeout, RecordError, StepFailed
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Prompt, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Narrow, Rate, Scorer
+from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.record import CompareStep, RateStep, Record
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Calls", "Models", "Tally", "measure_sample"]
+__all__ = ["Calls", "Models", "measure_sample"]
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
-    """The models of a run.
+    """The models that answer a metric's requests.
 
     Attributes:
-        judge, embedder, scorer: the models; None where no metric needs one.
-        concurrency: how many calls may be in flight.
-        timeout: seconds for one call, not counting the time it waits for its turn; None for no limit.
+        judges: one, or a panel of several; all give verdicts, and the first answers every other prompt.
+        embedder, scorer: None where no metric needs one.
+        repeats: how often each judge gives each verdict.
         keep_vectors: put the vectors themselves into the records.
     """
 
-    judge: Judge | None = None
+    judges: tuple[Judge, ...] = ()
     embedder: Embedder | None = None
     scorer: Scorer | None = None
-    concurrency: int = 16
-    timeout: float | None = 120.0
+    repeats: int = 1
     keep_vectors: bool = False
+
+    @property
+    def judge(self) -> Judge | None:
+        """The judge, or the first of a panel; None where no metric needs one."""
+        return self.judges[0] if self.judges else None
+
+    @property
+    def judge_identity(self) -> str | None:
+        """The judge's identity, or those of a panel: "panel(A | B)"."""
+        names = [judge.identity for judge in self.judges]
+        return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
 
 
 @dataclass
 class Tally:
-    """What a run has done so far."""
+    """What a run has done so far.
+
+    Attributes:
+        calls: how often the judge was really asked, further attempts included.
+        retried: how often a call of any model was made again.
+        shared: calls that another metric of the sample, or another sample, had in flight or answered.
+        cached: replies that were read from the journal.
+        embedded: texts that were really embedded.
+        failed: calls that failed for good.
+        prompt_tokens, completion_tokens: as the judge counted them.
+    """
 
     calls: int = 0
+    retried: int = 0
     shared: int = 0
+    cached: int = 0
     embedded: int = 0
     failed: int = 0
     prompt_tokens: int = 0
@@ -56,44 +77,46 @@ class Tally:
 
 @dataclass
 class Calls:
-    """Calls to the models: bounded in number, timed, counted; any failure becomes a `StepFailed`."""
+    """Calls to the models, checked; any failure becomes a `StepFailed`.
+
+    Attributes:
+        models: the models.
+        counts: what has been counted so far; `tally` adds what the models count themselves.
+    """
 
     models: Models
-    tally: Tally = field(default_factory=Tally)
+    counts: Tally = field(default_factory=Tally)
 
-    def __post_init__(self) -> None:
-        judge = self.models.judge
-        own = judge.concurrency if isinstance(judge, Narrow) else self.models.concurrency
-        self._turn = asyncio.Semaphore(min(own, self.models.concurrency))
+    @property
+    def tally(self) -> Tally:
+        """What has been asked so far."""
+        models = [each for each in (*self.models.judges, self.models.embedder, self.models.scorer) if each]
+        retried, cached, shared = (
+            sum(getattr(model, name, 0) for model in models) for name in ("retries", "hits", "shared")
+        )
+        return replace(self.counts, retried=retried, cached=cached, shared=self.counts.shared + shared)
 
-    async def generate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """The judge's replies, as many as there are draws."""
-        judge = self.models.judge
-        assert judge is not None, "checked before the run"
+    async def generate(self, request: Generate[Any], judge_number: int = 0) -> Sequence[Completion]:
+        """A judge's replies, as many as there are draws."""
+        judge = self.models.judges[judge_number]
         completions: list[Completion] = []
         while (wanted := request.draws - len(completions)) > 0:
             asked = request
             if completions:
                 asked = replace(request, draw=request.draw + len(completions), draws=wanted)
-            self.tally.calls += 1
-            replies = await self._call(partial(judge.agenerate, asked), f"{request.prompt.id}: ")
+            replies = await self._answer(judge.agenerate(asked), f"{request.prompt.id}: ")
             if not replies:
                 raise StepFailed(
                     "model_error", f"{request.prompt.id}: the judge {judge.identity} returned no reply"
                 )
             completions += replies[:wanted]
-        for completion in completions:
-            if completion.usage:
-                self.tally.prompt_tokens += completion.usage.prompt_tokens
-                self.tally.completion_tokens += completion.usage.completion_tokens
         return completions
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One vector for each text."""
         embedder = self.models.embedder
         assert embedder is not None, "checked before the run"
-        self.tally.embedded += len(texts)
-        found = await self._call(lambda: embedder.aembed(texts), "embedding: ")
+        found = await self._answer(embedder.aembed(texts), "embedding: ")
         vectors = np.asarray(found, dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise StepFailed(
@@ -107,7 +130,7 @@ class Calls:
         """One number for each pair."""
         scorer = self.models.scorer
         assert scorer is not None, "checked before the run"
-        ratings = tuple(map(float, await self._call(lambda: scorer.arate(pairs), "rating: ")))
+        ratings = tuple(map(float, await self._answer(scorer.arate(pairs), "rating: ")))
         if len(ratings) != len(pairs) or not np.isfinite(ratings).all():
             raise StepFailed(
                 "model_error",
@@ -115,25 +138,22 @@ class Calls:
             )
         return ratings
 
-    async def _call(self, call: Callable[[], Awaitable[T]], asked: str) -> T:
-        async with self._turn:
-            try:
-                async with asyncio.timeout(self.models.timeout):
-                    return await call()
-            except (TimeoutError, ModelTimeout) as error:
-                limit = (
-                    f"no answer within {self.models.timeout:g} s"
-                    if self.models.timeout
-                    else "no answer in time"
-                )
-                raise self._failed("timeout", asked + (str(error) or limit)) from error
-            except ModelError as error:
-                raise self._failed("model_error", asked + str(error)) from error
-            except Exception as error:  # the boundary to foreign code: a model may raise anything
-                raise self._failed("model_error", f"{asked}{type(error).__name__}: {error}") from error
+    async def _answer(self, call: Awaitable[T], asked: str) -> T:
+        try:
+            return await call
+        except (TimeoutError, ModelTimeout) as error:
+            raise self._failed("timeout", asked + (str(error) or "no answer in time")) from error
+        except RecordError:
+            raise  # the journal failed, which no sample is to blame for: the run ends
+        except BudgetSpent as error:
+            raise StepFailed("cancelled", str(error)) from error
+        except ModelError as error:
+            raise self._failed("model_error", asked + str(error)) from error
+        except Exception as error:  # the boundary to foreign code: a model may raise anything
+            raise self._failed("model_error", f"{asked}{type(error).__name__}: {error}") from error
 
-    def _failed(self, status: Any, reason: str) -> StepFailed:
-        self.tally.failed += 1
+    def _failed(self, status: Literal["timeout", "model_error"], reason: str) -> StepFailed:
+        self.counts.failed += 1
         return StepFailed(status, reason)
 
 
@@ -169,7 +189,7 @@ class _Shared:
         """The answer to a call, which is made unless it was made already."""
         known: asyncio.Future[T] | None = self._answers.get(address)
         if known is not None:
-            self.calls.tally.shared += 1
+            self.calls.counts.shared += 1
             return await asyncio.shield(known)
         known = self._answers[address] = asyncio.get_running_loop().create_future()
         try:
@@ -193,15 +213,31 @@ class _Live(Interpreter):
         super().__init__(
             sample,
             segments=segments,
-            judge=models.judge.identity if models.judge else None,
+            judge=models.judge_identity,
             embedder=models.embedder.identity if models.embedder else None,
             scorer=models.scorer.identity if models.scorer else None,
         )
         self._shared = shared
 
-    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
-        address = (request.digest, request.draw, request.draws)
-        return await self._shared.once(address, lambda: self._shared.calls.generate(request))
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+        models = self._shared.calls.models
+        if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
+            return await self._drawn(0, request)
+        ballots = replace(request, draws=models.repeats)
+        votes = await asyncio.gather(
+            *(
+                self._drawn(number, ballots, is_named=len(models.judges) > 1)
+                for number in range(len(models.judges))
+            )
+        )
+        return [each for judge in votes for each in judge]
+
+    async def _drawn(self, judge: int, request: Generate[Any], *, is_named: bool = False) -> Sequence[Drawn]:
+        calls = self._shared.calls
+        address = (judge, request.digest, request.draw, request.draws)
+        completions = await self._shared.once(address, lambda: calls.generate(request, judge))
+        name = calls.models.judges[judge].identity if is_named else None
+        return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         texts = (request.anchor, *request.texts)

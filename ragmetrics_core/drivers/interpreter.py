@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
@@ -43,11 +43,21 @@ from ragmetrics_core.record import (
 )
 from ragmetrics_core.sample import MissingField, Sample
 
-__all__ = ["Interpreter", "Path", "Segments", "written"]
+__all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
 T = TypeVar("T")
 Path = tuple[int, ...]
+# Each repetition of a metric has so many draws to itself.
+DRAWS = 1000
 AnyStep = GenerateStep | CompareStep | RateStep
+
+
+class Drawn(NamedTuple):
+    """One reply to a request: its draw, and, where several judges were asked, whose it is."""
+
+    draw: int
+    completion: Completion
+    judge: str | None = None
 
 
 class Segments:
@@ -102,10 +112,11 @@ class Interpreter(ABC):
         self._notes: dict[Path, tuple[str, ...]] = {}
         self._used_segments: dict[str, tuple[tuple[int, int], ...]] = {}
         self._abstained: Abstained | None = None
+        self._first_draw = 0
 
     @abstractmethod
-    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
-        """The judge's replies to a rendered request, one for each draw."""
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+        """The replies to a rendered request: one for each draw, or one for each vote."""
 
     @abstractmethod
     async def compare(self, request: Compare, path: Path) -> CompareStep:
@@ -121,6 +132,7 @@ class Interpreter(ABC):
 
     async def measure(self, metric: Metric[Any]) -> Record:
         """Measure the sample; whatever fails becomes the record's status."""
+        self._first_draw = (metric.repetition - 1) * DRAWS
         try:
             measurement = await self._walk(metric.measure(metric.inputs.of(self.sample)), ())
         except MissingField as missing:
@@ -140,9 +152,10 @@ class Interpreter(ABC):
             prompt=prompt,
             variables=request.variables,
             hints=request.hints,
-            draw=request.draw,
+            draw=request.draw + self._first_draw,
             draws=request.draws,
             again=request.again,
+            votes=request.votes,
             messages=messages,
             digest=digest_of(*(message.content for message in messages)),
         )
@@ -194,22 +207,21 @@ class Interpreter(ABC):
                         raise result
                 return tuple(results)
 
-    def _read(
-        self, request: Generate[Any], completions: Sequence[Completion], path: Path
-    ) -> tuple[Reply[Any], ...]:
+    def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
         prompt = request.prompt
         self.prompts[prompt.digest] = prompt
         replies = []
-        for draw, completion in enumerate(completions, start=request.draw):
+        for number, (draw, completion, judge) in enumerate(drawn):
             reading = prompt.answer.read(completion.text, request.hints)
             usage = completion.usage
-            self._steps[(*path, draw)] = GenerateStep(
+            self._steps[(*path, number)] = GenerateStep(
                 path=written(path),
                 prompt=prompt.id,
                 prompt_digest=prompt.digest,
                 rendered_digest=request.digest,
                 draw=draw,
                 again=request.again,
+                judge=judge,
                 reply=completion.text,
                 reply_digest=digest_of(completion.text),
                 model=completion.model,

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
-from ragmetrics_core.drivers.interpreter import Interpreter, Path, Segments, written
+from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
@@ -14,7 +14,17 @@ from ragmetrics_core.protocol import Compare, Completion, Generate, Rate, Usage
 from ragmetrics_core.record import CompareStep, Correction, GenerateStep, RateStep, Record
 from ragmetrics_core.score import Score
 
-__all__ = ["Difference", "audit", "correct", "recompute", "rendered", "rescore", "self_contained"]
+__all__ = [
+    "Difference",
+    "audit",
+    "by_vote",
+    "correct",
+    "now",
+    "recompute",
+    "rendered",
+    "rescore",
+    "self_contained",
+]
 
 T = TypeVar("T")
 
@@ -97,6 +107,21 @@ def self_contained(record: Record, *, metric: Metric[Any] | None = None) -> Reco
     return record.model_copy(update={"rendered_prompts": replay.messages})
 
 
+def by_vote(record: Record, *, metric: Metric[Any] | None = None) -> list[float | None]:
+    """The score that each vote alone would have given: one value for a record whose verdicts have one vote.
+
+    None where a vote left a verdict out, or where the score is undefined.
+
+    Raises:
+        RecordError: the record lacks its sample, a prompt or a reply.
+    """
+    votes = max((len(verdict.votes) for verdict in record.verdicts), default=0)
+    if votes < 2:
+        return [record.value]
+    own = metric or _metric_of(record)
+    return [_Replay(record, vote=number).replay(own).value for number in range(votes)]
+
+
 class Difference(NamedTuple):
     """A field of a record that is not what its replies give."""
 
@@ -142,12 +167,13 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
 class _Replay(Interpreter):
     """Answers requests from the steps of a record."""
 
-    def __init__(self, record: Record, *, same_prompts: bool = False) -> None:
+    def __init__(self, record: Record, *, same_prompts: bool = False, vote: int | None = None) -> None:
         if record.sample is None or record.prompts is None:
             raise _not_hydrated(record)
         super().__init__(record.sample, segments=Segments(record.segments), corrections=record.corrections)
         self._from = record
         self._same_prompts = same_prompts
+        self._vote = vote
         self._texts: Mapping[str, PromptText] = record.prompts
         self._stored: dict[str, list[Any]] = {}
         for step in record.steps:
@@ -157,27 +183,19 @@ class _Replay(Interpreter):
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
-        record = _now(self.measure(metric))
+        record = now(self.measure(metric))
         kept = {
             name: getattr(self._from, name)
             for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
         }
         return record.model_copy(update=kept)
 
-    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Completion]:
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
-        return [
-            Completion(
-                text=step.reply,
-                model=step.model,
-                usage=None
-                if step.prompt_tokens is None or step.completion_tokens is None
-                else Usage(step.prompt_tokens, step.completion_tokens),
-                finish_reason=step.finish_reason,
-            )
-            for step in steps
-        ]
+        if request.votes and self._vote is not None:
+            steps = steps[self._vote : self._vote + 1]
+        return [Drawn(step.draw, _completion(step), step.judge) for step in steps]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         (step,) = self._steps_at(path, CompareStep, "a comparison")
@@ -240,6 +258,8 @@ class _Replay(Interpreter):
     def _steps_at(self, path: Path, kind: type[T], asked: str) -> Sequence[T]:
         record = self._from
         steps = self._stored.get(written(path))
+        if steps is None and self._vote is not None:
+            raise StepFailed("cancelled", "one vote alone would have asked again")
         if steps is None and record.status in ("model_error", "timeout", "cancelled"):
             raise StepFailed(record.status, record.reason or "")
         if steps is None:
@@ -251,6 +271,13 @@ class _Replay(Interpreter):
                 f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
             )
         return steps
+
+
+def _completion(step: GenerateStep) -> Completion:
+    """The reply of a step, as it came."""
+    tokens = step.prompt_tokens, step.completion_tokens
+    usage = None if tokens[0] is None or tokens[1] is None else Usage(tokens[0], tokens[1])
+    return Completion(text=step.reply, model=step.model, usage=usage, finish_reason=step.finish_reason)
 
 
 def _not_hydrated(record: Record) -> RecordError:
@@ -268,7 +295,7 @@ def _metric_of(record: Record) -> Metric[Any]:
         raise RecordError(f"the record's metric cannot be built: {error}; pass metric=...") from error
 
 
-def _now(coroutine: Coroutine[Any, Any, T]) -> T:
+def now(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that never waits."""
     try:
         coroutine.send(None)

@@ -5,8 +5,17 @@ from itertools import chain
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
-from ragmetrics_core.asking import ask, review, split, together
-from ragmetrics_core.measurement import Evidence, Labels, Measurement, Verdict, score, undefined, valued
+from ragmetrics_core.asking import ask, ask_votes, review, split, together
+from ragmetrics_core.measurement import (
+    Evidence,
+    Labels,
+    Measurement,
+    Verdict,
+    majority,
+    score,
+    undefined,
+    valued,
+)
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import ExtractedSentences, RelevantSentences, locate
 from ragmetrics_core.prompts import Prompt
@@ -71,13 +80,19 @@ class ContextRelevance(Metric[Retrieved]):
         if self.extract is not None:
             return (yield from self._count_copies(self.extract, sample, len(sentences)))
 
-        named = yield from ask(self.select, question=sample.question, contexts=sample.contexts)
-        numbers = set(named.numbers)
+        ballots = yield from ask_votes(self.select, question=sample.question, contexts=sample.contexts)
+        named = [frozenset(ballot.numbers) for ballot in ballots]
+        votes = [tuple(number in each for each in named) for number in range(1, len(sentences) + 1)]
         verdicts = [
-            Verdict(about="context sentence", text=text, supported=number in numbers)
-            for number, text in enumerate(sentences, start=1)
+            Verdict(
+                about="context sentence",
+                text=text,
+                supported=majority(cast_for),
+                votes=cast_for if len(cast_for) > 1 else (),
+            )
+            for text, cast_for in zip(sentences, votes, strict=True)
         ]
-        invented = sorted(numbers - set(range(1, len(sentences) + 1)))
+        invented = sorted(frozenset().union(*named) - set(range(1, len(sentences) + 1)))
         dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
         judged = yield from review(verdicts, labels=RELEVANT, dropped=dropped)
         counts = {"relevant": judged.supported, "sentences": len(judged)}

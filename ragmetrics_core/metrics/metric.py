@@ -32,6 +32,7 @@ class Metric(Generic[V]):
         low, high: the range of the score; `high` is better.
         variants: settings by variant name; the first one is the default.
         variant: the variant; a name without version ("paper") means its newest version.
+        repetition: which of several measurements of the same; each asks for draws of its own.
     """
 
     name: ClassVar[str]
@@ -42,6 +43,7 @@ class Metric(Generic[V]):
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strict.1": {}}
 
     variant: str = "strict.1"
+    repetition: int = 1
     _given: ClassVar[frozenset[str]] = frozenset()
 
     def __new__(cls, **settings: object) -> Self:
@@ -126,9 +128,8 @@ class Metric(Generic[V]):
         known = {each.name: each for each in fields(cls) if each.init}
         unknown = sorted(set(settings) - set(known))
         if unknown:
-            raise ConfigError(
-                f"{cls.name} has no setting {unknown[0]!r}; it has {sorted(set(known) - {'variant'})}"
-            )
+            own = sorted(set(known) - {"repetition", "variant"})
+            raise ConfigError(f"{cls.name} has no setting {unknown[0]!r}; it has {own}")
         usual = cls(variant=variant)
         values = {name: _from_json(value, getattr(usual, name)) for name, value in settings.items()}
         return cls(variant=variant, **values)

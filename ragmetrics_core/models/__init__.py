@@ -6,18 +6,30 @@ from typing import TYPE_CHECKING, Any
 from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge
 
 if TYPE_CHECKING:
+    from ragmetrics_core.models.batched import Batched
+    from ragmetrics_core.models.cached import Cached
     from ragmetrics_core.models.lexical import LexicalJudge
+    from ragmetrics_core.models.limited import Limited
     from ragmetrics_core.models.llama import LlamaJudge
     from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
+    from ragmetrics_core.models.rate_limited import RateLimited
+    from ragmetrics_core.models.retrying import Retrying
+    from ragmetrics_core.models.time_limited import TimeLimited
     from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 
 __all__ = [
+    "Batched",
+    "Cached",
     "CallableJudge",
     "LexicalJudge",
+    "Limited",
     "LlamaJudge",
     "OpenAIEmbedder",
     "OpenAIJudge",
     "PromptChecker",
+    "RateLimited",
+    "Retrying",
+    "TimeLimited",
     "WordLlamaEmbedder",
     "as_embedder",
     "as_judge",
@@ -25,10 +37,16 @@ __all__ = [
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
+    "Batched": "batched",
+    "Cached": "cached",
     "LexicalJudge": "lexical",
+    "Limited": "limited",
     "LlamaJudge": "llama",
     "OpenAIEmbedder": "openai_compatible",
     "OpenAIJudge": "openai_compatible",
+    "RateLimited": "rate_limited",
+    "Retrying": "retrying",
+    "TimeLimited": "time_limited",
     "WordLlamaEmbedder": "wordllama",
 }
 

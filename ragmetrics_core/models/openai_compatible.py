@@ -17,7 +17,7 @@ from ragmetrics_core.models.reply_form import asks_for_json, reply_schema
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
-__all__ = ["OpenAIEmbedder", "OpenAIJudge"]
+__all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 
@@ -85,28 +85,17 @@ class OpenAIJudge:
         """
         several = request.draws > 1 and self._counted.many
         try:
-            reply = await self._endpoint.post("/chat/completions", self._body(request, several=several))
+            reply = await self._endpoint.post("/chat/completions", self.body(request, several=several))
         except ModelRefused:
             if not several:
                 raise
             # Servers that give one reply a call refuse `n` in their own words, so it is left out to see.
-            reply = await self._endpoint.post("/chat/completions", self._body(request, several=False))
+            reply = await self._endpoint.post("/chat/completions", self.body(request))
             self._counted.many = False
-        return self._completions(reply)[: request.draws]
+        return completions_in(reply, where=self._endpoint.url, model=self.model)[: request.draws]
 
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        await self._endpoint.aclose()
-
-    @cached_property
-    def _endpoint(self) -> Endpoint:
-        return Endpoint("OpenAIJudge", model=self.model, base_url=self.base_url, api_key=self.api_key)
-
-    @cached_property
-    def _counted(self) -> "_Counted":
-        return _Counted()
-
-    def _body(self, request: Generate[Any], *, several: bool) -> Mapping[str, object]:
+    def body(self, request: Generate[Any], *, several: bool = False) -> Mapping[str, object]:
+        """The JSON that asks for the request's first draw, or for `several` draws at once."""
         messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
         body: dict[str, object] = {"model": self.model, "messages": messages}
         if self.temperature is not None:
@@ -121,6 +110,18 @@ class OpenAIJudge:
             body["response_format"] = form
         return {**body, **self.extra_body}
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._endpoint.aclose()
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint("OpenAIJudge", model=self.model, base_url=self.base_url, api_key=self.api_key)
+
+    @cached_property
+    def _counted(self) -> "_Counted":
+        return _Counted()
+
     def _format(self, request: Generate[Any]) -> Mapping[str, object] | None:
         if self.response_format == "text" or not asks_for_json(request):
             return None
@@ -129,26 +130,6 @@ class OpenAIJudge:
             return {"type": "json_object"}
         name = request.prompt.answer.__name__
         return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
-
-    def _completions(self, reply: Mapping[str, Any]) -> list[Completion]:
-        choices = reply.get("choices")
-        if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
-            raise ModelError(
-                f"{self._endpoint.url} answered without choices: is it a chat completions server?"
-            )
-        if not choices:
-            raise TransientModelError(f"{self._endpoint.url} answered with an empty list of choices")
-        model = str(reply.get("model") or self.model)
-        usage = _usage(reply.get("usage"))
-        return [
-            Completion(
-                text=_text(choice.get("message")),
-                model=model,
-                usage=usage if position == 0 else None,
-                finish_reason=None if (reason := choice.get("finish_reason")) is None else str(reason),
-            )
-            for position, choice in enumerate(choices)
-        ]
 
 
 @dataclass(frozen=True)
@@ -234,6 +215,34 @@ class _Counted:
     """What a judge has learned about its server: whether one call may ask for several replies."""
 
     many: bool = True
+
+
+def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[Completion]:
+    """The completions in the JSON of a chat completions server.
+
+    Args:
+        reply: the JSON.
+        where: what the reply came from, for messages.
+        model: the model's name, should the reply not give it.
+
+    Raises:
+        ModelError: there are none.
+    """
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise ModelError(f"{where} answered without choices: is it a chat completions server?")
+    if not choices:
+        raise TransientModelError(f"{where} answered with an empty list of choices")
+    usage = _usage(reply.get("usage"))
+    return [
+        Completion(
+            text=_text(choice.get("message")),
+            model=str(reply.get("model") or model),
+            usage=usage if position == 0 else None,
+            finish_reason=None if (reason := choice.get("finish_reason")) is None else str(reason),
+        )
+        for position, choice in enumerate(choices)
+    ]
 
 
 def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:

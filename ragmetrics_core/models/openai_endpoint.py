@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
-from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, ModelTimeout, TransientModelError
+from ragmetrics_core.errors import (
+    ConfigError,
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -30,6 +37,7 @@ _REMEDIES = {
     "seed": "pass seed=None",
     "dimensions": "pass dimensions=None",
 }
+_OVERLOADED = frozenset({429, 503, 529})
 _PASSING_4XX = frozenset({408, 409, 425, 429})
 
 
@@ -185,9 +193,8 @@ class Endpoint:
             return ModelRefused(f"{self.url}: the quota of this key is used up {told}")
         if status >= 500 or status in _PASSING_4XX:
             what = "asks to slow down" if status == 429 else "failed"
-            return TransientModelError(
-                f"{self.url} {what} {told}", retry_after=_retry_after(error.response.headers)
-            )
+            kind = ModelOverloaded if status in _OVERLOADED else TransientModelError
+            return kind(f"{self.url} {what} {told}", retry_after=_retry_after(error.response.headers))
         remedy = _REMEDIES.get(error.param or "", "")
         return ModelRefused(f"{self.url} refused the request {told}{remedy and f' ({remedy})'}")
 

@@ -2,23 +2,15 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any
 
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge
 
 __all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge"]
-
-
-@runtime_checkable
-class PromptChecker(Protocol):
-    """A judge that can only answer some prompts and says so before a run."""
-
-    def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when one of the prompts cannot be answered."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +26,17 @@ class CallableJudge:
 
     function: Callable[[str], str | Awaitable[str]]
     identity: str
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept for later runs.
+
+        Not those of a lambda, of a function inside a function, of a method or of an object that is called:
+        unless `identity` was chosen, another one may have the same tomorrow.
+        """
+        if self.identity != _named(self.function):
+            return True
+        return inspect.isfunction(self.function) and "<" not in self.identity
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Call the function once."""
@@ -65,15 +68,14 @@ def as_judge(judge: Judge | Callable[[str], Any] | str) -> Judge:
         return judge_by_name(judge)
     if isinstance(judge, type):
         raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
-    if isinstance(judge, Judge):
+    # A wrapper has the methods of every kind; what it goes around says what it is.
+    if isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge):
         return judge
     if callable(judge):
-        name = getattr(judge, "__qualname__", type(judge).__qualname__)
-        module = getattr(judge, "__module__", "")
-        return CallableJudge(function=judge, identity=f"callable:{module}.{name}")
+        return CallableJudge(function=judge, identity=_named(judge))
     raise ConfigError(
         "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
-        f"not {type(judge).__name__}"
+        f"not {_told(judge)}"
     )
 
 
@@ -87,7 +89,17 @@ def as_embedder(embedder: Embedder | str) -> Embedder:
         from ragmetrics_core.models.names import embedder_by_name
 
         return embedder_by_name(embedder)
-    if isinstance(embedder, Embedder):
+    if isinstance(embedder, Embedder) and isinstance(unwrapped(embedder), Embedder):
         return embedder
-    given = getattr(embedder, "__name__", type(cast("object", embedder)).__name__)
-    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {given}")
+    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
+
+
+def _named(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"callable:{getattr(function, '__module__', '')}.{name}"
+
+
+def _told(given: object) -> str:
+    if isinstance(given, Wrapper):
+        return f"{type(given).__name__} around {_told(given.inner)}"
+    return str(getattr(given, "__name__", type(given).__name__))

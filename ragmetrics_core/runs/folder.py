@@ -5,32 +5,28 @@ The format is described in docs/record.md.
 
 import json
 import os
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
-from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
+from ragmetrics_core.runs.index import Index, Key, Place
 from ragmetrics_core.runs.lines import Lines
 from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Folder", "Key", "Manifest", "MetricEntry"]
+__all__ = ["Folder", "Key", "Manifest", "MetricEntry", "manifest_in"]
 
 SCHEMA = 1
-
-
-class Key(NamedTuple):
-    """What names a score in a run."""
-
-    sample_id: str
-    signature: str
 
 
 class MetricEntry(BaseModel):
@@ -40,6 +36,7 @@ class MetricEntry(BaseModel):
 
     signature: str
     name: str
+    repetition: int = 1
     low: float = 0.0
     high: float = 1.0
 
@@ -54,10 +51,25 @@ class Manifest(BaseModel):
     judge: str | None = None
     embedder: str | None = None
     scorer: str | None = None
+    repeats: int = 1
     versions: dict[str, str] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    source: str | None = None
+    started: datetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     finished: bool = False
     tally: dict[str, int] = Field(default_factory=dict)
+
+    def differences(self, other: "Manifest") -> list[str]:
+        """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
+        here = {entry.signature for entry in self.metrics}
+        there = {entry.signature for entry in other.metrics}
+        found = [f"it does not measure {signature}" for signature in sorted(there - here)]
+        found += [f"it also measures {signature}" for signature in sorted(here - there)]
+        for name in ("judge", "embedder", "scorer", "repeats"):
+            one, another = getattr(self, name), getattr(other, name)
+            if one != another:
+                found.append(f"its {name} is {one or 'none'}, not {another or 'none'}")
+        return found
 
 
 class Folder:
@@ -71,37 +83,48 @@ class Folder:
     def __init__(self, path: Path | None, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
+        self._lock: FolderLock | None = None
         self._samples = self._lines("samples.jsonl")
         self._prompts = self._lines("prompts.jsonl")
         self._records = [self._lines("records.jsonl")]
         self._rejected = self._lines("rejected.jsonl")
         if path is not None:
             self._records += map(Lines, sorted((path / "records").glob("*.jsonl")))
-        self._sample_at: dict[str, int] = {}
-        self._record_at: dict[Key, tuple[int, int]] = {}
+        self._index = Index()
         self._texts: dict[str, PromptText] = {}
-        self._index()
+        self._read_all()
 
     @classmethod
-    def create(cls, path: str | Path | None, manifest: Manifest, *, overwrite: bool = False) -> "Folder":
-        """Start a run.
+    def begin(cls, path: str | Path | None, manifest: Manifest, *, overwrite: bool = False) -> "Folder":
+        """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
 
         Raises:
-            ConfigError: the folder holds a run already, or something else, or cannot be written.
+            ConfigError: the folder holds another run, or something else, or somebody is writing to it, or it
+                cannot be written.
+            RecordError: it holds a run that cannot be read.
         """
         if path is None:
             return cls(None, manifest)
         path = Path(path)
         try:
-            if path.exists() and (not path.is_dir() or any(path.iterdir())):
-                _make_room(path, overwrite=overwrite)
+            if path.exists() and not (path.is_dir() and (_holds_run(path) or _is_empty(path))):
+                raise ConfigError(f"{path} exists and holds no run: choose another folder")
             path.mkdir(parents=True, exist_ok=True)
-            folder = cls(path, manifest)
-            folder.save_manifest(manifest)
+            lock = FolderLock(path)
+            lock.acquire()
+            try:
+                if overwrite:
+                    _clear(path)
+                folder = cls._go_on(path, manifest) if _holds_run(path) else cls(path, manifest)
+                folder.save_manifest(folder.manifest)
+            except BaseException:
+                lock.release()
+                raise
         except OSError as error:
             raise ConfigError(
                 f"the run folder {path} cannot be written: {error.strerror or error}"
             ) from error
+        folder._lock = lock
         return folder
 
     @classmethod
@@ -112,117 +135,153 @@ class Folder:
             RecordError: there is no run, one of a later format, or one that cannot be read.
         """
         path = Path(path)
-        file = path / "manifest.json"
-        try:
-            fields = json.loads(file.read_bytes())
-        except OSError:
-            raise RecordError(f"there is no run in {path} (no manifest.json)") from None
-        except ValueError as error:
-            raise RecordError(f"{file} is no JSON: {error}") from error
-        schema = fields.get("schema") if isinstance(fields, dict) else None
-        if isinstance(schema, int) and schema > SCHEMA:
-            raise RecordError(
-                f"the run in {path} has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
+        return cls(path, manifest_in(path))
+
+    @classmethod
+    def _go_on(cls, path: Path, manifest: Manifest) -> "Folder":
+        earlier = manifest_in(path)
+        if differences := earlier.differences(manifest):
+            raise ConfigError(
+                f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
             )
-        try:
-            manifest = Manifest.model_validate(fields)
-        except ValueError as error:
-            raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
-        return cls(path, manifest)
+        return cls(path, earlier.model_copy(update={"finished": False}))
 
     def save_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest, whole or not at all."""
+        """Replace the manifest, whole or not at all.
+
+        Raises:
+            RecordError: it cannot be written; the earlier one is kept.
+        """
         self.manifest = manifest
         if self.path is None:
             return
         text = manifest.model_dump_json(by_alias=True, indent=2)
         scratch = self.path / "manifest.json.new"
-        scratch.write_text(text + "\n", encoding="utf-8")
-        os.replace(scratch, self.path / "manifest.json")
+        try:
+            scratch.write_text(text + "\n", encoding="utf-8")
+            os.replace(scratch, self.path / "manifest.json")
+        except OSError as error:
+            raise RecordError(
+                f"{self.path / 'manifest.json'} cannot be written: {error.strerror or error}"
+            ) from error
 
-    def write(self, sample: Sample, records: Iterable[Record], prompts: Mapping[str, Prompt[Any]]) -> None:
-        """Add a sample with its records and the prompts that they name."""
-        for digest, prompt in prompts.items():
-            if digest not in self._texts:
-                text = PromptText(
-                    prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again
-                )
-                self._texts[digest] = text
-                self._prompts.append(json.dumps({"digest": digest, **text._asdict()}))
-        self._prompts.flush()
-        if sample.id not in self._sample_at:
+    def check_sample(self, sample: Sample) -> None:
+        """Raise `SampleError` when the run has scores of another sample of this id."""
+        known = self._index.sample(sample.id)
+        if known is not None and known.digest != sample.digest and self.statuses(sample.id):
+            raise SampleError("the run has scores of a sample of this id with other content; use a new id")
+
+    def add_sample(self, sample: Sample) -> None:
+        """Add a sample, unless the run has it.
+
+        Raises:
+            SampleError: the run has scores of another sample of this id.
+        """
+        self.check_sample(sample)
+        known = self._index.sample(sample.id)
+        if known is None or known.digest != sample.digest:
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
-            self._sample_at[sample.id] = self._samples.append(line)
-            self._samples.flush()
-        for record in records:
-            self.add_record(record)
-        self._records[0].flush()
+            (offset,) = self._samples.append(line)
+            self._index.add_sample(sample.id, sample.digest, offset)
 
-    def add_record(self, record: Record) -> None:
-        """Add a record; it takes the place of an earlier one of the same key."""
-        self._record_at[Key(record.sample_id, intern(record.signature))] = (
-            0,
-            self._records[0].append(record.stored()),
-        )
+    def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
+        """Add the prompts, by digest, that the run does not have."""
+        new = (digest for digest in prompts if digest not in self._texts)
+        self.add_prompt_texts({digest: _text_of(prompts[digest]) for digest in new})
+
+    def add_prompt_texts(self, texts: Mapping[str, PromptText]) -> None:
+        """Add the texts of prompts, by digest, that the run does not have."""
+        for digest, text in texts.items():
+            if digest not in self._texts:
+                self._prompts.append(json.dumps({"digest": digest, **text._asdict()}))
+                self._texts[digest] = text
+
+    @property
+    def prompt_texts(self) -> Mapping[str, PromptText]:
+        """The texts of all prompts that were asked, by digest."""
+        return self._texts
+
+    def add_records(self, records: Sequence[Record]) -> None:
+        """Add records, all or none; each takes the place of an earlier one of the same key."""
+        offsets = self._records[0].append(*(record.stored() for record in records))
+        for record, offset in zip(records, offsets, strict=True):
+            key = Key(record.sample_id, record.signature)
+            self._index.add_record(key, Place(0, offset), Outcome.of(record))
+
+    def amend(self, record: Record) -> None:
+        """Put a changed record into a run that nobody is writing to.
+
+        Raises:
+            ConfigError: somebody is.
+        """
+        with FolderLock(self.path) if self.path else nullcontext():
+            self.add_records([record])
+            self.close()
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
         self._rejected.append(json.dumps({"where": row.where, "message": row.message}))
-        self._rejected.flush()
+
+    def statuses(self, sample_id: str) -> dict[str, str]:
+        """How the scores of a sample ended that the run has, by signature."""
+        return self._index.statuses(sample_id)
 
     @property
     def rejected(self) -> Iterator[BadRow]:
-        """The rows that are no samples."""
-        return (BadRow(**json.loads(line.text)) for line in self._rejected)
+        """The rows that are no samples, each once."""
+        rows = (json.loads(line.text) for line in self._rejected)
+        return iter(dict.fromkeys(BadRow(**row) for row in rows))
 
     @property
-    def sample_ids(self) -> KeysView[str]:
+    def sample_ids(self) -> Collection[str]:
         """The ids of all samples, in the order in which they were finished."""
-        return self._sample_at.keys()
+        return self._index.sample_ids
 
     @property
-    def keys(self) -> KeysView[Key]:
+    def keys(self) -> Collection[Key]:
         """What names the scores of the run."""
-        return self._record_at.keys()
+        return self._index.keys
 
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id."""
-        offset = self._sample_at[sample_id]
+        found = self._index.sample(sample_id)
+        if found is None:
+            raise KeyError(sample_id)
         try:
-            return Sample.model_validate(json.loads(self._samples.read(offset))["sample"])
+            return Sample.model_validate(json.loads(self._samples.read(found.offset))["sample"])
         except (ValueError, KeyError, TypeError) as error:
-            raise self._samples.broken(offset, error) from error
+            raise self._samples.broken(found.offset, error) from error
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
-        file, offset = self._record_at[key]
-        lines = self._records[file]
+        place = self._index.record(key)
+        if place is None:
+            raise KeyError(key)
+        lines = self._records[place.file]
         try:
-            record = Record.from_json(lines.read(offset))
+            record = Record.from_json(lines.read(place.offset))
         except RecordError as error:
-            raise lines.broken(offset, error) from error
-        if record.sample_id not in self._sample_at:
-            raise lines.broken(offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}"))
+            raise lines.broken(place.offset, error) from error
+        if record.sample_id not in self.sample_ids:
+            raise lines.broken(place.offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}"))
         return record.hydrated(self.sample(record.sample_id), self._texts)
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What a mean needs of each record, without reading the rest of it."""
-        for key, (file, offset) in self._record_at.items():
-            lines = self._records[file]
-            try:
-                yield key, Outcome.of_stored(json.loads(lines.read(offset)))
-            except (ValueError, KeyError, TypeError) as error:
-                raise lines.broken(offset, error) from error
+        """What each record came to, without reading it again."""
+        return self._index.outcomes()
 
     def close(self) -> None:
-        """End writing; the run can still be read."""
+        """End writing; the run can still be read, and others may write to it."""
         for lines in (self._samples, self._prompts, self._rejected, *self._records):
             lines.close()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
     def _lines(self, name: str) -> Lines:
         return Lines(None if self.path is None else self.path / name)
 
-    def _index(self) -> None:
+    def _read_all(self) -> None:
         """Note where everything stands; the last line of a key counts."""
         for line in self._prompts:
             try:
@@ -233,25 +292,59 @@ class Folder:
                 raise self._prompts.broken(line.offset, error) from error
         for line in self._samples:
             try:
-                self._sample_at[json.loads(line.text)["sample"]["id"]] = line.offset
+                fields = json.loads(line.text)
+                self._index.add_sample(fields["sample"]["id"], fields["digest"], line.offset)
             except (ValueError, KeyError, TypeError) as error:
                 raise self._samples.broken(line.offset, error) from error
         for number, lines in enumerate(self._records):
             for line in lines:
                 try:
                     fields = json.loads(line.text)
-                    self._record_at[Key(fields["sample_id"], intern(fields["signature"]))] = (
-                        number,
-                        line.offset,
-                    )
+                    key = Key(fields["sample_id"], fields["signature"])
+                    self._index.add_record(key, Place(number, line.offset), Outcome.of_stored(fields))
                 except (ValueError, KeyError, TypeError) as error:
                     raise lines.broken(line.offset, error) from error
 
 
-def _make_room(path: Path, *, overwrite: bool) -> None:
-    """Remove an earlier run; anything else is left alone."""
-    if not (path / "manifest.json").is_file():
-        raise ConfigError(f"{path} exists and holds no run: choose another folder")
-    if not overwrite:
-        raise ConfigError(f"{path} holds a run already: choose another folder, or overwrite it")
-    rmtree(path)
+def _text_of(prompt: Prompt[Any]) -> PromptText:
+    return PromptText(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)
+
+
+def manifest_in(path: Path) -> Manifest:
+    """The manifest of a run's folder.
+
+    Raises:
+        RecordError: there is no run, one of a later format, or one that cannot be read.
+    """
+    file = path / "manifest.json"
+    try:
+        fields = json.loads(file.read_bytes())
+    except OSError:
+        raise RecordError(f"there is no run in {path} (no manifest.json)") from None
+    except ValueError as error:
+        raise RecordError(f"{file} is no JSON: {error}") from error
+    schema = fields.get("schema") if isinstance(fields, dict) else None
+    if isinstance(schema, int) and schema > SCHEMA:
+        raise RecordError(
+            f"the run in {path} has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
+        )
+    try:
+        return Manifest.model_validate(fields)
+    except ValueError as error:
+        raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
+
+
+def _holds_run(path: Path) -> bool:
+    return (path / "manifest.json").is_file()
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a folder holds nothing but what a lock leaves there."""
+    return all(entry.name in FolderLock.FILES for entry in path.iterdir())
+
+
+def _clear(path: Path) -> None:
+    """Remove an earlier run, but for the lock that is held on it."""
+    for entry in path.iterdir():
+        if entry.name not in FolderLock.FILES:
+            rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
-from io import BytesIO
+from contextlib import AbstractContextManager, nullcontext, suppress
+from io import BytesIO, FileIO
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -31,30 +32,26 @@ class Lines:
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self._memory = BytesIO()
-        self._writer: BinaryIO | None = None
+        self._writer: BinaryIO | FileIO | None = None
         self._end = self._whole()
 
-    def append(self, text: str) -> int:
-        """Add a line; gives the place where it can be read again."""
-        if self._writer is None:
-            self._writer = self._open_writer()
-        data = text.encode("utf-8", "surrogatepass") + b"\n"
-        offset = self._end
-        self._writer.seek(0, 2)
-        self._writer.write(data)
-        self._end += len(data)
-        return offset
+    def append(self, *texts: str) -> list[int]:
+        """Add lines in one go; gives the places where they can be read again.
+
+        Raises:
+            RecordError: the file cannot be written, say because the disk is full; no line was added.
+        """
+        lines = [text.encode("utf-8", "surrogatepass") + b"\n" for text in texts]
+        self._write(b"".join(lines))
+        sizes = accumulate(map(len, lines), initial=self._end)
+        *offsets, self._end = sizes
+        return offsets
 
     def read(self, offset: int) -> bytes:
         """The line that starts at a place."""
         with self._reader() as file:
             file.seek(offset)
             return file.readline()
-
-    def flush(self) -> None:
-        """Hand what was written to the operating system."""
-        if self._writer is not None:
-            self._writer.flush()
 
     def close(self) -> None:
         """End writing; lines can be read and written again afterwards."""
@@ -79,16 +76,33 @@ class Lines:
         return RecordError(f"{self.path or 'memory'}, line {number}: {type(error).__name__}: {error}")
 
     def _reader(self) -> AbstractContextManager[BinaryIO]:
-        self.flush()
         if self.path is None:
             return nullcontext(self._memory)
         return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
 
-    def _open_writer(self) -> BinaryIO:
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._open_writer()
+            self._writer.seek(0, 2)
+            left = memoryview(data)
+            while left:
+                # nothing is buffered: what was written is the operating system's, also if this process dies
+                left = left[self._writer.write(left) :]
+        except OSError as error:
+            with suppress(OSError):
+                if self._writer is not None:
+                    self._writer.truncate(self._end)
+            raise RecordError(
+                f"{self.path} cannot be written: {error.strerror or error}; what it holds is kept"
+            ) from error
+
+    def _open_writer(self) -> BinaryIO | FileIO:
         """The file, ready for the next line."""
         if self.path is None:
             return self._memory
-        writer = self.path.open("a+b")
+        writer = self.path.open("a+b", buffering=0)
+        self._end = self._whole()  # another process may have written since this one looked
         writer.truncate(self._end)
         if self._end and self.read(self._end - 1) != b"\n":
             writer.write(b"\n")

@@ -1,5 +1,6 @@
 """A run: the scores of many samples, and how to look at them."""
 
+import re
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,14 +13,18 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.runs.diagnosis import Findings, diagnose
 from ragmetrics_core.runs.folder import Folder, Key, MetricEntry
 from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.spread import spread_of
 from ragmetrics_core.runs.summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.score import Score
+from ragmetrics_core.scoring import Spread
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 __all__ = ["Run"]
+
+_REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
 
 
 class Run:
@@ -167,6 +172,31 @@ class Run:
             for entry in self.metrics
         ]
 
+    def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
+        """What each record came to; no record is read again for it."""
+        return self._folder.outcomes()
+
+    def spread(self, metric: str | Metric[Any]) -> Spread:
+        """How far a metric's scores spread over `full_repeats`, and how much of it `repeats` explain.
+
+        Args:
+            metric: a name that is unique in the run, or the signature of its first repetition.
+        """
+        first = self._entry(metric)
+        repeated = [
+            entry for entry in self.metrics if _without_repetition(entry) == _without_repetition(first)
+        ]
+        return spread_of(
+            {
+                sample_id: [
+                    self._folder.record(key)
+                    for entry in repeated
+                    if (key := Key(sample_id, entry.signature)) in self._folder.keys
+                ]
+                for sample_id in self.sample_ids
+            }
+        )
+
     def diagnosis(self, sample_id: str) -> Findings:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""
         return diagnose(score.record for score in self.scores(sample_id).values())
@@ -186,8 +216,7 @@ class Run:
         record = self.record(sample_id, metric)
         own = self._metrics.get(record.signature)
         corrected = correct(record, number=number, supported=verdict, by=by, metric=own)
-        self._folder.add_record(corrected)
-        self._folder.close()
+        self._folder.amend(corrected)
         return self.score(sample_id, metric)
 
     def audit(self) -> Iterator[tuple[Key, list[Difference]]]:
@@ -231,7 +260,11 @@ class Run:
     def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
         name = metric if isinstance(metric, str) else metric.signature
         name = ALIASES.get(name, name)
-        found = [entry for entry in self.metrics if name in (entry.signature, entry.name)]
+        found = [
+            entry
+            for entry in self.metrics
+            if name == entry.signature or (name == entry.name and entry.repetition == 1)
+        ]
         if len(found) > 1:
             signatures = ", ".join(entry.signature for entry in found)
             raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
@@ -239,6 +272,11 @@ class Run:
             names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
             raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
         return found[0]
+
+
+def _without_repetition(entry: MetricEntry) -> str:
+    """The signature that all repetitions of a metric share."""
+    return _REPETITION.sub("", entry.signature).replace("()", "")
 
 
 def _nearest(name: str, names: Collection[str]) -> str:

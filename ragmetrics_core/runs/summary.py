@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ragmetrics_core.record import Status
+from ragmetrics_core.record import Record, Status
 
 __all__ = ["Mean", "Outcome", "summarise"]
 
@@ -14,12 +14,13 @@ _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
 
 
 class Outcome(NamedTuple):
-    """What a mean needs of one record."""
+    """What one record came to: all that means and counts need of it."""
 
     status: Status
     value: float | None
     bounds: tuple[float, float] | None
     declined: bool
+    reason: str | None = None
 
     @classmethod
     def of_stored(cls, fields: Mapping[str, Any]) -> "Outcome":
@@ -30,7 +31,14 @@ class Outcome(NamedTuple):
             value=fields["value"],
             bounds=None if bounds is None else (bounds[0], bounds[1]),
             declined=bool((fields["abstained"] or {}).get("declined")),
+            reason=fields["reason"],
         )
+
+    @classmethod
+    def of(cls, record: Record) -> "Outcome":
+        """The outcome of a record."""
+        declined = record.abstained is not None and record.abstained.declined
+        return cls(record.status, record.value, record.bounds, declined, record.reason)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,11 @@ from ragmetrics_core.scoring.claims import (
 )
 from ragmetrics_core.scoring.ranking import Bounds, average_precision, average_precision_bounds
 from ragmetrics_core.scoring.similarity import Vector, cosine, mean_cosine
+from ragmetrics_core.scoring.spread import Spread, nested_spread
 
 __all__ = [
     "Bounds",
+    "Spread",
     "Vector",
     "average_precision",
     "average_precision_bounds",
@@ -27,6 +29,7 @@ __all__ = [
     "f_measure",
     "harmonic_mean",
     "mean_cosine",
+    "nested_spread",
     "share",
     "supported_share",
     "weighted_mean",

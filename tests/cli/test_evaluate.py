@@ -95,14 +95,16 @@ def test_a_variant_that_a_metric_lacks_is_refused_with_those_it_has(command, dat
     )
 
 
-def test_a_folder_with_a_run_is_only_replaced_when_told_so(command, data, tmp_path):
-    options = ["--metrics", "faithfulness", "--out", tmp_path / "run"]
-    assert command("evaluate", data, *options).code == 0
-    refused = command("evaluate", data, *options)
+def test_a_folder_with_another_run_is_only_replaced_when_told_so(command, data, tmp_path):
+    options = ["--out", tmp_path / "run", "--metrics"]
+    assert command("evaluate", data, *options, "faithfulness").code == 0
+    refused = command("evaluate", data, *options, "context_recall")
 
     assert refused.code == 2
-    assert "holds a run already" in refused.err
-    assert command("evaluate", data, *options, "--overwrite").code == 0
+    assert (
+        "it does not measure context_recall/strict.1; it also measures faithfulness/strict.1" in refused.err
+    )
+    assert command("evaluate", data, *options, "context_recall", "--overwrite").code == 0
 
 
 def test_a_run_without_a_single_score_exits_with_1_and_says_what_is_missing(command, tmp_path):
@@ -148,7 +150,7 @@ def test_failures_are_counted_by_cause_the_most_frequent_first():
         )
     )
     run = evaluate(samples, metrics="faithfulness", judge=judge)
-    causes = terminal.Causes.of(run.records())
+    causes = terminal.Causes.of(run.outcomes())
     page = printed(*terminal.remarks(run, causes))
 
     assert causes.measured == 0
@@ -159,7 +161,7 @@ def test_failures_are_counted_by_cause_the_most_frequent_first():
 def test_of_many_rejected_rows_five_are_listed_and_the_rest_counted():
     rows = [{"id": "a", "question": "q?"}, *({"nothing": number} for number in range(8))]
     run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge({}))
-    page = printed(*terminal.remarks(run, terminal.Causes.of(run.records())))
+    page = printed(*terminal.remarks(run, terminal.Causes.of(run.outcomes())))
 
     assert "8 rows are no samples · row 2: " in page
     assert "row 6: " in page
@@ -171,7 +173,7 @@ def test_notes_of_the_run_are_shown():
     run = evaluate([{"question": "q?"}], judge=ScriptedJudge({}))
 
     assert "the samples have no reference, so only faithfulness is measured" in printed(
-        *terminal.remarks(run, terminal.Causes.of(run.records()))
+        *terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     )
 
 

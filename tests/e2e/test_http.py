@@ -86,7 +86,7 @@ def test_a_run_over_http_ends_in_a_record_for_every_sample(chat_server: str, tmp
 
     assert {record.sample_id for record in records} == {sample.id for sample in SAMPLES}
     assert run.tally["prompt_tokens"] > 0
-    assert KEY not in "".join(path.read_text() for path in (tmp_path / "run").iterdir())
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "run").iterdir())
 
 
 def test_replies_held_to_the_schema_by_the_server_are_read_as_json(chat_server: str):

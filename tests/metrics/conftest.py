@@ -41,7 +41,7 @@ def measure() -> Measure:
     ) -> Measured:
         judge = ScriptedJudge(replies)
         embedder = HashEmbedder(vectors=vectors or {})
-        run = evaluate([{"id": "q1", **sample}], metrics=[metric], judge=judge, embedder=embedder)
+        run = evaluate([{"id": "q1", **sample}], metrics=[metric], judge=judge, embedder=embedder, attempts=1)
         score = run.score("q1", metric)
         assert audit(score.record) == []
         return Measured(score, judge)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import prompts
-from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
+from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelRefused, TransientModelError
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.protocol import Generate
 from tests.servers import Answer, OpenAIServer, closed_port
@@ -75,7 +75,7 @@ def told(error: ModelError) -> str:
         ),
         (
             Answer(status=429, body={"error": "busy"}),
-            TransientModelError,
+            ModelOverloaded,
             "URL asks to slow down (429): busy",
         ),
         (

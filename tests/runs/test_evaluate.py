@@ -153,7 +153,8 @@ def test_no_more_calls_are_in_flight_than_allowed():
             return [Completion(text=json.dumps(REPLIES[request.prompt.name]))]
 
     judge = Counting()
-    evaluate(many(40), metrics="faithfulness", judge=judge, concurrency=7)
+    rows = [{**row, "answer": f"Paris, {row['id']}."} for row in many(40)]
+    evaluate(rows, metrics="faithfulness", judge=judge, concurrency=7)
     assert judge.most == 7
 
 
@@ -257,16 +258,14 @@ def test_a_judge_that_never_answers_times_out():
             await asyncio.Event().wait()
             raise AssertionError
 
-    score = evaluate([SAMPLE], metrics="faithfulness", judge=Hanging(), timeout=0.01).score(
-        "q1", "faithfulness"
-    )
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=Hanging(), timeout=0.01, attempts=1)
+    score = run.score("q1", "faithfulness")
     assert (score.status, score.reason) == ("timeout", "statements.v1: no answer within 0.01 s")
 
 
 def test_a_models_own_timeout_is_a_timeout():
-    score = evaluate(
-        [SAMPLE], metrics="faithfulness", judge=scripted(statements=ModelTimeout("gave up"))
-    ).score("q1", "faithfulness")
+    judge = scripted(statements=ModelTimeout("gave up"))
+    score = evaluate([SAMPLE], metrics="faithfulness", judge=judge, attempts=1).score("q1", "faithfulness")
     assert (score.status, score.reason) == ("timeout", "statements.v1: gave up")
 
 
@@ -425,12 +424,13 @@ def test_a_run_in_a_folder_reads_back_the_same(tmp_path):
     assert (read.judge, read.tally) == ("scripted", written.tally)
 
 
-def test_a_folder_that_holds_a_run_is_not_overwritten_by_accident(tmp_path):
+def test_a_folder_that_holds_another_run_is_not_overwritten_by_accident(tmp_path):
     evaluate([SAMPLE], metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    judge = scripted()
-    with pytest.raises(ConfigError, match="holds a run already: choose another folder, or overwrite it"):
+    judge = as_judge(lambda _: "{}")
+    differs = "holds another run: its judge is scripted, not callable:.*<lambda>. Choose another folder"
+    with pytest.raises(ConfigError, match=differs):
         evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=tmp_path / "run")
-    assert judge.asked == []
+    assert Run.load(tmp_path / "run").finished
 
 
 def test_a_run_is_overwritten_on_request(tmp_path):
@@ -542,7 +542,7 @@ def test_what_is_redacted_reaches_neither_the_judge_nor_the_disk(tmp_path):
         out=tmp_path / "run",
         redact=lambda text: text.replace("555-0199", "[phone]"),
     )
-    written = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "run").iterdir())
+    written = b"".join(file.read_bytes() for file in (tmp_path / "run").iterdir()).decode("latin-1")
     assert "[phone]" in written
     assert "555-0199" not in written + str(judge.asked)
     assert list(Run.load(tmp_path / "run").audit()) == []

@@ -2,8 +2,11 @@
 
 from ragmetrics_core.report.terminal.catalogue import catalogue_page, metric_page
 from ragmetrics_core.report.terminal.changes import difference_lines, difference_page
+from ragmetrics_core.report.terminal.journal import journal_table
 from ragmetrics_core.report.terminal.means import Causes, cost, means_table, remarks
+from ragmetrics_core.report.terminal.plan import plan_page
 from ragmetrics_core.report.terminal.proof import proof
+from ragmetrics_core.report.terminal.runs import runs_table
 from ragmetrics_core.report.terminal.samples import sample_page, sample_rows, samples_table
 from ragmetrics_core.report.terminal.text import one_line, plain, visible
 
@@ -13,12 +16,15 @@ __all__ = [
     "cost",
     "difference_lines",
     "difference_page",
+    "journal_table",
     "means_table",
     "metric_page",
     "one_line",
     "plain",
+    "plan_page",
     "proof",
     "remarks",
+    "runs_table",
     "sample_page",
     "sample_rows",
     "samples_table",

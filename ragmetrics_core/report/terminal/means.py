@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.record import Record, Status
+from ragmetrics_core.record import Status
 from ragmetrics_core.report.terminal.text import (
     LABEL,
     OPEN,
@@ -21,7 +21,7 @@ from ragmetrics_core.report.terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Mean, MetricEntry, Run
+from ragmetrics_core.runs import Key, Mean, MetricEntry, Outcome, Run
 
 __all__ = ["Causes", "cost", "means_table", "remarks"]
 
@@ -45,17 +45,17 @@ class Causes(NamedTuple):
     total: int
 
     @classmethod
-    def of(cls, records: Iterable[Record]) -> "Causes":
-        """Count the causes in records, one pass over them."""
+    def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
+        """Count the causes in outcomes, one pass over them."""
         failed: Counter[tuple[str, str]] = Counter()
         skipped: Counter[tuple[str, str]] = Counter()
         measured = total = 0
-        for record in records:
+        for key, outcome in outcomes:
             total += 1
-            if record.status in FAILED:
-                failed[record.status, record.reason or "no reason given"] += 1
-            elif record.status == "skipped":
-                skipped[record.signature, record.reason or ""] += 1
+            if outcome.status in FAILED:
+                failed[outcome.status, outcome.reason or "no reason given"] += 1
+            elif outcome.status == "skipped":
+                skipped[key.signature, outcome.reason or ""] += 1
             else:
                 measured += 1
         return cls(failed.most_common(), dict(skipped), measured, total)

@@ -120,6 +120,8 @@ def _stated(verdict: Verdict) -> Text:
 
 
 def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
+    if verdict.tally:
+        yield Text(verdict.tally, OPEN if verdict.tally.endswith("tie") else LABEL)
     if verdict.reason:
         yield one_line(verdict.reason, LABEL)
     for evidence in verdict.evidence:

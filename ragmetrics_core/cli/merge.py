@@ -1,0 +1,22 @@
+"""`ragmetrics merge`: two runs in one."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import merge as merge_runs
+
+__all__ = ["merge"]
+
+
+def merge(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A run's folder.", show_default=False)],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another run's.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="A new folder for both together.")],
+) -> None:
+    """Put two runs of the same models into a new folder: other samples, or other metrics of the same ones."""
+    run = merge_runs(first, second, out=out)
+    show(page(), (terminal.means_table(run.means(), run.metrics),))

@@ -1,0 +1,60 @@
+"""`ragmetrics plan`: what an evaluation would ask and cost."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragmetrics_core.cli.arguments import (
+    Cache,
+    Data,
+    EmbedderName,
+    FullRepeats,
+    JudgeNames,
+    Limit,
+    MetricNames,
+    PriceTable,
+    PromptFolder,
+    Repeats,
+    VariantName,
+    choose,
+)
+from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import plan as make_plan
+
+__all__ = ["plan"]
+
+
+def plan(
+    data: Data,
+    metrics: MetricNames = None,
+    judge: JudgeNames = None,
+    embedder: EmbedderName = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The run's folder, if it has begun: what it holds is left out.")
+    ] = None,
+    variant: VariantName = None,
+    prompts: PromptFolder = None,
+    cache: Cache = None,
+    prices: PriceTable = None,
+    repeats: Repeats = 1,
+    full_repeats: FullRepeats = 1,
+    limit: Limit = None,
+) -> None:
+    """Count the calls and tokens that `evaluate` would use, without one call."""
+    chosen = choose(metrics, variant, judge, embedder)
+    found = make_plan(
+        data,
+        metrics=chosen.metrics,
+        panel=chosen.judges,
+        embedder=chosen.embedder,
+        out=out,
+        cache=cache,
+        prices=prices,
+        repeats=repeats,
+        full_repeats=full_repeats,
+        prompts=prompts,
+        limit=limit,
+    )
+    show(page(), terminal.plan_page(found))

@@ -1,0 +1,26 @@
+"""`ragmetrics runs`: the runs in a folder."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ragmetrics_core.cli.screen import page
+from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import list_runs
+
+__all__ = ["runs"]
+
+
+def runs(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where to look for runs, in folders below too.")
+    ] = Path("runs"),
+) -> None:
+    """List the runs of a folder: when they began, whether they are finished, and what was measured."""
+    found = list(list_runs(folder))
+    if not found:
+        page().print(Text(f"There is no run in {folder}."))
+        return
+    page().print(terminal.runs_table(found))

@@ -1,0 +1,65 @@
+"""The page that says what a run would ask."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ragmetrics_core.drivers import Estimate
+from ragmetrics_core.report.terminal.text import LABEL, facts, plain, table
+from ragmetrics_core.runs import Plan
+
+__all__ = ["plan_page"]
+
+
+def plan_page(plan: Plan) -> Iterator[RenderableType]:
+    """One row for each metric, and what the figures rest on."""
+    columns = ("calls", "of them estimated", "shared", "cached", "prompt tokens", "completion tokens")
+    rows = table("metric")
+    for name in columns:
+        rows.add_column(name, justify="right")
+    if plan.price:
+        rows.add_column("cost", justify="right")
+    for signature, estimate in plan.metrics.items():
+        rows.add_row(plain(signature), *_cells(plan, estimate))
+    if len(plan.metrics) > 1:
+        rows.add_row(Text("together", "bold"), *_cells(plan, plan.total))
+    yield rows
+    yield Text()
+    yield facts(list(_said(plan)))
+    yield Text()
+    yield Text(
+        "Calls that depend on replies are estimated with the rules of the embedded judge. Tokens are "
+        "characters divided by four: right for English to about a quarter, too low for most other languages.",
+        LABEL,
+    )
+
+
+def _cells(plan: Plan, estimate: Estimate) -> list[Text]:
+    counts = (
+        estimate.calls,
+        estimate.estimated,
+        estimate.shared,
+        estimate.cached,
+        estimate.prompt_tokens,
+        estimate.completion_tokens,
+    )
+    cells = [Text(f"{count:,}", "" if count else LABEL) for count in counts]
+    cost = plan.cost(estimate)
+    return cells if cost is None else [*cells, Text(f"{cost:,.4g}")]
+
+
+def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
+    total = plan.total
+    yield "samples", Text(f"{plan.samples:,}")
+    if plan.kept:
+        yield "kept", Text(f"{plan.kept:,} scores that the run has already")
+    if plan.rejected:
+        yield "rejected", Text(f"{plan.rejected:,} rows that are no samples")
+    if total.embedded:
+        yield "embedded", Text(f"{total.embedded:,} texts")
+    if total.rated:
+        yield "rated", Text(f"{total.rated:,} pairs of texts")
+    if plan.price:
+        prompt, completion = plan.price
+        yield "price", Text(f"{prompt:g} for a million prompt tokens, {completion:g} for completion tokens")

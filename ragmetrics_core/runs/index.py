@@ -1,0 +1,176 @@
+"""Where everything stands in a run's files.
+
+The index is a temporary database, which SQLite spills to a file that it removes by itself: however long the
+run is, a few megabytes of the index are in memory. It is derived from the run's files when they are opened.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from ragmetrics_core.runs.summary import Outcome
+
+__all__ = ["Index", "Key", "Known", "Place"]
+
+_TABLES = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -4000;
+CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, place INTEGER);
+CREATE TABLE records (
+    number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, file INTEGER, place INTEGER,
+    status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT,
+    UNIQUE (id, signature)
+);
+BEGIN;
+"""
+
+
+class Key(NamedTuple):
+    """What names a score in a run."""
+
+    sample_id: str
+    signature: str
+
+
+class Place(NamedTuple):
+    """Where a record stands: which file, and the offset of its line."""
+
+    file: int
+    offset: int
+
+
+class Known(NamedTuple):
+    """A sample's content digest, and the offset of its line."""
+
+    digest: str
+    offset: int
+
+
+class Index:
+    """Samples and records by what names them, in the order in which each was first written."""
+
+    def __init__(self) -> None:
+        # whoever made a run may hand it to another thread, one at a time
+        self._rows = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._rows.executescript(_TABLES)
+        self._signatures: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def add_sample(self, sample_id: str, digest: str, offset: int) -> None:
+        """Note a sample; a later one of the same id takes its place."""
+        self._rows.execute(
+            "INSERT INTO samples (id, digest, place) VALUES (?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, place = excluded.place",
+            (sample_id, digest, offset),
+        )
+
+    def add_record(self, key: Key, place: Place, outcome: Outcome) -> None:
+        """Note a record; a later one of the same key takes its place."""
+        number = self._numbers.get(key.signature)
+        if number is None:
+            number = self._numbers[key.signature] = len(self._signatures)
+            self._signatures.append(key.signature)
+        low, high = outcome.bounds or (None, None)
+        self._rows.execute(
+            "INSERT INTO records (id, signature, file, place, status, value, low, high, declined, reason) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
+            "file = excluded.file, place = excluded.place, status = excluded.status, "
+            "value = excluded.value, low = excluded.low, high = excluded.high, "
+            "declined = excluded.declined, reason = excluded.reason",
+            (
+                key.sample_id,
+                number,
+                *place,
+                outcome.status,
+                outcome.value,
+                low,
+                high,
+                outcome.declined,
+                # half a character in the words of a server has no UTF-8 form
+                outcome.reason and outcome.reason.encode("utf-8", "replace").decode(),
+            ),
+        )
+
+    def sample(self, sample_id: str) -> Known | None:
+        """What is known of a sample; None when there is none of this id."""
+        found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
+        return Known(*found) if found else None
+
+    def record(self, key: Key) -> Place | None:
+        """Where a record stands; None when there is none."""
+        found = self._rows.execute(
+            "SELECT file, place FROM records WHERE id = ? AND signature = ?",
+            (key.sample_id, self._numbers.get(key.signature, -1)),
+        ).fetchone()
+        return Place(*found) if found else None
+
+    def statuses(self, sample_id: str) -> dict[str, str]:
+        """The statuses of a sample's records, by signature."""
+        rows = self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,))
+        return {self._signatures[signature]: status for signature, status in rows}
+
+    def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
+        """What the records came to."""
+        rows = self._rows.execute(
+            "SELECT id, signature, status, value, low, high, declined, reason FROM records ORDER BY number"
+        )
+        for sample_id, signature, status, value, low, high, declined, reason in rows:
+            bounds = None if low is None else (low, high)
+            yield (
+                Key(sample_id, self._signatures[signature]),
+                Outcome(status, value, bounds, bool(declined), reason),
+            )
+
+    @property
+    def sample_ids(self) -> Collection[str]:
+        """The ids of all samples."""
+        return _SampleIds(self)
+
+    @property
+    def keys(self) -> Collection[Key]:
+        """What names the records."""
+        return _Keys(self)
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all samples, one after another."""
+        return (sample_id for (sample_id,) in self._rows.execute("SELECT id FROM samples ORDER BY number"))
+
+    def names(self) -> Iterator[Key]:
+        """The keys of all records, one after another."""
+        rows = self._rows.execute("SELECT id, signature FROM records ORDER BY number")
+        return (Key(sample_id, self._signatures[signature]) for sample_id, signature in rows)
+
+    def count(self, table: str) -> int:
+        """How many samples, or records, there are."""
+        query = {"samples": "SELECT count(*) FROM samples", "records": "SELECT count(*) FROM records"}[table]
+        (found,) = self._rows.execute(query).fetchone()
+        return int(found)
+
+
+class _SampleIds(Collection[str]):
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __contains__(self, sample_id: object) -> bool:
+        return isinstance(sample_id, str) and self._index.sample(sample_id) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return self._index.ids()
+
+    def __len__(self) -> int:
+        return self._index.count("samples")
+
+
+class _Keys(Collection[Key]):
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and len(key) == 2 and self._index.record(Key(*key)) is not None
+
+    def __iter__(self) -> Iterator[Key]:
+        return self._index.names()
+
+    def __len__(self) -> int:
+        return self._index.count("records")

@@ -1,0 +1,82 @@
+"""The runs that a folder holds."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.runs.folder import Manifest, manifest_in
+from ragmetrics_core.runs.lock import FolderLock
+
+__all__ = ["Listed", "list_runs"]
+
+_BLOCK = 1 << 20
+
+
+class Listed(NamedTuple):
+    """A run as a list shows it.
+
+    Attributes:
+        path: its folder.
+        state: "running" while a process writes to it; "interrupted" when none does and it has not seen all
+            its samples; "unreadable" when the manifest is no manifest.
+        samples: how many samples it holds.
+        started: when it began.
+        manifest: what it is made of; None when that cannot be read.
+        problem: why not.
+    """
+
+    path: Path
+    state: Literal["finished", "running", "interrupted", "unreadable"]
+    samples: int
+    started: datetime | None
+    manifest: Manifest | None
+    problem: str | None = None
+
+
+def list_runs(folder: str | Path) -> Iterator[Listed]:
+    """All runs in a folder and in those below it, by path; nothing of a run but its manifest is read.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}")
+    for place, below, files in os.walk(folder):
+        below.sort()
+        if "manifest.json" in files:
+            below.clear()
+            yield _listed(Path(place))
+
+
+def _listed(path: Path) -> Listed:
+    samples = _count_lines(path / "samples.jsonl")
+    try:
+        manifest = manifest_in(path)
+    except RecordError as error:
+        return Listed(path, "unreadable", samples, None, None, str(error))
+    state: Literal["finished", "running", "interrupted"] = (
+        "running" if _is_written(path) else "finished" if manifest.finished else "interrupted"
+    )
+    return Listed(path, state, samples, manifest.started, manifest)
+
+
+def _is_written(path: Path) -> bool:
+    """Whether a process is writing to a run."""
+    if not (path / FolderLock.FILES[0]).exists():
+        return False
+    try:
+        with FolderLock(path):
+            return False
+    except ConfigError:
+        return True
+
+
+def _count_lines(path: Path) -> int:
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))

@@ -1,0 +1,47 @@
+"""Running asynchronous work from anywhere, on an event loop of its own."""
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, TypeVar
+
+__all__ = ["on_own_loop"]
+
+T = TypeVar("T")
+
+
+def on_own_loop(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on a loop of its own, in a thread of its own; Ctrl-C cancels it."""
+    result: Future[T] = Future()
+    started = threading.Event()
+    running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
+
+    async def main() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        running.append((asyncio.get_running_loop(), task))
+        started.set()
+        return await work
+
+    def run() -> None:
+        try:
+            result.set_result(asyncio.run(main()))
+        except BaseException as error:  # everything is the caller's: it is raised again by `result()` below
+            result.set_exception(error)
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(run,), name="ragmetrics-evaluate")
+    thread.start()
+    try:
+        return result.result()
+    except KeyboardInterrupt:
+        started.wait()
+        loop, task = running[0]
+        with suppress(RuntimeError):  # the loop may have ended by itself just now
+            loop.call_soon_threadsafe(task.cancel)
+        raise
+    finally:
+        thread.join()

@@ -1,0 +1,177 @@
+"""What a run would ask and cost, before it is started."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragmetrics_core.drivers import Estimate, Price, plan_sample
+from ragmetrics_core.journal import Journal, call_address, decode_reply
+from ragmetrics_core.models.lexical import LexicalJudge
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
+from ragmetrics_core.runs.evaluate import ASKED_AGAIN
+from ragmetrics_core.runs.folder import Folder
+from ragmetrics_core.runs.loading import AsyncSource, BadRow
+from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
+from ragmetrics_core.runs.prices import Prices, price_of
+
+__all__ = ["Plan", "aplan", "plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a run would ask.
+
+    Calls that follow from the samples alone are counted exactly; for the others the rules of the embedded
+    judge stand in for the judge, so their number and length are estimates. A token is taken to be four
+    characters, which is about right for English.
+
+    Attributes:
+        samples: how many samples would be measured.
+        kept: how many scores the run's folder has already.
+        rejected: how many rows are no samples.
+        metrics: what each metric would ask, by signature; a call that several make is the first one's.
+        price: what the judge costs; None when no prices were given.
+    """
+
+    samples: int
+    kept: int
+    rejected: int
+    metrics: Mapping[str, Estimate]
+    price: Price | None
+
+    @property
+    def total(self) -> Estimate:
+        """All metrics together."""
+        return sum(self.metrics.values(), start=Estimate())
+
+    def cost(self, estimate: Estimate) -> float | None:
+        """What the calls would cost, in the currency of the price; None without one."""
+        if self.price is None:
+            return None
+        prompt, completion = estimate.prompt_tokens, estimate.completion_tokens
+        return (prompt * self.price.prompt + completion * self.price.completion) / 1e6
+
+
+def plan(
+    samples: AsyncSource,
+    *,
+    metrics: Metrics | None = None,
+    judge: AnyJudge | None = None,
+    panel: Sequence[AnyJudge] = (),
+    embedder: Embedder | str | None = None,
+    scorer: Scorer | None = None,
+    out: str | Path | None = None,
+    cache: str | Path | None = None,
+    prices: Prices | None = None,
+    repeats: int = 1,
+    full_repeats: int = 1,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    redact: Callable[[str], str] | None = None,
+    limit: int | None = None,
+) -> Plan:
+    """Count what `evaluate` with the same arguments would ask, without one call.
+
+    With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
+
+    Raises:
+        ConfigError: a mistake in the arguments, or a prompt for which the embedded judge has no rule.
+    """
+    return on_own_loop(
+        aplan(
+            samples,
+            metrics=metrics,
+            judge=judge,
+            panel=panel,
+            embedder=embedder,
+            scorer=scorer,
+            out=out,
+            cache=cache,
+            prices=prices,
+            repeats=repeats,
+            full_repeats=full_repeats,
+            prompts=prompts,
+            redact=redact,
+            limit=limit,
+        )
+    )
+
+
+async def aplan(
+    samples: AsyncSource,
+    *,
+    metrics: Metrics | None = None,
+    judge: AnyJudge | None = None,
+    panel: Sequence[AnyJudge] = (),
+    embedder: Embedder | str | None = None,
+    scorer: Scorer | None = None,
+    out: str | Path | None = None,
+    cache: str | Path | None = None,
+    prices: Prices | None = None,
+    repeats: int = 1,
+    full_repeats: int = 1,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    redact: Callable[[str], str] | None = None,
+    limit: int | None = None,
+) -> Plan:
+    """Count what a run would ask; the asynchronous form of `plan`, with the same arguments."""
+    stand_in = LexicalJudge()
+    prepared = await prepare(
+        samples,
+        metrics=metrics,
+        judge=judge,
+        panel=panel,
+        embedder=embedder,
+        scorer=scorer,
+        prompts=prompts,
+        repeats=repeats,
+        full_repeats=full_repeats,
+        redact=redact,
+        limit=limit,
+    )
+    for metric in prepared.metrics:
+        stand_in.check_prompts(metric.prompt_names)
+    earlier = _folder_in(out)
+    estimates = {metric.signature: Estimate() for metric in prepared.metrics}
+    counted = kept = rejected = 0
+    asked: set[Hashable] = set()
+    with _journal_in(out, cache) as journal:
+
+        def known(judge: Judge, request: Generate[Any]) -> Completion | None:
+            body = journal.get(call_address(judge.identity, request.digest, str(request.draw)))
+            return None if body is None else decode_reply(body)
+
+        async for row in prepared.rows:
+            if isinstance(row, BadRow):
+                rejected += 1
+                continue
+            statuses = earlier.statuses(row.id) if earlier else {}
+            wanted = [
+                metric
+                for metric in prepared.metrics
+                if statuses.get(metric.signature, "cancelled") in ASKED_AGAIN
+            ]
+            kept += len(prepared.metrics) - len(wanted)
+            counted += bool(wanted)
+            found = plan_sample(row, wanted, prepared.models, stand_in=stand_in, known=known, asked=asked)
+            for metric, estimate in zip(wanted, found, strict=True):
+                estimates[metric.signature] += estimate
+    return Plan(
+        samples=counted,
+        kept=kept,
+        rejected=rejected,
+        metrics=estimates,
+        price=price_of(prepared.models.judges, prices),
+    )
+
+
+def _folder_in(out: str | Path | None) -> Folder | None:
+    return Folder.open(out) if out is not None and (Path(out) / "manifest.json").is_file() else None
+
+
+def _journal_in(out: str | Path | None, cache: str | Path | None) -> Journal:
+    """The journal that the run would use, if it exists; a plan makes no file."""
+    path = Path(cache) if cache is not None else Path(out) / "journal.sqlite" if out is not None else None
+    return Journal(path if path is not None and path.is_file() else None)

@@ -1,0 +1,184 @@
+"""What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ragmetrics_core.drivers import Models
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
+from ragmetrics_core.metrics.catalogue import of_part
+from ragmetrics_core.models import PromptChecker, as_embedder, as_judge
+from ragmetrics_core.prompts import PromptText, read_folder
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.runs.folder import Manifest, MetricEntry
+from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples
+from ragmetrics_core.sample import Sample
+
+__all__ = ["AnyJudge", "Metrics", "Preparation", "prepare"]
+
+T = TypeVar("T")
+Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
+AnyJudge = Judge | Callable[[str], Any] | str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """The rows, metrics and models of an evaluation.
+
+    Attributes:
+        rows: samples, or what is wrong with a row, one at a time; redacted where that was asked for.
+        metrics: what is measured.
+        models: the models as they were given.
+        manifest: says all of it.
+    """
+
+    rows: AsyncIterator[Sample | BadRow]
+    metrics: tuple[Metric[Any], ...]
+    models: Models
+    manifest: Manifest
+
+
+async def prepare(
+    samples: AsyncSource,
+    *,
+    metrics: Metrics | None,
+    judge: AnyJudge | None,
+    panel: Sequence[AnyJudge] = (),
+    embedder: Embedder | str | None,
+    scorer: Scorer | None = None,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    repeats: int = 1,
+    full_repeats: int = 1,
+    keep_vectors: bool = False,
+    redact: Callable[[str], str] | None = None,
+    limit: int | None = None,
+) -> Preparation:
+    """Make and check what an evaluation needs; the arguments are those of `evaluate`.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+        SampleError: the source cannot be read at all.
+    """
+    for name, count in (("repeats", repeats), ("full_repeats", full_repeats), ("limit", limit)):
+        if count is not None and count < 1:
+            raise ConfigError(f"{name} must be at least 1{', or None' * (name == 'limit')}, not {count}")
+    if judge is not None and panel:
+        raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
+    rows = aread_samples(samples)
+    first = await anext(rows, None)
+    notes: list[str] = []
+    chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
+    if prompts is not None:
+        texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
+        chosen = _with_prompts(chosen, texts)
+    judges = tuple(map(as_judge, panel or ([judge] if judge is not None else [])))
+    models = Models(
+        judges=judges,
+        embedder=as_embedder(embedder) if embedder is not None else None,
+        scorer=scorer,
+        repeats=repeats,
+        keep_vectors=keep_vectors,
+    )
+    _check_models(chosen, models)
+    chosen = tuple(
+        replace(metric, repetition=number) if number > 1 else metric
+        for metric in chosen
+        for number in range(1, full_repeats + 1)
+    )
+    return Preparation(
+        rows=_redacted(_from(first, rows, limit=limit), redact),
+        metrics=chosen,
+        models=models,
+        manifest=_manifest(chosen, models, notes, samples),
+    )
+
+
+def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metric[Any], ...]:
+    if isinstance(first, Sample) and first.reference is None:
+        notes.append(
+            "the samples have no reference, so only faithfulness is measured, without factual_correctness"
+        )
+        return resolve(RECOMMENDED[0])
+    return resolve("recommended")
+
+
+def _with_prompts(
+    metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]
+) -> tuple[Metric[Any], ...]:
+    asked = {name for metric in metrics for name in _prompt_names(metric)}
+    unused = sorted(set(texts) - asked)
+    if unused:
+        raise ConfigError(
+            f"no metric of this run asks the prompt {unused[0]!r}; they ask {', '.join(sorted(asked))}"
+        )
+    return tuple(metric.with_prompts(texts) for metric in metrics)
+
+
+def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
+    """Say what is missing before anything is asked."""
+    for metric in metrics:
+        for name in sorted(_needs(metric)):
+            if getattr(models, name) is None:
+                raise ConfigError(
+                    f"{metric.name} needs {'an' if name == 'embedder' else 'a'} {name}: pass {name}=..."
+                )
+        for judge in models.judges:
+            if isinstance(judge, PromptChecker) and "judge" in _needs(metric):
+                judge.check_prompts(_prompt_names(metric))
+
+
+def _needs(metric: Metric[Any]) -> frozenset[str]:
+    """The models that a metric with these settings uses: those of its parts, or its own."""
+    parts = list(metric.parts_used)
+    return frozenset().union(*(_needs(of_part(each)) for each in parts)) if parts else metric.needs
+
+
+def _prompt_names(metric: Metric[Any]) -> frozenset[str]:
+    """The prompts that a metric asks, with those of its parts."""
+    return metric.prompt_names.union(*(_prompt_names(of_part(each)) for each in metric.parts_used))
+
+
+def _manifest(
+    metrics: tuple[Metric[Any], ...], models: Models, notes: list[str], source: AsyncSource
+) -> Manifest:
+    entries = (
+        MetricEntry(
+            signature=metric.signature,
+            name=metric.name,
+            repetition=metric.repetition,
+            low=metric.low,
+            high=metric.high,
+        )
+        for metric in metrics
+    )
+    return Manifest(
+        metrics=tuple(entries),
+        judge=models.judge_identity,
+        embedder=models.embedder.identity if models.embedder else None,
+        scorer=models.scorer.identity if models.scorer else None,
+        repeats=models.repeats,
+        versions={"ragmetrics": version("ragmetrics")},
+        notes=tuple(notes),
+        source=str(source) if isinstance(source, str | Path) else None,
+    )
+
+
+async def _redacted(
+    rows: AsyncIterator[Sample | BadRow], redact: Callable[[str], str] | None
+) -> AsyncIterator[Sample | BadRow]:
+    async for row in rows:
+        yield row.redacted(redact) if redact and isinstance(row, Sample) else row
+
+
+async def _from(first: T | None, rest: AsyncIterator[T], *, limit: int | None) -> AsyncIterator[T]:
+    """The rows, with the one that was looked at already put back in front."""
+    if first is None:
+        return
+    yield first
+    left = limit - 1 if limit is not None else -1
+    while left and (row := await anext(rest, None)) is not None:
+        yield row
+        left -= 1

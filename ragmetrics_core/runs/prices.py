@@ -1,0 +1,63 @@
+"""What judges cost, by model name, as their users know it today: no prices are shipped, for they go stale."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from ragmetrics_core.drivers import Price
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.protocol import Judge
+
+__all__ = ["Prices", "price_of", "read_prices"]
+
+Prices = str | Path | Mapping[str, Price]
+
+
+def read_prices(path: str | Path) -> Mapping[str, Price]:
+    """Read a price table: `{"MODEL": {"prompt": 0.4, "completion": 1.6}}`, for a million tokens each.
+
+    Raises:
+        ConfigError: the file cannot be read or is no such table; the message names the entry.
+    """
+    try:
+        fields: Any = json.loads(Path(path).read_bytes())
+        return _table().validate_python(fields, strict=True)
+    except OSError as error:
+        raise ConfigError(f"the price table {path} cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " of ".join(map(str, reversed(first["loc"]))) or "the table"
+        raise ConfigError(f"the price table {path}: {place}: {first['msg']}") from None
+    except ValueError as error:
+        raise ConfigError(f"the price table {path} is no JSON: {error}") from None
+
+
+def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
+    """What a million tokens cost with these judges; None without prices.
+
+    Of a panel it is the dearest, so that a limit holds.
+
+    Raises:
+        ConfigError: the table has no entry for a judge's model.
+    """
+    if prices is None or not judges:
+        return None
+    table = read_prices(prices) if isinstance(prices, str | Path) else prices
+    found = []
+    for judge in judges:
+        names = [judge.identity, str(getattr(judge, "model", ""))]
+        entry = next((table[name] for name in names if name in table), None)
+        if entry is None:
+            wanted = names[1] or names[0]
+            raise ConfigError(
+                f"there is no price for {wanted!r}, only for {', '.join(sorted(table)) or 'none'}"
+            )
+        found.append(entry)
+    return Price(max(each.prompt for each in found), max(each.completion for each in found))
+
+
+def _table() -> TypeAdapter[dict[str, Price]]:
+    return TypeAdapter(dict[str, Price])

@@ -1,0 +1,300 @@
+"""Calls in flight: how many, in which order, and how the limit follows the server."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from ragmetrics_core.errors import ConfigError, ModelOverloaded, ModelRefused
+from ragmetrics_core.models import Limited, Retrying
+from tests.models.waits import SlowJudge, now, request, run
+
+BUSY = ModelOverloaded("busy")
+
+
+async def ask_many(model: Limited, count: int) -> list[object]:
+    calls = (model.agenerate(request(str(number))) for number in range(count))
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
+def test_no_more_calls_than_the_limit_are_in_flight_and_no_fewer():
+    judge = SlowJudge(seconds=1.0)
+
+    async def scene() -> float:
+        await ask_many(Limited(judge, 4), 20)
+        return now()
+
+    # 20 calls of 1 s, 4 at a time.
+    assert run(scene()) == pytest.approx(5.0)
+    assert judge.most == 4
+
+
+def test_calls_are_served_in_the_order_in_which_they_came():
+    judge = SlowJudge()
+
+    run(ask_many(Limited(judge, 2), 9))
+
+    assert judge.answers == [str(number) for number in range(9)]
+
+
+def test_a_newcomer_does_not_overtake_those_who_wait():
+    judge = SlowJudge(seconds=1.0)
+    model = Limited(judge, 1)
+
+    async def scene() -> None:
+        first = asyncio.create_task(model.agenerate(request("first")))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(model.agenerate(request("second")))
+        # In the very step in which the first call ends, before the second one has woken up.
+        first.add_done_callback(lambda _: late.append(asyncio.create_task(model.agenerate(request("late")))))
+        late: list[asyncio.Task[object]] = []
+        await asyncio.gather(first, second)
+        await asyncio.gather(*late)
+
+    run(scene())
+
+    assert judge.answers == ["first", "second", "late"]
+
+
+def test_a_failed_call_gives_its_turn_on():
+    judge = SlowJudge(failures=[ModelRefused("no")] * 3)
+
+    run(ask_many(Limited(judge, 1), 4))
+
+    assert len(judge.begun) == 4
+
+
+def test_cancelled_waiters_leave_the_queue_to_the_others():
+    judge = SlowJudge(seconds=10.0)
+    model = Limited(judge, 1)
+
+    async def scene() -> float:
+        tasks = [asyncio.create_task(model.agenerate(request(str(number)))) for number in range(6)]
+        await asyncio.sleep(1)
+        for number in (1, 2, 4):
+            tasks[number].cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await model.agenerate(request("after"))
+        return now()
+
+    # Calls 0, 3 and 5 and the one after them.
+    assert run(scene()) == pytest.approx(40.0)
+    assert judge.answers == ["0", "3", "5", "after"]
+
+
+def test_a_waiter_that_is_cancelled_as_its_turn_comes_gives_it_on():
+    waiters: list[asyncio.Task[object]] = []
+
+    def cancel_the_next(_: float) -> None:
+        # Runs right after the first call has handed its turn over and before the waiter has noticed.
+        asyncio.get_running_loop().call_soon(waiters[0].cancel)
+
+    judge = SlowJudge(seconds=1.0, fails=cancel_the_next)
+    model = Limited(judge, 1)
+
+    async def scene() -> None:
+        first = asyncio.create_task(model.agenerate(request("first")))
+        await asyncio.sleep(0)
+        waiters.extend(asyncio.create_task(model.agenerate(request(name))) for name in ("second", "third"))
+        await asyncio.gather(first, *waiters, return_exceptions=True)
+
+    run(scene())
+
+    assert waiters[0].cancelled()
+    assert judge.answers == ["first", "third"]
+
+
+def test_cancelled_calls_in_flight_give_their_turn_on():
+    judge = SlowJudge(seconds=10.0)
+    model = Limited(judge, 1)
+
+    async def scene() -> float:
+        tasks = [asyncio.create_task(model.agenerate(request())) for _ in range(2)]
+        await asyncio.sleep(1)
+        tasks[0].cancel()
+        await tasks[1]
+        return now()
+
+    assert run(scene()) == pytest.approx(11.0)
+
+
+def test_calls_that_fail_together_halve_the_limit_once():
+    model = Limited(SlowJudge(failures=[BUSY] * 16), 16)
+
+    run(ask_many(model, 16))
+
+    assert model.current_limit == 8
+
+
+def test_every_round_of_failures_halves_the_limit_down_to_one():
+    model = Limited(SlowJudge(failures=[BUSY] * 99), 16)
+    limits = []
+
+    async def scene() -> None:
+        for _ in range(6):
+            await ask_many(model, 1)
+            limits.append(model.current_limit)
+
+    run(scene())
+
+    assert limits == [8, 4, 2, 1, 1, 1]
+
+
+def test_the_limit_rises_by_one_for_as_many_successes_as_it_is():
+    # From 8 it takes 2 successes at 2, 3 at 3, and so on: 2 + 3 + 4 + 5 + 6 + 7 = 27 until 8.
+    model = Limited(SlowJudge(failures=[BUSY, BUSY]), 8)
+    limits = []
+
+    async def scene() -> None:
+        for _ in range(2):
+            await ask_many(model, 1)
+        for _ in range(30):
+            limits.append(model.current_limit)
+            await ask_many(model, 1)
+
+    run(scene())
+
+    assert limits == [2] * 2 + [3] * 3 + [4] * 4 + [5] * 5 + [6] * 6 + [7] * 7 + [8] * 3
+
+
+def test_a_success_from_before_the_halving_does_not_count_for_the_new_limit():
+    model = Limited(SlowJudge(failures=[BUSY]), 4)
+
+    # The first fails, then the three that were in flight with it succeed: at 2, two would have raised it.
+    run(ask_many(model, 4))
+
+    assert model.current_limit == 2
+
+
+def test_a_halving_begins_the_count_of_successes_anew():
+    # 4 after the first failure; the three successes then are not among the two that raise it from 2 to 3.
+    model = Limited(SlowJudge(failures=[BUSY, None, None, None, BUSY]), 8)
+    limits = []
+
+    async def scene() -> None:
+        for _ in range(7):
+            await ask_many(model, 1)
+            limits.append(model.current_limit)
+
+    run(scene())
+
+    assert limits == [4, 4, 4, 4, 2, 2, 3]
+
+
+def test_the_limit_finds_what_a_server_takes_and_hovers_about_there():
+    @dataclass
+    class Server(SlowJudge):
+        """Takes 5 calls at a time and turns the others away."""
+
+        async def agenerate(self, request):
+            if self.in_flight >= 5:
+                self.turned_away = getattr(self, "turned_away", 0) + 1
+                await asyncio.sleep(self.seconds)
+                raise BUSY
+            return await super().agenerate(request)
+
+    server = Server(seconds=1.0)
+    model = Limited(server, 64)
+
+    async def scene() -> float:
+        await ask_many(Retrying(model, 50, first_delay=0.1, longest_delay=0.5), 400)
+        return now()
+
+    # 400 calls at 5 a second would take 80 s; a sawtooth between half and all of it takes about 4/3 of that.
+    assert run(scene()) < 80 * 1.6
+    assert server.turned_away < 150
+
+
+def test_without_adaptive_the_limit_stays():
+    model = Limited(SlowJudge(failures=[BUSY] * 4), 4, adaptive=False)
+
+    run(ask_many(model, 4))
+
+    assert model.current_limit == 4
+
+
+def test_new_calls_are_held_back_as_long_as_the_server_asked():
+    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
+    model = Limited(judge, 2)
+
+    run(ask_many(model, 3))
+
+    # The first fails at 1 s; the third, for which there is room at once, begins 20 s later.
+    assert judge.begun == pytest.approx([0, 0, 21])
+
+
+def test_a_call_that_comes_during_the_hold_waits_too():
+    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
+    model = Limited(judge, 2)
+
+    async def scene() -> None:
+        await ask_many(model, 1)
+        await asyncio.sleep(5)
+        await ask_many(model, 1)
+
+    run(scene())
+
+    assert judge.begun == pytest.approx([0, 21])
+
+
+def test_the_longest_of_several_holds_counts():
+    holds = [ModelOverloaded("busy", retry_after=seconds) for seconds in (5.0, 20.0, 10.0)]
+    judge = SlowJudge(seconds=1.0, failures=holds)
+    model = Limited(judge, 3)
+
+    run(ask_many(model, 4))
+
+    assert judge.begun[3] == pytest.approx(21)
+
+
+def test_a_server_that_names_tomorrow_does_not_stop_the_run_until_then():
+    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("quota", retry_after=86_400.0)])
+
+    run(ask_many(Limited(judge, 1), 2))
+
+    assert judge.begun == pytest.approx([0, 61])
+
+
+def test_cancelling_those_who_are_held_back_leaves_the_gate_usable():
+    judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
+    model = Limited(judge, 1)
+
+    async def scene() -> None:
+        await ask_many(model, 1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(model.agenerate(request()), 5)
+        await model.agenerate(request("after"))
+
+    run(scene())
+
+    assert judge.begun == pytest.approx([0, 21])
+    assert judge.answers[-1] == "after"
+
+
+def test_a_model_that_works_on_one_call_at_a_time_is_not_given_more():
+    @dataclass
+    class Narrow(SlowJudge):
+        concurrency = 1
+
+    judge = Narrow()
+    model = Limited(Retrying(judge), 16)
+
+    run(ask_many(model, 5))
+
+    assert judge.most == 1
+    assert (model.concurrency, model.current_limit) == (1, 1)
+
+
+def test_what_was_learned_holds_in_the_next_event_loop():
+    model = Limited(SlowJudge(failures=[BUSY]), 8)
+
+    run(ask_many(model, 1))
+    run(ask_many(model, 1))
+
+    assert model.current_limit == 4
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(limit: int):
+    with pytest.raises(ConfigError, match=f"limit must be at least 1, not {limit}"):
+        Limited(SlowJudge(), limit)

@@ -1,0 +1,306 @@
+"""A call that is in flight is not made again, whatever happens to those who wait for it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ragmetrics_core.errors import ModelOverloaded, ModelTimeout
+from ragmetrics_core.journal import Journal, call_address, encode_reply
+from ragmetrics_core.models.cached import Cached
+from ragmetrics_core.models.limited import Limited
+from ragmetrics_core.models.time_limited import TimeLimited
+from ragmetrics_core.protocol import Completion
+from tests.models.slow_model import Slow, request, settle, texts
+
+Ask = Callable[[Cached], Awaitable[Any]]
+
+# The same call of each kind of model, and its answer.
+CALLS: list[Any] = [
+    pytest.param(lambda model: model.agenerate(request()), id="judge"),
+    pytest.param(lambda model: model.aembed(["a", "bb", "a"]), id="embedder"),
+    pytest.param(lambda model: model.arate([("a", "b"), ("a", "bb")]), id="scorer"),
+]
+
+
+def plain(answer: Any) -> Any:
+    return answer.tolist() if isinstance(answer, np.ndarray) else answer
+
+
+@pytest.mark.parametrize("stable", [True, False], ids=["stored", "not stored"])
+@pytest.mark.parametrize("ask", CALLS)
+def test_a_call_in_flight_is_not_made_again(ask: Ask, stable: bool):
+    async def run() -> None:
+        model = Slow(cacheable=stable)
+        cached = Cached(model, Journal())
+        tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
+        await settle()
+        model.answer()
+        answers = [plain(answer) for answer in await asyncio.gather(*tasks)]
+
+        assert answers[0] == answers[1] == answers[2]
+        assert len(model.asked) == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_an_error_goes_to_all_who_wait(ask: Ask):
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
+        await settle()
+        error = ModelOverloaded("slow down", retry_after=3)
+        model.answer(error)
+        assert await asyncio.gather(*tasks, return_exceptions=True) == [error] * 3
+        assert len(model.asked) == 1
+
+        again = asyncio.ensure_future(ask(cached))
+        await settle()
+        model.answer()
+        await again
+        assert len(model.asked) == 2
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_when_the_one_who_asks_is_cancelled_another_asks(ask: Ask):
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        first, second, third = (asyncio.ensure_future(ask(cached)) for _ in range(3))
+        await settle()
+        first.cancel()
+        await settle()
+        assert first.cancelled()
+        assert len(model.asked) == 2
+        model.answer()
+        model.answer()
+        assert plain(await second) == plain(await third)
+        assert len(model.asked) == 2
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_cancelling_one_who_waits_leaves_the_others_alone(ask: Ask):
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        first, second, third = (asyncio.ensure_future(ask(cached)) for _ in range(3))
+        await settle()
+        second.cancel()
+        await settle()
+        model.answer()
+        assert plain(await first) == plain(await third)
+        assert second.cancelled()
+        assert len(model.asked) == 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_when_all_are_cancelled_nothing_is_left(ask: Ask):
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
+        await settle()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        assert cached._flights() == {}
+
+        again = asyncio.ensure_future(ask(cached))
+        await settle()
+        model.answer()
+        model.answer()
+        await again
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_a_loop_that_was_stopped_in_a_call_does_not_hold_up_the_next(ask: Ask):
+    model = Slow()
+    cached = Cached(model, Journal())
+    stopped = asyncio.new_event_loop()
+    task = stopped.create_task(ask(cached))
+    stopped.run_until_complete(asyncio.wait([task], timeout=0))
+
+    async def run() -> Any:
+        model.waiting.clear()
+        again = asyncio.ensure_future(ask(cached))
+        await settle()
+        model.answer()
+        return await again
+
+    asyncio.run(run())
+    task.cancel()
+    stopped.run_until_complete(asyncio.wait([task]))
+    stopped.close()
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize("ask", CALLS)
+def test_an_unstable_model_is_never_stored(ask: Ask):
+    model = Slow(cacheable=False)
+    journal = Journal()
+    # the wrapper in between has no `cacheable` of its own
+    cached = Cached(Limited(model, 4), journal)
+
+    async def run() -> None:
+        task = asyncio.ensure_future(ask(cached))
+        await settle()
+        model.answer()
+        await task
+
+    asyncio.run(run())
+    asyncio.run(run())
+    assert (len(model.asked), len(journal), cached.hits) == (2, 0, 0)
+
+
+def test_what_is_stored_under_an_unstable_models_name_is_not_its_answer():
+    # it may be from another lambda of an earlier run
+    journal = Journal()
+    body = encode_reply(Completion("another's"))
+    journal.put(call_address("slow", "a", "0"), body, identity="slow")
+
+    async def run() -> Any:
+        model = Slow(cacheable=False)
+        task = asyncio.ensure_future(Cached(model, journal).agenerate(request()))
+        await settle()
+        model.answer()
+        return await task
+
+    assert texts(asyncio.run(run())) == ["a0 of call 1"]
+
+
+def test_overlapping_draws_in_flight_are_asked_once():
+    async def run() -> None:
+        model = Slow(cacheable=False)
+        cached = Cached(model, Journal())
+        last, all_three, first = (
+            asyncio.ensure_future(cached.agenerate(asked))
+            for asked in (request(draw=2), request(draws=3), request(draws=1))
+        )
+        await settle()
+        # the first asked for draw 2, so the second asks for 0 and 1 only, and the third waits for the second
+        assert model.asked == [("a", 2), ("a", 0, 1)]
+        model.answer()
+        model.answer()
+        assert len(await last) == 1
+        assert texts(await all_three)[:1] == texts(await first)
+        assert len(await all_three) == 2
+
+    asyncio.run(run())
+
+
+def test_a_draw_that_the_call_in_flight_left_out_is_asked_for():
+    async def run() -> None:
+        model = Slow(most=1)
+        cached = Cached(model, Journal())
+        both = asyncio.ensure_future(cached.agenerate(request(draws=2)))
+        await settle()
+        second = asyncio.ensure_future(cached.agenerate(request(draw=1)))
+        await settle()
+        model.answer()
+        await settle()
+        model.answer()
+        assert (len(await both), len(await second)) == (1, 1)
+        assert model.asked == [("a", 0), ("a", 1)]
+
+    asyncio.run(run())
+
+
+def test_texts_that_another_call_embeds_are_waited_for():
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        one = asyncio.ensure_future(cached.aembed(["a", "bb"]))
+        other = asyncio.ensure_future(cached.aembed(["bb", "ccc"]))
+        await settle()
+        assert model.asked == [("a", "bb"), ("ccc",)]
+        model.answer()
+        await settle()
+        model.answer()
+        assert (await one).tolist() == [[1, 1], [2, 1]]
+        assert (await other).tolist() == [[2, 1], [3, 1]]
+
+    asyncio.run(run())
+
+
+def test_what_was_shared_is_counted():
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        one = asyncio.ensure_future(cached.aembed(["a", "b"]))
+        other = asyncio.ensure_future(cached.aembed(["b", "a", "b"]))
+        await settle()
+        model.answer()
+        await asyncio.gather(one, other)
+        # two different texts that the other call embedded
+        assert (cached.shared, cached.hits) == (2, 0)
+
+    asyncio.run(run())
+
+
+class ClockedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose clock is set by hand."""
+
+    now = 1000.0
+
+    def time(self) -> float:
+        return self.now
+
+
+def test_a_time_limit_around_it_ends_only_the_call_of_the_one_it_limits():
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(model, Journal())
+        limited = asyncio.ensure_future(TimeLimited(cached, 5).agenerate(request()))
+        await settle()
+        patient = asyncio.ensure_future(cached.agenerate(request()))
+        await settle()
+        runner.get_loop().now += 6
+        with pytest.raises(ModelTimeout):
+            await limited
+        await settle()
+        model.answer()
+        model.answer()
+        assert texts(await patient) == ["a0 of call 2"]
+
+    with asyncio.Runner(loop_factory=ClockedLoop) as runner:
+        runner.run(run())
+
+
+def test_a_time_limit_stands_still_while_the_call_in_flight_waits_for_its_turn():
+    async def run() -> None:
+        model = Slow()
+        cached = Cached(Limited(model, 1), Journal())
+        busy = asyncio.ensure_future(cached.agenerate(request("busy")))
+        await settle()
+        queued = asyncio.ensure_future(cached.agenerate(request()))
+        await settle()
+        joined = asyncio.ensure_future(TimeLimited(cached, 5).agenerate(request()))
+        await settle()
+        runner.get_loop().now += 100
+        await settle()
+        assert not joined.done()
+
+        model.answer()  # ends the busy call: now it is the queued one's turn, and its time counts
+        await busy
+        await settle()
+        runner.get_loop().now += 6
+        with pytest.raises(ModelTimeout):
+            await joined
+        model.answer()
+        assert len(await queued) == 1
+
+    with asyncio.Runner(loop_factory=ClockedLoop) as runner:
+        runner.run(run())
