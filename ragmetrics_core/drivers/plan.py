@@ -7,9 +7,12 @@ from typing import Any
 from ragmetrics_core.drivers.asynchronous import Models
 from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.drivers.replay import now
+from ragmetrics_core.drivers.traffic import tokens_in
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models import LexicalJudge, OpenAIJudge
+from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate, Request
 from ragmetrics_core.record import CompareStep, RateStep
@@ -17,8 +20,8 @@ from ragmetrics_core.sample import Sample
 
 __all__ = ["Estimate", "Known", "plan_sample"]
 
-# A token is about four characters of English; other languages need up to three times as many.
-CHARACTERS_PER_TOKEN = 4
+# These give several draws for one call; of others it is not known before they are asked.
+AT_ONCE = (LexicalJudge, OpenAIJudge)
 
 Known = Callable[[Judge, Generate[Any]], Completion | None]
 
@@ -27,10 +30,13 @@ Known = Callable[[Judge, Generate[Any]], Completion | None]
 class Estimate:
     """What one metric would ask.
 
+    Several draws of one question are one call of a judge that gives several replies at once; a server that
+    does not know how (`n`) is asked for each.
+
     Attributes:
         exact: calls that follow from the samples alone.
         estimated: calls whose number or text depends on replies that are not there yet.
-        shared: calls that another metric before it in the list makes.
+        shared: replies that come from the calls of another metric before it in the list, or another sample.
         cached: replies that are in a journal.
         prompt_tokens, completion_tokens: of `exact` and `estimated` calls; about four characters a token.
         embedded: texts that would be embedded.
@@ -112,9 +118,9 @@ class _Planned(Interpreter):
         judges = self._asks.judges if request.votes else self._asks.judges[:1]
         draws = self._asks.repeats if request.votes else request.draws
         return [
-            Drawn(draw, await self._reply(judge, replace(request, draw=draw, draws=1), path))
+            Drawn(draw, completion)
             for judge in judges
-            for draw in range(request.draw, request.draw + draws)
+            for draw, completion in await self._draws(judge, replace(request, draws=draws), path)
         ]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
@@ -144,30 +150,37 @@ class _Planned(Interpreter):
             self._forks.add(path)
         return await super()._answer(request, path)
 
-    async def _reply(self, judge: Judge, request: Generate[Any], path: Path) -> Completion:
-        """The reply that is known, or the one that the stand-in gives; counted either way."""
-        is_first = self._is_first(call_address(judge.identity, request.digest, str(request.draw)))
-        known = self._known(judge, request)
-        if not is_first:
-            self.estimate.shared += 1
-        elif known is not None:
-            self.estimate.cached += 1
-        if known is not None:
-            return known
-        (guess,) = await self._stand_in.agenerate(request)
-        if is_first:
-            self._count(request, guess, is_exact=not any(self._follows(path, each) for each in self._guessed))
-        self._guessed.append(path)
-        return guess
-
-    def _count(self, request: Generate[Any], guess: Completion, *, is_exact: bool) -> None:
+    async def _draws(self, judge: Judge, request: Generate[Any], path: Path) -> list[tuple[int, Completion]]:
+        """The reply to each draw: the one that is known, or the stand-in's; counted either way."""
         estimate = self.estimate
-        if is_exact:
-            estimate.exact += 1
-        else:
-            estimate.estimated += 1
-        estimate.prompt_tokens += _tokens(sum(len(message.content) for message in request.messages))
-        estimate.completion_tokens += _tokens(len(guess.text))
+        at_once = isinstance(unwrapped(judge), AT_ONCE)
+        is_exact = not any(self._follows(path, each) for each in self._guessed)
+        replies = []
+        goes_on = False
+        for draw in range(request.draw, request.draw + request.draws):
+            one = replace(request, draw=draw, draws=1)
+            known = self._known(judge, one)
+            is_asked = False
+            if not self._is_first(call_address(judge.identity, request.digest, str(draw))):
+                estimate.shared += 1
+            elif known is not None:
+                estimate.cached += 1
+            else:
+                is_asked = True
+            if known is None:
+                (reply,) = await self._stand_in.agenerate(one)
+                self._guessed.append(path)
+            else:
+                reply = known
+            if is_asked:
+                estimate.completion_tokens += tokens_in(len(reply.text))
+                if not goes_on:
+                    estimate.exact += is_exact
+                    estimate.estimated += not is_exact
+                    estimate.prompt_tokens += tokens_in(sum(len(each.content) for each in request.messages))
+            goes_on = at_once and is_asked
+            replies.append((draw, reply))
+        return replies
 
     def _follows(self, path: Path, other: Path) -> bool:
         """Whether what is asked at a path comes after the reply at another one.
@@ -182,7 +195,3 @@ class _Planned(Interpreter):
             return False
         self._asked.add(address)
         return True
-
-
-def _tokens(characters: int) -> int:
-    return -(-characters // CHARACTERS_PER_TOKEN)

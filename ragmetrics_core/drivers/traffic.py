@@ -12,26 +12,34 @@ A model of a run is wrapped so, from the outside in; each layer is one concern:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally
 from ragmetrics_core.errors import BudgetSpent, ConfigError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, Cached, Limited, RateLimited, Retrying, TimeLimited
-from ragmetrics_core.models.wrapper import Wrapper
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, Usage
 
-__all__ = ["Meter", "Metered", "Price", "Spending", "Traffic", "wired"]
+__all__ = ["Meter", "Metered", "Price", "Spending", "Traffic", "tokens_in", "wired"]
+
+W = TypeVar("W", bound=Wrapper)
+
+# A token is about four characters of English; other languages need up to three times as many.
+CHARACTERS_PER_TOKEN = 4
+
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Price(NamedTuple):
     """What a model costs, in any currency, for a million tokens."""
 
-    prompt: float
-    completion: float
+    prompt: Amount
+    completion: Amount
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +47,10 @@ class Spending:
     """Limits of a run; None for no limit.
 
     Attributes:
-        calls: how often the judge may be asked, further attempts included; never exceeded.
-        tokens: prompt and completion tokens of the judge together.
+        calls: how often the judge may be asked, further attempts included; never exceeded, but for the
+            further attempts of a judge that retries by itself: they are counted when they have been made.
+        tokens: prompt and completion tokens of the judge together; estimated from the characters where the
+            judge does not count them.
         cost: in the currency of `price`. Tokens and cost are known only after a reply, so each call in
             flight is taken to become what the calls so far were on average.
         price: what the judge costs; needed with `cost`.
@@ -67,7 +77,14 @@ class Meter:
         self.tally = tally
         self._spending = spending
         self._in_flight = 0
+        self._started = 0
+        self._uncounted = Usage(0, 0)
+        self._retrying: list[tuple[Retrying, int]] = []
         self._limited = spending != Spending(price=spending.price)
+
+    def watch(self, judge: Retrying) -> None:
+        """Count the further attempts that a judge makes by itself from now on."""
+        self._retrying.append((judge, judge.retries))
 
     def start(self) -> None:
         """A call of the judge begins.
@@ -76,24 +93,37 @@ class Meter:
             BudgetSpent: a limit of the run is reached.
         """
         if self._limited:
+            self._count_calls()
             self._check()
-        self.tally.calls += 1
+        self._started += 1
         self._in_flight += 1
+        self._count_calls()
 
-    def end(self, replies: Sequence[Completion]) -> None:
+    def end(self, request: Generate[Any], replies: Sequence[Completion]) -> None:
         """A call of the judge has ended, with these replies."""
         self._in_flight -= 1
-        for reply in replies:
-            if reply.usage:
-                self.tally.prompt_tokens += reply.usage.prompt_tokens
-                self.tally.completion_tokens += reply.usage.completion_tokens
+        self._count_calls()
+        used = [reply.usage for reply in replies if reply.usage]
+        for usage in used:
+            self.tally.prompt_tokens += usage.prompt_tokens
+            self.tally.completion_tokens += usage.completion_tokens
+        if replies and not used and self._limited:
+            # a limit must hold for a judge that does not count, too; the tally has only what was counted
+            prompt = tokens_in(sum(len(message.content) for message in request.messages))
+            completion = sum(tokens_in(len(reply.text)) for reply in replies)
+            known = self._uncounted
+            self._uncounted = Usage(known.prompt_tokens + prompt, known.completion_tokens + completion)
+
+    def _count_calls(self) -> None:
+        self.tally.calls = self._started + sum(judge.retries - before for judge, before in self._retrying)
 
     def _check(self) -> None:
         limits, tally = self._spending, self.tally
         if limits.calls is not None and tally.calls >= limits.calls:
             raise BudgetSpent(f"the run may make no more than {limits.calls:,} calls")
-        prompt, completion = tally.prompt_tokens, tally.completion_tokens
-        ended = tally.calls - self._in_flight
+        prompt = tally.prompt_tokens + self._uncounted.prompt_tokens
+        completion = tally.completion_tokens + self._uncounted.completion_tokens
+        ended = self._started - self._in_flight
         expected = 1 + self._in_flight / ended if ended else 1.0
         if limits.tokens is not None and (prompt + completion) * expected >= limits.tokens:
             raise BudgetSpent(f"the run may use no more than {limits.tokens:,} tokens")
@@ -117,7 +147,7 @@ class Metered(Wrapper):
             replies = await super().agenerate(request)
             return replies
         finally:
-            self.meter.end(replies)
+            self.meter.end(request, replies)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """Forward the texts."""
@@ -156,14 +186,18 @@ class Traffic:
         if self.timeout is not None:
             layer = TimeLimited(layer, self.timeout)
         layer = Limited(layer, self.concurrency)
-        if isinstance(model, Judge) and (self.requests_per_minute or self.tokens_per_minute):
+        is_judge = isinstance(unwrapped(model), Judge)  # a wrapper has the methods of every kind
+        if is_judge and (self.requests_per_minute or self.tokens_per_minute):
             layer = RateLimited(
                 layer,
                 requests_per_minute=self.requests_per_minute,
                 tokens_per_minute=self.tokens_per_minute,
             )
-        if not _has(model, Retrying):
+        own = _own(model, Retrying)
+        if own is None:
             layer = Retrying(layer, self.attempts)
+        elif is_judge:
+            meter.watch(own)
         return Cached(layer, journal)
 
 
@@ -177,10 +211,15 @@ def wired(models: Models, traffic: Traffic, journal: Journal, spending: Spending
     return Calls(replace(models, judges=judges, embedder=embedder, scorer=scorer), counts)
 
 
-def _has(model: object, kind: type[Wrapper]) -> bool:
-    """Whether a model is such a wrapper, or holds one."""
+def tokens_in(characters: int) -> int:
+    """About how many tokens a text of so many characters has."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+def _own(model: object, kind: type[W]) -> W | None:
+    """The wrapper of such a kind that a model is, or holds; None when there is none."""
     while isinstance(model, Wrapper):
         if isinstance(model, kind):
-            return True
+            return model
         model = model.inner
-    return False
+    return None

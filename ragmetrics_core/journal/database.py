@@ -199,7 +199,8 @@ class Database:
                 f"there is no folder {path.parent} for the journal {self._name}: create it first"
             )
         log = path.with_name(f"{path.name}-wal")
-        if log.exists():
+        # asked in this order: another process may make both right now, and it makes the log last
+        if log.exists() and not path.exists():
             # SQLite would take the log of an earlier file for this one's.
             raise RecordError(
                 f"the journal {self._name} is gone but {log.name} beside it is not: put the journal back, or "

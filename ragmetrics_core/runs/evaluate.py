@@ -270,6 +270,8 @@ class Evaluation:
         self._progress = progress
         self._samples = self._kept = self._rejected = self._failed = 0
         self._taking = asyncio.Lock()
+        # ids are unique in what is read, so a run that begins need not look for earlier scores
+        self._begins = not folder.sample_ids
 
     async def run(self, rows: AsyncIterator[Sample | BadRow], *, workers: int) -> None:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
@@ -305,7 +307,8 @@ class Evaluation:
 
     async def _measure(self, sample: Sample) -> None:
         try:
-            self._folder.check_sample(sample)
+            if not self._begins:
+                self._folder.check_sample(sample)
         except SampleError as error:
             self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
             return
@@ -316,7 +319,7 @@ class Evaluation:
             return
         asked: dict[str, Prompt[Any]] = {}
         records = await measure_sample(sample, wanted, self._calls, prompts=asked)
-        self._folder.add_sample(sample)
+        self._folder.add_sample(sample, is_new=self._begins)
         self._folder.add_prompts(asked)
         self._folder.add_records(records)
         for record in records:
@@ -329,6 +332,8 @@ class Evaluation:
 
     def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
         """The metrics that the sample has no finished score of."""
+        if self._begins:
+            return self._metrics
         statuses = self._folder.statuses(sample_id)
         if not statuses:
             return self._metrics

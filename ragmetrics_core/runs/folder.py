@@ -93,7 +93,6 @@ class Folder:
         self._index = Index()
         self._texts: dict[str, PromptText] = {}
         self._read_all()
-
     @classmethod
     def begin(cls, path: str | Path | None, manifest: Manifest, *, overwrite: bool = False) -> "Folder":
         """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
@@ -171,14 +170,15 @@ class Folder:
         if known is not None and known.digest != sample.digest and self.statuses(sample.id):
             raise SampleError("the run has scores of a sample of this id with other content; use a new id")
 
-    def add_sample(self, sample: Sample) -> None:
-        """Add a sample, unless the run has it.
+    def add_sample(self, sample: Sample, *, is_new: bool = False) -> None:
+        """Add a sample, unless the run has it; `is_new` says that it has not.
 
         Raises:
             SampleError: the run has scores of another sample of this id.
         """
-        self.check_sample(sample)
-        known = self._index.sample(sample.id)
+        if not is_new:
+            self.check_sample(sample)
+        known = None if is_new else self._index.sample(sample.id)
         if known is None or known.digest != sample.digest:
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
             (offset,) = self._samples.append(line)

@@ -6,12 +6,13 @@ run is, a few megabytes of the index are in memory. It is derived from the run's
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragmetrics_core.runs.summary import Outcome
 
 __all__ = ["Index", "Key", "Known", "Place"]
 
+GATHERED = 500
 _TABLES = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
@@ -55,6 +56,7 @@ class Index:
         self._rows = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._rows.executescript(_TABLES)
         self._signatures: list[str] = []
+        self._waiting: list[tuple[Any, ...]] = []
         self._numbers: dict[str, int] = {}
 
     def add_sample(self, sample_id: str, digest: str, offset: int) -> None:
@@ -72,12 +74,7 @@ class Index:
             number = self._numbers[key.signature] = len(self._signatures)
             self._signatures.append(key.signature)
         low, high = outcome.bounds or (None, None)
-        self._rows.execute(
-            "INSERT INTO records (id, signature, file, place, status, value, low, high, declined, reason) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
-            "file = excluded.file, place = excluded.place, status = excluded.status, "
-            "value = excluded.value, low = excluded.low, high = excluded.high, "
-            "declined = excluded.declined, reason = excluded.reason",
+        self._waiting.append(
             (
                 key.sample_id,
                 number,
@@ -89,7 +86,21 @@ class Index:
                 outcome.declined,
                 # half a character in the words of a server has no UTF-8 form
                 outcome.reason and outcome.reason.encode("utf-8", "replace").decode(),
-            ),
+            )
+        )
+        if len(self._waiting) >= GATHERED:
+            self._write()
+
+    def _write(self) -> None:
+        """Write what was gathered: many rows in one go take a fifth of the time."""
+        rows, self._waiting = self._waiting, []
+        self._rows.executemany(
+            "INSERT INTO records (id, signature, file, place, status, value, low, high, declined, reason) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
+            "file = excluded.file, place = excluded.place, status = excluded.status, "
+            "value = excluded.value, low = excluded.low, high = excluded.high, "
+            "declined = excluded.declined, reason = excluded.reason",
+            rows,
         )
 
     def sample(self, sample_id: str) -> Known | None:
@@ -99,6 +110,7 @@ class Index:
 
     def record(self, key: Key) -> Place | None:
         """Where a record stands; None when there is none."""
+        self._write()
         found = self._rows.execute(
             "SELECT file, place FROM records WHERE id = ? AND signature = ?",
             (key.sample_id, self._numbers.get(key.signature, -1)),
@@ -107,11 +119,13 @@ class Index:
 
     def statuses(self, sample_id: str) -> dict[str, str]:
         """The statuses of a sample's records, by signature."""
+        self._write()
         rows = self._rows.execute("SELECT signature, status FROM records WHERE id = ?", (sample_id,))
         return {self._signatures[signature]: status for signature, status in rows}
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What the records came to."""
+        self._write()
         rows = self._rows.execute(
             "SELECT id, signature, status, value, low, high, declined, reason FROM records ORDER BY number"
         )
@@ -138,11 +152,13 @@ class Index:
 
     def names(self) -> Iterator[Key]:
         """The keys of all records, one after another."""
+        self._write()
         rows = self._rows.execute("SELECT id, signature FROM records ORDER BY number")
         return (Key(sample_id, self._signatures[signature]) for sample_id, signature in rows)
 
     def count(self, table: str) -> int:
         """How many samples, or records, there are."""
+        self._write()
         query = {"samples": "SELECT count(*) FROM samples", "records": "SELECT count(*) FROM records"}[table]
         (found,) = self._rows.execute(query).fetchone()
         return int(found)

@@ -6,16 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from ragmetrics_core.drivers import Estimate, Price, plan_sample
+from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.models.lexical import LexicalJudge
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.runs.evaluate import ASKED_AGAIN
-from ragmetrics_core.runs.folder import Folder
+from ragmetrics_core.runs.folder import Folder, Manifest
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare, prompt_names
 from ragmetrics_core.runs.prices import Prices, price_of
+from ragmetrics_core.sample import Sample
 
 __all__ = ["Plan", "aplan", "plan"]
 
@@ -77,7 +79,8 @@ def plan(
     With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
 
     Raises:
-        ConfigError: a mistake in the arguments, or a prompt for which the embedded judge has no rule.
+        ConfigError: a mistake in the arguments, a prompt for which the embedded judge has no rule, or the
+            folder holds another run.
     """
     return on_own_loop(
         aplan(
@@ -132,8 +135,8 @@ async def aplan(
         limit=limit,
     )
     for metric in prepared.metrics:
-        stand_in.check_prompts(metric.prompt_names)
-    earlier = _folder_in(out)
+        stand_in.check_prompts(prompt_names(metric))
+    earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: Estimate() for metric in prepared.metrics}
     counted = kept = rejected = 0
     asked: set[Hashable] = set()
@@ -144,7 +147,7 @@ async def aplan(
             return None if body is None else decode_reply(body)
 
         async for row in prepared.rows:
-            if isinstance(row, BadRow):
+            if isinstance(row, BadRow) or (earlier and _is_changed(row, earlier)):
                 rejected += 1
                 continue
             statuses = earlier.statuses(row.id) if earlier else {}
@@ -167,8 +170,23 @@ async def aplan(
     )
 
 
-def _folder_in(out: str | Path | None) -> Folder | None:
-    return Folder.open(out) if out is not None and (Path(out) / "manifest.json").is_file() else None
+def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:
+    """The run that would go on, if it has begun."""
+    if out is None or not (Path(out) / "manifest.json").is_file():
+        return None
+    folder = Folder.open(out)
+    if differences := folder.manifest.differences(manifest):
+        raise ConfigError(f"{out} holds another run: {'; '.join(differences)}. Choose another folder")
+    return folder
+
+
+def _is_changed(sample: Sample, run: Folder) -> bool:
+    """Whether the run has scores of another sample of this id."""
+    try:
+        run.check_sample(sample)
+    except SampleError:
+        return True
+    return False
 
 
 def _journal_in(out: str | Path | None, cache: str | Path | None) -> Journal:

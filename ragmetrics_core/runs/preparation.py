@@ -17,7 +17,7 @@ from ragmetrics_core.runs.folder import Manifest, MetricEntry
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples
 from ragmetrics_core.sample import Sample
 
-__all__ = ["AnyJudge", "Metrics", "Preparation", "prepare"]
+__all__ = ["AnyJudge", "Metrics", "Preparation", "prepare", "prompt_names"]
 
 T = TypeVar("T")
 Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
@@ -74,7 +74,7 @@ async def prepare(
     if prompts is not None:
         texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
         chosen = _with_prompts(chosen, texts)
-    judges = tuple(map(as_judge, panel or ([judge] if judge is not None else [])))
+    judges = _different(tuple(map(as_judge, panel or ([judge] if judge is not None else []))))
     models = Models(
         judges=judges,
         embedder=as_embedder(embedder) if embedder is not None else None,
@@ -96,6 +96,23 @@ async def prepare(
     )
 
 
+def prompt_names(metric: Metric[Any]) -> frozenset[str]:
+    """The names of the prompts that a metric asks, with those of its parts."""
+    return metric.prompt_names.union(*(prompt_names(of_part(each)) for each in metric.parts_used))
+
+
+def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
+    """The judges, each once: what two of one identity say could not be told apart, nor asked for twice."""
+    names = [judge.identity for judge in judges]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(
+            f"the panel has two judges {twice!r}: for further draws of one judge pass repeats=..., "
+            "and give different functions a name: CallableJudge(function=..., identity=...)"
+        )
+    return judges
+
+
 def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metric[Any], ...]:
     if isinstance(first, Sample) and first.reference is None:
         notes.append(
@@ -108,7 +125,7 @@ def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metri
 def _with_prompts(
     metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]
 ) -> tuple[Metric[Any], ...]:
-    asked = {name for metric in metrics for name in _prompt_names(metric)}
+    asked = {name for metric in metrics for name in prompt_names(metric)}
     unused = sorted(set(texts) - asked)
     if unused:
         raise ConfigError(
@@ -127,18 +144,13 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
                 )
         for judge in models.judges:
             if isinstance(judge, PromptChecker) and "judge" in _needs(metric):
-                judge.check_prompts(_prompt_names(metric))
+                judge.check_prompts(prompt_names(metric))
 
 
 def _needs(metric: Metric[Any]) -> frozenset[str]:
     """The models that a metric with these settings uses: those of its parts, or its own."""
     parts = list(metric.parts_used)
     return frozenset().union(*(_needs(of_part(each)) for each in parts)) if parts else metric.needs
-
-
-def _prompt_names(metric: Metric[Any]) -> frozenset[str]:
-    """The prompts that a metric asks, with those of its parts."""
-    return metric.prompt_names.union(*(_prompt_names(of_part(each)) for each in metric.parts_used))
 
 
 def _manifest(

@@ -24,15 +24,11 @@ def read_prices(path: str | Path) -> Mapping[str, Price]:
     """
     try:
         fields: Any = json.loads(Path(path).read_bytes())
-        return _table().validate_python(fields, strict=True)
     except OSError as error:
         raise ConfigError(f"the price table {path} cannot be read: {error.strerror or error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = " of ".join(map(str, reversed(first["loc"]))) or "the table"
-        raise ConfigError(f"the price table {path}: {place}: {first['msg']}") from None
     except ValueError as error:
         raise ConfigError(f"the price table {path} is no JSON: {error}") from None
+    return _checked(fields, f"the price table {path}")
 
 
 def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
@@ -41,11 +37,11 @@ def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
     Of a panel it is the dearest, so that a limit holds.
 
     Raises:
-        ConfigError: the table has no entry for a judge's model.
+        ConfigError: it is no table, or has no entry for a judge's model.
     """
     if prices is None or not judges:
         return None
-    table = read_prices(prices) if isinstance(prices, str | Path) else prices
+    table = read_prices(prices) if isinstance(prices, str | Path) else _checked(prices, "prices")
     found = []
     for judge in judges:
         names = [judge.identity, str(getattr(judge, "model", ""))]
@@ -59,5 +55,13 @@ def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
     return Price(max(each.prompt for each in found), max(each.completion for each in found))
 
 
-def _table() -> TypeAdapter[dict[str, Price]]:
-    return TypeAdapter(dict[str, Price])
+def _checked(table: Any, name: str) -> Mapping[str, Price]:
+    try:
+        return TypeAdapter(dict[str, Price]).validate_python(table, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = " of ".join(map(repr, reversed(first["loc"]))) or "all of it"
+        raise ConfigError(
+            f"{name}, {place}: {first['msg']}. An entry is a model's name with its prices for a million "
+            'tokens: {"MODEL": {"prompt": 0.4, "completion": 1.6}}'
+        ) from None

@@ -1,0 +1,216 @@
+"""The same command again goes on: finished scores are kept, and no answered call is paid for twice."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.runs import export_wave, import_replies, merge, plan
+from ragmetrics_core.testing import ScriptedJudge
+
+REPLIES = {
+    "statements": {"statements": ["The capital is Paris."], "declined": False},
+    "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
+    "reference_statements": {"statements": ["Paris is it."]},
+    "reference_verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
+    "answer_verdicts": {"verdicts": [{"number": 1, "verdict": "no"}]},
+}
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"q{number}",
+            "question": f"Question {number}?",
+            "answer": f"Paris {number}.",
+            "contexts": [f"Paris {number} is the capital."],
+            "reference": f"Paris {number}",
+        }
+        for number in range(count)
+    ]
+
+
+def scripted(**replies: Any) -> ScriptedJudge:
+    return ScriptedJudge({**REPLIES, **replies})
+
+
+def lines(run: Path) -> dict[tuple[str, str], str]:
+    """The last line of each score."""
+    found = [json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    return {(each["sample_id"], each["signature"]): json.dumps(each) for each in found}
+
+
+def test_a_finished_run_again_makes_no_call(tmp_path):
+    evaluate(rows(3), judge=scripted(), out=tmp_path / "run")
+    judge = scripted()
+    run = evaluate(rows(3), judge=judge, out=tmp_path / "run")
+    assert judge.asked == []
+    assert (len(run), len(run.keys), run.finished) == (3, 6, True)
+
+
+def test_new_samples_are_added_and_only_they_are_asked_about(tmp_path):
+    evaluate(rows(2), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    judge = scripted()
+    run = evaluate(rows(3), metrics="faithfulness", judge=judge, out=tmp_path / "run")
+    assert len(judge.asked) == 2  # statements and verdicts of the third sample
+    # two calls a sample, over both parts of the run
+    assert run.tally["calls"] == 6
+
+
+def test_what_failed_is_asked_again_and_what_was_answered_is_not(tmp_path):
+    broken = scripted(verdicts=ModelError("down"))
+    first = evaluate(rows(1), metrics="faithfulness", judge=broken, out=tmp_path / "run")
+    assert first.score("q0", "faithfulness").status == "model_error"
+    judge = scripted()
+    again = evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run")
+    assert again.score("q0", "faithfulness").value == 1.0
+    assert [request.prompt.name for request in judge.asked] == ["verdicts"]
+
+
+def test_a_reply_that_could_not_be_read_is_never_served_again(tmp_path):
+    first = evaluate(rows(1), metrics="faithfulness", judge=scripted(statements="%"), out=tmp_path / "run")
+    assert first.score("q0", "faithfulness").status == "parse_error"
+    judge = scripted()
+    again = evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run")
+    assert again.score("q0", "faithfulness").value == 1.0
+    assert judge.count("statements") == 1
+
+
+def test_a_sample_whose_content_changed_is_rejected_and_its_scores_stay(tmp_path):
+    evaluate(rows(1), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    changed = [{**rows(1)[0], "answer": "Lyon."}]
+    run = evaluate(changed, metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    assert [row.where for row in run.rejected] == ["sample q0"]
+    assert run.sample("q0").answer == "Paris 0."
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"metrics": "context_recall"}, "it does not measure context_recall/strict.1"),
+        ({"repeats": 3}, "its repeats is 1, not 3"),
+        ({"judge": ScriptedJudge({}, identity="other")}, "its judge is scripted, not other"),
+    ],
+)
+def test_another_run_is_refused_with_what_differs(tmp_path, change, told):
+    evaluate(rows(1), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    with pytest.raises(ConfigError, match=told):
+        evaluate(rows(1), out=tmp_path / "run", **{"metrics": "faithfulness", "judge": scripted(), **change})
+
+
+def test_a_shared_cache_pays_for_nothing_twice(tmp_path):
+    evaluate(rows(2), judge=scripted(), out=tmp_path / "a", cache=tmp_path / "cache.sqlite")
+    judge = scripted()
+    evaluate(rows(2), judge=judge, out=tmp_path / "b", cache=tmp_path / "cache.sqlite")
+    assert judge.asked == []
+    assert lines(tmp_path / "a") == lines(tmp_path / "b")
+
+
+def test_a_function_without_a_stable_name_is_never_cached_across_runs(tmp_path):
+    asked = []
+
+    def judge(prompt: str) -> str:
+        asked.append(prompt)
+        return json.dumps({"statements": []})
+
+    for name in ("a", "b"):
+        evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / name, cache=tmp_path / "c")
+    assert len(asked) == 2
+
+
+def test_the_limit_of_calls_holds_and_the_rest_is_cancelled_until_it_is_raised(tmp_path):
+    first = scripted()
+    run = evaluate(rows(5), metrics="faithfulness", judge=first, out=tmp_path / "run", max_calls=3)
+    assert len(first.asked) == 3
+    assert set(run.mean("faithfulness").statuses) <= {"ok", "cancelled"}
+    rest = scripted()
+    whole = evaluate(rows(5), metrics="faithfulness", judge=rest, out=tmp_path / "run")
+    # two calls a sample, of which three were paid before
+    assert len(rest.asked) == 7
+    assert whole.mean("faithfulness").statuses == {"ok": 5}
+    assert list(whole.audit()) == []
+
+
+def test_waves_give_the_records_of_the_online_run(tmp_path):
+    online = evaluate(rows(2), judge=scripted(), out=tmp_path / "online")
+    assert online.finished
+    reply = {}
+    for record in online.records():
+        for step in record.generate_steps:
+            reply[step.rendered_digest] = step.reply
+    waves = 0
+    while True:
+        asked: list[tuple[str, str]] = []
+        judge = Asked(asked)
+        wave = export_wave(rows(2), tmp_path / "wave.jsonl", out=tmp_path / "waves", judge=judge)
+        if not wave.waiting:
+            break
+        waves += 1
+        requests = [json.loads(line) for line in (tmp_path / "wave.jsonl").read_text().splitlines()]
+        replies = [
+            {"custom_id": each["custom_id"], "reply": reply[each["body"]["digest"]]} for each in requests
+        ]
+        (tmp_path / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)))
+        assert import_replies(tmp_path / "waves", tmp_path / "replies.jsonl").replies == len(requests)
+    assert waves == 2  # statements, then verdicts
+    assert lines(tmp_path / "waves") == {
+        key: json.dumps(json.loads(line)) for key, line in lines(tmp_path / "online").items()
+    }
+
+
+class Asked:
+    """A judge that is asked by file and never by a call."""
+
+    identity = "scripted"
+
+    def __init__(self, asked: list[tuple[str, str]]) -> None:
+        self.asked = asked
+
+    def body(self, request: Generate[Any]) -> dict[str, object]:
+        return {"model": "scripted", "digest": request.digest}
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        raise AssertionError("the judge is not asked")
+
+
+def test_a_plan_counts_what_the_run_then_asks_and_makes_no_call():
+    found = plan(rows(4), judge="embedded")
+    run = evaluate(rows(4), judge="embedded")
+    assert (found.total.calls, found.total.shared) == (run.tally["calls"], run.tally["shared"])
+    # statements of answer and reference follow from the sample; the verdicts depend on them
+    assert found.total.exact == 8
+
+
+def test_votes_decide_by_majority_and_a_tie_is_not_supported():
+    def reply(request: Generate[Any]) -> Any:
+        if request.prompt.name == "statements":
+            return REPLIES["statements"]
+        return {"verdicts": [{"number": 1, "verdict": "yes" if request.draw == 0 else "no"}]}
+
+    run = evaluate(rows(1), metrics="faithfulness", judge=OneDraw(reply), repeats=2)
+    (verdict,) = run.record("q0", "faithfulness").verdicts
+    assert (verdict.supported, verdict.votes, verdict.tally) == (False, (True, False), "1 of 2 votes, a tie")
+    assert list(run.audit()) == []
+
+
+class OneDraw(ScriptedJudge):
+    """Answers each draw by itself, as most servers do."""
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        return (await super().agenerate(request))[:1]
+
+
+def test_two_halves_merge_into_the_whole(tmp_path):
+    evaluate(rows(4)[:2], judge=scripted(), out=tmp_path / "a")
+    evaluate(rows(4)[2:], judge=scripted(), out=tmp_path / "b")
+    merged = merge(tmp_path / "a", tmp_path / "b", out=tmp_path / "c")
+    assert (len(merged), len(merged.keys), list(merged.audit())) == (4, 8, [])
+    judge = scripted()
+    evaluate(rows(4), judge=judge, out=tmp_path / "c")
+    assert judge.asked == []
+    assert len(Run.load(tmp_path / "c").keys) == 8
