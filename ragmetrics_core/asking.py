@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Evidence, Judged, Labels, Measurement, Verdict, majority
+from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
 from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, VerdictList, align, locate
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Compare, Fork, Generate, Part, Rate, Reply, Review, Segment, Steps
@@ -96,30 +96,31 @@ def ask_each(
     """
     if not items:
         return Judged()
-    numbered = tuple(Item(number, text) for number, text in enumerate(items, start=1))
+    numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
     answers = yield from together(*(_ask_batch(prompt, batch, variables) for batch in batches))
     found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
     if not found:
         raise StepFailed("parse_error", f"{prompt.id}: no verdict could be read from the reply")
-    verdicts = tuple(
-        _verdict(about, item, found.get(item.number), source, variables.get(source, ())) for item in numbered
-    )
-    dropped = tuple(text for answer in answers for text in answer.dropped)
-    return (yield from review(verdicts, labels=labels, dropped=dropped))
+    shown = variables.get(source, ())
+    texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
+    decisions = [_decision(text, found.get(number), source, texts) for number, text in numbered]
+    dropped = [text for answer in answers for text in answer.dropped]
+    return (yield from review(decisions, about=about, labels=labels, dropped=dropped))
 
 
 def review(
-    verdicts: Sequence[Verdict], *, labels: Labels = SUPPORTED, dropped: Sequence[str] = ()
+    decisions: Sequence[Decision], *, about: str, labels: Labels = SUPPORTED, dropped: Sequence[str] = ()
 ) -> Steps[Judged]:
-    """Put verdicts on the record, with a person's corrections applied, and get those that count.
+    """Put decisions on the record, with a person's corrections applied, and get those that count.
 
     Args:
-        verdicts: one for each text, in order.
+        decisions: one for each text, in order.
+        about: what the texts are, for the record.
         labels: what a positive and a negative verdict are called.
         dropped: what was read and does not count, with reasons.
     """
-    judged: Judged = yield Review(tuple(verdicts), labels, tuple(dropped))
+    judged: Judged = yield Review(tuple(decisions), about, labels, tuple(dropped))
     return judged
 
 
@@ -186,7 +187,7 @@ def _ask_batch(
 def _attempt(
     prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object], *, again: bool
 ) -> Steps[_Batch]:
-    numbers = tuple(item.number for item in items)
+    numbers = tuple([item.number for item in items])
     shown = {**variables, "items": tuple(items)}
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
         prompt=prompt, variables=shown, hints=_hints(shown, numbers), draw=int(again), again=again, votes=True
@@ -217,22 +218,12 @@ def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     return reply.reading.value
 
 
-def _verdict(about: str, item: Item, decided: _Decided | None, source: str, shown: object) -> Verdict:
+def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[str]) -> Decision:
     if decided is None:
-        return Verdict(about=about, text=item.text, supported=None)
-    found = decided.verdict
-    texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
-    evidence = tuple(
-        Evidence(quote=quote, source=source, span=locate(quote, texts)) for quote in found.evidence
-    )
-    return Verdict(
-        about=about,
-        text=item.text,
-        supported=found.supported,
-        reason=found.reason,
-        evidence=evidence,
-        votes=decided.votes,
-    )
+        return Decision(text, None)
+    found, votes = decided
+    evidence = [Evidence(quote=quote, source=source, span=locate(quote, shown)) for quote in found.evidence]
+    return Decision(text, found.supported, found.reason, tuple(evidence), votes=votes)
 
 
 def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hints:
@@ -240,6 +231,7 @@ def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hi
     for value in variables.values():
         if isinstance(value, str):
             texts.append(value)
-        elif isinstance(value, Sequence):
-            texts += [each.text if isinstance(each, Item) else str(each) for each in value]
+        elif not isinstance(value, int):
+            values = cast("Sequence[Any]", value)
+            texts += [each.text if isinstance(each, Item) else str(each) for each in values]
     return Hints(numbers, tuple(texts))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ragmetrics_core.parsers import Span
 
 __all__ = [
+    "Decision",
     "Evidence",
     "Judged",
     "Labels",
@@ -45,9 +46,29 @@ class Evidence:
     span: Span | None = None
 
 
+class Decision(NamedTuple):
+    """What a metric hands in about one text; the driver makes a `Verdict` of it.
+
+    Attributes:
+        text: the text.
+        supported: the decision; None when the judge gave none.
+        reason: why, in the judge's words.
+        evidence: what the judge quoted.
+        cosine: the similarity that belongs to the text, where the metric compares texts.
+        votes: what each said, where the run asked several times or several judges.
+    """
+
+    text: str
+    supported: bool | None
+    reason: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    cosine: float | None = None
+    votes: tuple[bool, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What was decided about one numbered text.
+    """What was decided about one numbered text, at its place in the record.
 
     Attributes:
         number: the verdict's number in its record, from 1.
@@ -84,24 +105,6 @@ class Verdict:
         told = f"{sum(self.votes)} of {len(self.votes)} votes"
         return f"{told}, a tie" if 2 * sum(self.votes) == len(self.votes) else told
 
-    def settled(self, *, number: int, path: str, labels: Labels, correction: bool | None) -> "Verdict":
-        """The verdict at its place in the record; a person's correction overrules the judge."""
-        # written out, because `dataclasses.replace` takes four times as long and there can be hundreds
-        supported = self.supported if correction is None else correction
-        return Verdict(
-            number=number,
-            about=self.about,
-            text=self.text,
-            supported=supported,
-            label=labels.of(supported),
-            reason=self.reason,
-            evidence=self.evidence,
-            cosine=self.cosine,
-            overruled=None if correction is None else self.supported,
-            votes=self.votes,
-            path=path,
-        )
-
 
 def majority(votes: Sequence[bool]) -> bool:
     """Whether more than half of the votes are positive; a tie is not.
@@ -114,31 +117,30 @@ def majority(votes: Sequence[bool]) -> bool:
 
 @dataclass(frozen=True)
 class Judged:
-    """The verdicts on all items of one question, in the items' order; none is left out."""
+    """The decisions on all items of one question, in the items' order; none is left out.
 
-    verdicts: tuple[Verdict, ...] = ()
+    Attributes:
+        known: the decisions, None where there is none.
+    """
+
+    known: tuple[bool | None, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.verdicts)
+        return len(self.known)
 
     @property
     def supported(self) -> int:
-        """How many verdicts are positive."""
-        return sum(verdict.supported is True for verdict in self.verdicts)
+        """How many decisions are positive."""
+        return self.known.count(True)
 
     @property
     def missing(self) -> int:
-        """How many items have no verdict."""
-        return sum(verdict.supported is None for verdict in self.verdicts)
-
-    @property
-    def known(self) -> tuple[bool | None, ...]:
-        """The decisions, None where there is none."""
-        return tuple(verdict.supported for verdict in self.verdicts)
+        """How many items have no decision."""
+        return self.known.count(None)
 
     def filled(self, value: bool) -> tuple[bool, ...]:
         """The decisions, with `value` in place of missing ones."""
-        return tuple(value if known is None else known for known in self.known)
+        return tuple([value if known is None else known for known in self.known])
 
 
 class Bounds(NamedTuple):
@@ -201,7 +203,7 @@ def score(
         bounds: gives the bounds from decisions that may be None; by default the formula is taken to
             rise with every positive verdict, so that its extremes are all missing "no" and all "yes".
     """
-    missing = sum(group.missing for group in judged)
+    missing = sum([group.missing for group in judged])
     numbers = spelled.format(**counts)
     if not missing:
         value = formula(*(group.filled(False) for group in judged))

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkabl
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.measurement import Labels, Verdict
+from ragmetrics_core.measurement import Decision, Labels
 from ragmetrics_core.parsers import Answer, Hints, Reading
 from ragmetrics_core.prompts import Message, Prompt
 
@@ -131,9 +131,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Hand in verdicts; a person's corrections are applied and the record keeps both."""
+    """Hand in decisions on texts of a kind; a person's corrections are applied, the record keeps both."""
 
-    verdicts: tuple[Verdict, ...]
+    decisions: tuple[Decision, ...]
+    about: str
     labels: Labels
     dropped: tuple[str, ...] = ()
 

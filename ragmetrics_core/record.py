@@ -5,15 +5,15 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.measurement import Measurement, Verdict
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.sample import Sample
 
@@ -34,13 +34,13 @@ Status = Literal[
 ]
 
 SCHEMA = 1
-_SEAL = re.compile(r',"digest":"[^"]*"\}\s*$')
+_SEAL = lazy(r',"digest":"[^"]*"\}\s*$')
 
 
 class _Stored(BaseModel):
     """Data of a record: frozen, finite; fields of a later version are kept as they are."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, defer_build=True)
 
 
 class GenerateStep(_Stored):
@@ -111,7 +111,8 @@ class RateStep(_Stored):
     ratings: tuple[float, ...]
 
 
-Step = Annotated[GenerateStep | CompareStep | RateStep, Field(discriminator="kind")]
+# Written as the step that it is: a union would try its members, which takes twice as long.
+Step = SerializeAsAny[Annotated[GenerateStep | CompareStep | RateStep, Field(discriminator="kind")]]
 
 
 class Correction(_Stored):
@@ -177,7 +178,7 @@ class Record(_Stored):
         sample, prompts: attached when hydrated; None in a stored record.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
     schema_: int = Field(default=SCHEMA, alias="schema")
     sample_id: str

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -45,7 +45,7 @@ class MissingField(SampleError):
 class Turn(BaseModel):
     """One message of the conversation before the question."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     role: str
     content: str
@@ -72,7 +72,7 @@ class Sample(BaseModel):
         labels: everything else that is known about the sample, for the study; no part of the content.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     id: str = ""
     question: str | None = None
@@ -200,6 +200,7 @@ class View:
     language: str | None = field(default=None, kw_only=True)
 
     @classmethod
+    @cache
     def required(cls) -> tuple[str, ...]:
         """Names of the sample's fields that the view cannot do without."""
         return tuple(item.name for item in fields(cls) if item.default is MISSING)
@@ -211,10 +212,11 @@ class View:
         Raises:
             MissingField: the sample lacks one of them.
         """
-        for name in cls.required():
-            if getattr(sample, name) is None:
+        values = {name: getattr(sample, name) for name in cls.required()}
+        for name, value in values.items():
+            if value is None:
                 raise MissingField(name)
-        return cls(**{item.name: getattr(sample, item.name) for item in fields(cls)})
+        return cls(**values, language=sample.language)
 
 
 @dataclass(frozen=True, slots=True)

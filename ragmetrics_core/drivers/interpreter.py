@@ -5,19 +5,16 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import replace
-from functools import cache
-from importlib.metadata import version
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.parsers import split_sentences
-from ragmetrics_core.prompts import Prompt, digest_of
+from ragmetrics_core.parsers import Answer, Hints, Reading, split_sentences
+from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
 from ragmetrics_core.protocol import (
     Compare,
     Completion,
@@ -47,6 +44,8 @@ __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
 T = TypeVar("T")
 Path = tuple[int, ...]
+Places = tuple[tuple[int, int], ...]
+Used = dict[str, Places]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
 AnyStep = GenerateStep | CompareStep | RateStep
@@ -60,26 +59,44 @@ class Drawn(NamedTuple):
     judge: str | None = None
 
 
+class _Split(NamedTuple):
+    """A text's digest, where its sentences stand, and the sentences."""
+
+    digest: str
+    places: Places
+    sentences: tuple[str, ...]
+
+
 class Segments:
-    """The sentences of a sample's texts, split once for all its metrics."""
+    """The sentences of a sample's texts, split and numbered once for all its metrics."""
 
     def __init__(self, known: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
         self._known = known or {}
-        self._texts: dict[str, tuple[str, tuple[tuple[int, int], ...]]] = {}
-        self._sentences: dict[str, tuple[str, ...]] = {}
+        self._texts: dict[str, _Split] = {}
+        self._numbered: dict[Sequence[str], str] = {}
 
-    def sentences(
-        self, text: str, used: dict[str, tuple[tuple[int, int], ...]], language: str | None
-    ) -> tuple[str, ...]:
+    def sentences(self, text: str, used: Used, language: str | None) -> tuple[str, ...]:
         """The sentences of a text; where they stand is noted in `used`, by the text's digest."""
-        if text not in self._texts:
+        found = self._texts.get(text)
+        if found is None:
             digest = digest_of(text)
             spans = self._known.get(digest)
-            self._texts[text] = digest, tuple(spans) if spans is not None else _spans(text, language)
-            self._sentences[text] = tuple(text[start:end] for start, end in self._texts[text][1])
-        digest, places = self._texts[text]
-        used[digest] = places
-        return self._sentences[text]
+            places = tuple(spans) if spans is not None else _spans(text, language)
+            sentences = tuple([text[start:end] for start, end in places])
+            found = self._texts[text] = _Split(digest, places, sentences)
+        used[found.digest] = found.places
+        return found.sentences
+
+    def numbered(self, chunks: Sequence[str], used: Used, language: str | None) -> str:
+        """The chunks with their sentences numbered; see `sentences`."""
+        for chunk in chunks:
+            self.sentences(chunk, used, language)
+        chunks = tuple(chunks)
+        if chunks not in self._numbered:
+            self._numbered[chunks] = numbered_sentences(
+                chunks, lambda chunk: self.sentences(chunk, used, language)
+            )
+        return self._numbered[chunks]
 
 
 class Interpreter(ABC):
@@ -108,9 +125,8 @@ class Interpreter(ABC):
         self._corrections = {(each.path, each.item): each for each in corrections}
         self._models = {"judge": judge, "embedder": embedder, "scorer": scorer}
         self._steps: dict[Path, AnyStep] = {}
-        self._verdicts: dict[Path, tuple[Verdict, ...]] = {}
-        self._notes: dict[Path, tuple[str, ...]] = {}
-        self._used_segments: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._reviews: dict[Path, Review] = {}
+        self._used_segments: Used = {}
         self._abstained: Abstained | None = None
         self._first_draw = 0
 
@@ -147,7 +163,7 @@ class Interpreter(ABC):
     def render(self, request: Generate[Any]) -> Generate[Any]:
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
-        messages = prompt.render(request.variables, split=self._sentences, again=request.again)
+        messages = prompt.render(request.variables, show=self._numbered, again=request.again)
         return Generate(
             prompt=prompt,
             variables=request.variables,
@@ -165,19 +181,20 @@ class Interpreter(ABC):
         answer: Any = None
         failure: StepFailed | None = None
         count = 0
-        with closing(steps):
+        try:
             while True:
-                try:
-                    request = steps.throw(failure) if failure else steps.send(answer)
-                except StopIteration as done:
-                    result: T = done.value
-                    return result
+                request = steps.throw(failure) if failure else steps.send(answer)
                 count += 1
                 failure = None
                 try:
                     answer = await self._answer(request, (*path, count))
                 except StepFailed as error:
                     failure = error
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            steps.close()
 
     async def _answer(self, request: Request, path: Path) -> Any:
         match request:
@@ -210,12 +227,13 @@ class Interpreter(ABC):
     def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
         prompt = request.prompt
         self.prompts[prompt.digest] = prompt
+        place = written(path)
         replies = []
         for number, (draw, completion, judge) in enumerate(drawn):
-            reading = prompt.answer.read(completion.text, request.hints)
+            reading, value, digest = _read(prompt.answer.read, completion.text, request.hints)
             usage = completion.usage
             self._steps[(*path, number)] = GenerateStep(
-                path=written(path),
+                path=place,
                 prompt=prompt.id,
                 prompt_digest=prompt.digest,
                 rendered_digest=request.digest,
@@ -223,13 +241,13 @@ class Interpreter(ABC):
                 again=request.again,
                 judge=judge,
                 reply=completion.text,
-                reply_digest=digest_of(completion.text),
+                reply_digest=digest,
                 model=completion.model,
                 finish_reason=completion.finish_reason,
                 prompt_tokens=usage.prompt_tokens if usage else None,
                 completion_tokens=usage.completion_tokens if usage else None,
                 rule=reading.rule,
-                value=None if reading.value is None else reading.value.model_dump(mode="json"),
+                value=value,
                 dropped=reading.dropped,
             )
             if reading.value is not None and (seen := reading.value.abstention()):
@@ -238,30 +256,49 @@ class Interpreter(ABC):
         return tuple(replies)
 
     def _review(self, request: Review, path: Path) -> Judged:
-        place = written(path)
-        settled = []
-        for item, verdict in enumerate(request.verdicts, start=1):
-            correction = self._corrections.get((place, item))
-            settled.append(
-                verdict.settled(
-                    number=item,
-                    path=place,
-                    labels=request.labels,
-                    correction=correction.supported if correction else None,
+        corrected = self._corrected(written(path))
+        self._reviews[path] = request
+        return Judged(
+            tuple([corrected.get(item, each.supported) for item, each in enumerate(request.decisions, 1)])
+        )
+
+    def _corrected(self, place: str) -> dict[int, bool]:
+        """A person's decisions at a place, by item."""
+        return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
+
+    def _verdicts(self) -> tuple[Verdict, ...]:
+        """All decisions at their places in the record; a person's overrules the judge's."""
+        verdicts: list[Verdict] = []
+        for path in sorted(self._reviews):
+            review = self._reviews[path]
+            place = written(path)
+            corrected = self._corrected(place)
+            for item, each in enumerate(review.decisions, start=1):
+                supported = corrected.get(item, each.supported)
+                verdicts.append(
+                    Verdict(
+                        number=len(verdicts) + 1,
+                        about=review.about,
+                        text=each.text,
+                        supported=supported,
+                        label=review.labels.of(supported),
+                        reason=each.reason,
+                        evidence=each.evidence,
+                        cosine=each.cosine,
+                        overruled=each.supported if item in corrected else None,
+                        votes=each.votes,
+                        path=place,
+                    )
                 )
-            )
-        self._verdicts[path] = tuple(settled)
-        self._notes[path] = request.dropped
-        return Judged(tuple(settled))
+        return tuple(verdicts)
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments, self.sample.language)
 
+    def _numbered(self, chunks: Sequence[str]) -> str:
+        return self._segments.numbered(chunks, self._used_segments, self.sample.language)
+
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> Record:
-        verdicts: list[Verdict] = []
-        for _, group in sorted(self._verdicts.items()):
-            first = len(verdicts)
-            verdicts += (replace(each, number=first + each.number) for each in group) if first else group
         return Record(
             sample_id=self.sample.id,
             sample_digest=self.sample.digest,
@@ -271,10 +308,10 @@ class Interpreter(ABC):
             settings=metric.settings,
             status=status,
             **outcome(measurement),
-            verdicts=tuple(verdicts),
-            steps=tuple(step for _, step in sorted(self._steps.items(), key=lambda item: item[0])),
+            verdicts=self._verdicts(),
+            steps=tuple([self._steps[path] for path in sorted(self._steps)]),
             segments=self._used_segments,
-            notes=tuple(note for _, notes in sorted(self._notes.items()) for note in notes),
+            notes=tuple([note for path in sorted(self._reviews) for note in self._reviews[path].dropped]),
             corrections=tuple(self._corrections.values()),
             abstained=self._abstained,
             versions=_versions(),
@@ -284,12 +321,13 @@ class Interpreter(ABC):
         )
 
 
-def written(path: Iterable[int]) -> str:
+@lru_cache(maxsize=4096)
+def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
 
 
-def _spans(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
+def _spans(text: str, language: str | None) -> Places:
     """Where the sentences of a text stand in it."""
     spans = []
     position = 0
@@ -300,6 +338,24 @@ def _spans(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
+class _Read(NamedTuple):
+    """A reply as it was read, what goes on record of it, and the digest of its text."""
+
+    reading: Reading[Any]
+    value: Any
+    digest: str
+
+
+@lru_cache(maxsize=256)
+def _read(read: Callable[[str, Hints], Reading[Answer]], text: str, hints: Hints) -> _Read:
+    """Read a reply; metrics of one sample that share a call read it once."""
+    reading = read(text, hints)
+    value = None if reading.value is None else reading.value.model_dump(mode="json")
+    return _Read(reading, value, digest_of(text))
+
+
 @cache
 def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
     return {name: version(name) for name in ("ragmetrics", "sentencex")}

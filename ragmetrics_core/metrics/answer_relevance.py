@@ -7,7 +7,7 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_draws, review, similar
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Labels, Measurement, Verdict, undefined, valued
+from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import GeneratedQuestion, QuestionList
 from ragmetrics_core.prompts import Prompt
@@ -71,14 +71,10 @@ class AnswerRelevance(Metric[Answered]):
         cosines = yield from similar(sample.question, [each.question for each in written])
         judged = yield from review(
             [
-                Verdict(
-                    about="generated question",
-                    text=each.question,
-                    supported=not each.noncommittal,
-                    cosine=cosine,
-                )
+                Decision(each.question, not each.noncommittal, cosine=cosine)
                 for each, cosine in zip(written, cosines, strict=True)
             ],
+            about="generated question",
             labels=COMMITTAL,
         )
         mean = scoring.weighted_mean(cosines, [1.0] * len(cosines))

@@ -1,7 +1,6 @@
 """The catalogue: every metric by name, and what users may call it."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
@@ -62,6 +61,8 @@ def metric_class(name: str) -> type[Metric[Any]]:
     """
     known = METRICS.get(ALIASES.get(name, name))
     if known is None:
+        from difflib import get_close_matches
+
         near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METRICS)}"
         raise ConfigError(f"there is no metric {name!r}; {hint}")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, review, together
-from ragmetrics_core.measurement import Labels, Measurement, Verdict, score, undefined, valued
+from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import EntityList
 from ragmetrics_core.prompts import Prompt
@@ -64,12 +64,12 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
 
         named = {self._key(entity): entity for entity in reversed(contexts.entities)}
         first = set(self._distinct(reference.entities))
-        verdicts = []
+        decisions = []
         for entity in entities:
             match = named.get(self._key(entity)) if entity in first else None
             first.discard(entity)
-            verdicts.append(_verdict(entity, match))
-        judged = yield from review(verdicts, labels=FOUND)
+            decisions.append(_decision(entity, match))
+        judged = yield from review(decisions, about="reference entity", labels=FOUND)
         counts = {"found": judged.supported, "entities": len(judged), "context_entities": len(named)}
         return score(self._formula, judged, counts=counts, spelled="{found} / {entities}")
 
@@ -92,6 +92,5 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
         return " ".join(words) or entity
 
 
-def _verdict(entity: str, match: str | None) -> Verdict:
-    reason = None if match is None else f"the contexts name {match!r}"
-    return Verdict(about="reference entity", text=entity, supported=match is not None, reason=reason)
+def _decision(entity: str, match: str | None) -> Decision:
+    return Decision(entity, match is not None, None if match is None else f"the contexts name {match!r}")

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, review, split
-from ragmetrics_core.measurement import Labels, Measurement, Verdict, score, undefined
+from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -52,10 +52,7 @@ class ContextRecall(Metric[Attributed]):
                 self.verify, statements, about=about, labels=ATTRIBUTED, contexts=sample.contexts
             )
         else:
-            nothing = [
-                Verdict(about=about, text=text, supported=False, reason="nothing was retrieved")
-                for text in statements
-            ]
-            judged = yield from review(nothing, labels=ATTRIBUTED)
+            nothing = [Decision(text, False, "nothing was retrieved") for text in statements]
+            judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
         counts = {"attributed": judged.supported, "statements": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{attributed} / {statements}")

@@ -7,10 +7,10 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_votes, review, split, together
 from ragmetrics_core.measurement import (
+    Decision,
     Evidence,
     Labels,
     Measurement,
-    Verdict,
     majority,
     score,
     undefined,
@@ -82,19 +82,13 @@ class ContextRelevance(Metric[Retrieved]):
 
         ballots = yield from ask_votes(self.select, question=sample.question, contexts=sample.contexts)
         named = [frozenset(ballot.numbers) for ballot in ballots]
-        votes = [tuple(number in each for each in named) for number in range(1, len(sentences) + 1)]
-        verdicts = [
-            Verdict(
-                about="context sentence",
-                text=text,
-                supported=majority(cast_for),
-                votes=cast_for if len(cast_for) > 1 else (),
-            )
-            for text, cast_for in zip(sentences, votes, strict=True)
-        ]
+        decisions = []
+        for number, text in enumerate(sentences, start=1):
+            votes = tuple([number in each for each in named])
+            decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
         invented = sorted(frozenset().union(*named) - set(range(1, len(sentences) + 1)))
         dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
-        judged = yield from review(verdicts, labels=RELEVANT, dropped=dropped)
+        judged = yield from review(decisions, about="context sentence", labels=RELEVANT, dropped=dropped)
         counts = {"relevant": judged.supported, "sentences": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{relevant} / {sentences}")
 
@@ -108,14 +102,10 @@ class ContextRelevance(Metric[Retrieved]):
         spans = [locate(sentence, sample.contexts) for sentence in sentences]
         yield from review(
             [
-                Verdict(
-                    about="extracted sentence",
-                    text=text,
-                    supported=span is not None,
-                    evidence=(Evidence(quote=text, span=span),),
-                )
+                Decision(text, span is not None, evidence=(Evidence(quote=text, span=span),))
                 for text, span in zip(sentences, spans, strict=True)
             ],
+            about="extracted sentence",
             labels=EXTRACTED,
         )
         share = len(sentences) / total

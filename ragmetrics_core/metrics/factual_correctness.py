@@ -8,7 +8,7 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, review, together
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Judged, Labels, Measurement, Verdict, score
+from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
@@ -124,17 +124,18 @@ class FactualCorrectness(Metric[Referenced]):
         )
         sides = dict.fromkeys(facts.tp, True) | dict.fromkeys(facts.fp, False)
         answer = yield from review(
-            [Verdict(about="answer statement", text=text, supported=tp) for text, tp in sides.items()],
+            [Decision(text, tp) for text, tp in sides.items()],
+            about="answer statement",
             labels=PRESENT,
         )
         reference = yield from review(
-            [Verdict(about="reference statement", text=text, supported=False) for text in facts.fn],
+            [Decision(text, False) for text in facts.fn],
+            about="reference statement",
             labels=COVERED,
         )
         # what a person finds covered after all stands on both sides: it is a TP and no longer an FN
-        covered = tuple(each for each in reference.verdicts if each.supported)
-        missed = tuple(each for each in reference.verdicts if not each.supported)
-        return Judged(answer.verdicts + covered), Judged(missed)
+        covered = reference.supported
+        return Judged(answer.known + (True,) * covered), Judged((False,) * (len(reference) - covered))
 
     def _formula(self, present: Sequence[bool], covered: Sequence[bool]) -> float | None:
         tp, fp = sum(present), len(present) - sum(present)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
 
@@ -141,6 +140,8 @@ class Metric(Generic[V]):
         versions = [each for each in cls.variants if each.rpartition(".")[0] == name]
         if versions:
             return max(versions, key=lambda each: int(each.rpartition(".")[2]))
+        from difflib import get_close_matches
+
         near = get_close_matches(name, cls.variants, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ConfigError(f"{cls.name} has no variant {name!r}, only {', '.join(cls.variants)}{hint}")

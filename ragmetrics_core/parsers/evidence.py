@@ -2,16 +2,17 @@
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import with_config
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 
 __all__ = ["Span", "locate"]
 
-_FEWEST_CHARACTERS = 3
+_ENOUGH = lazy(r"(?:[^\W_][\W_]*+){3}")
 _TRIES = 100
 _SURE_INSIDE_WORDS = 8
 _QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
@@ -24,7 +25,9 @@ _TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
 _ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
-class Span(BaseModel):
+@with_config(extra="forbid")
+@dataclass(frozen=True, slots=True)
+class Span:
     """A place in the contexts.
 
     Attributes:
@@ -34,8 +37,6 @@ class Span(BaseModel):
         exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes
             or what encloses the quote differ, or only its longest part was found.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     chunk: int
     start: int
@@ -59,20 +60,20 @@ def locate(quote: str, contexts: Sequence[str]) -> Span | None:
     >>> locate("“THE cat\n sat”", ["A dog ran.", "Yes: the cat sat."])
     Span(chunk=2, start=5, end=16, exact=False)
     """
-    if sum(map(str.isalnum, quote)) < _FEWEST_CHARACTERS:
+    if not _ENOUGH.search(quote):
         return None
     for chunk, context in enumerate(contexts, 1):
         if (start := _find(quote, context)) is not None:
-            return Span(chunk=chunk, start=start, end=start + len(quote), exact=True)
+            return Span(chunk, start, start + len(quote), exact=True)
     for wanted in _variants(quote):
         needle = _plain(wanted).text.strip()
-        if sum(map(str.isalnum, needle)) < _FEWEST_CHARACTERS:
+        if not _ENOUGH.search(needle):
             continue
         for chunk, context in enumerate(contexts, 1):
             plain = _plain(context)
             if (at := _find(needle, plain.text)) is not None:
                 end = plain.origin[at + len(needle) - 1] + 1
-                return Span(chunk=chunk, start=plain.origin[at], end=end, exact=False)
+                return Span(chunk, plain.origin[at], end, exact=False)
     return None
 
 
@@ -106,9 +107,7 @@ def _at_words(text: str, start: int, end: int) -> bool:
 
 
 def _joins(text: str, at: int) -> bool:
-    if not 0 < at < len(text):
-        return False
-    before, after = text[at - 1], text[at]
+    before, after = text[at - 1 : at], text[at : at + 1]
     return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
 
 

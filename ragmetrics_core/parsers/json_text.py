@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 
-import json_repair
-
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.reading import Reading
@@ -109,8 +107,10 @@ def pick(mapping: Mapping[str, object], *names: str) -> object:
     keys = tuple(mapping)
     # the objects of one reply have the same few keys
     by_name = _by_name(keys) if len(keys) <= 16 else _by_name.__wrapped__(keys)
-    key = next((by_name[name] for name in names if name in by_name), None)
-    return MISSING if key is None else mapping[key]
+    for name in names:
+        if name in by_name:
+            return mapping[by_name[name]]
+    return MISSING
 
 
 @lru_cache(maxsize=256)
@@ -141,10 +141,13 @@ def _finite(digits: str) -> float:
     return number
 
 
+_STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+
+
 def _strict(text: str) -> tuple[object] | None:
     """The value of a text that is JSON and nothing else, in a tuple (the value may be null)."""
     try:
-        return (json.loads(text.strip(), parse_constant=_refuse, parse_float=_finite),)
+        return (_STRICT.decode(text.strip()),)
     except (ValueError, RecursionError):
         return None
 
@@ -251,6 +254,8 @@ def _by_json_repair(block: str) -> Iterator[Candidate]:
     quotes = sum(block.count(quote) for quote in "\"'“”‘’`")
     if quotes * len(block) > _REPAIR_WORK:
         return
+    import json_repair  # few replies need it
+
     try:
         value = json_repair.loads(block)
     except Exception:  # foreign code on foreign text: whatever it raises means unread

@@ -44,7 +44,7 @@ _LABELS = lazy(
 class GeneratedQuestion(BaseModel):
     """A question that the answer would answer, and whether the judge calls that answer noncommittal."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     question: str
     noncommittal: bool = False

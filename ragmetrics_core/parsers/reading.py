@@ -62,7 +62,8 @@ class Abstention:
 class Answer(BaseModel):
     """A typed reply of a judge: its fields are the JSON form that the prompt asks for."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    # built at its first use: a program that imports the package may never read a reply
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:

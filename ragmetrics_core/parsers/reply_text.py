@@ -97,13 +97,15 @@ def clean(text: str) -> str:
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         text = re.sub("[\ufeff\u200b\u2060\u200e\u200f]", "", text)
-    return _without_thinking(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "<" in text or "[/" in text or "[T" in text or "[t" in text:
+        text = _without_thinking(text)
+    return text.strip()
 
 
 def _without_thinking(text: str) -> str:
     """Cut what a reasoning model thought aloud."""
-    if "<" not in text and "[" not in text:
-        return text
     closes = list(_CLOSE_THOUGHT.finditer(text))
     opening = _OPEN_THOUGHT.search(text)
     if opening is None:
@@ -130,7 +132,7 @@ def squeeze(text: str) -> str:
 
 def has_content(text: str) -> bool:
     """Whether there is a letter or a digit in any script."""
-    return _CONTENT.search(text) is not None
+    return text[:1].isalnum() or _CONTENT.search(text) is not None
 
 
 def unmarked(text: str) -> str:

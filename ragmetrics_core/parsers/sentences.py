@@ -4,11 +4,9 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from importlib.resources import files
-
-import sentencex
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 
@@ -114,7 +112,7 @@ def _segments(text: str, code: str) -> Iterator[str]:
     """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
     kept = ""
     for start, end in _windows(text):
-        pieces = sentencex.segment(code, text[start:end]) or [text[start:end]]
+        pieces = _segmenter()(code, text[start:end]) or [text[start:end]]
         yield from (kept + piece if place == 0 else piece for place, piece in enumerate(pieces[:-1]))
         last = pieces[-1] if len(pieces) > 1 else kept + pieces[-1]
         is_end = end == len(text) or _WINDOW_END.search(text, max(end - 10, 0), end) is not None
@@ -123,6 +121,15 @@ def _segments(text: str, code: str) -> Iterator[str]:
             yield last
     if kept:
         yield kept
+
+
+@cache
+def _segmenter() -> Callable[[str, str], list[str]]:
+    """What sentencex does, loaded when the first text is split."""
+    from sentencex import segment
+
+    splits: Callable[[str, str], list[str]] = segment
+    return splits
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:

@@ -10,7 +10,7 @@ from ragmetrics_core.parsers import (
     VerdictList,
 )
 from ragmetrics_core.prompts.library import PromptText, load, read_folder
-from ragmetrics_core.prompts.prompt import Item, Message, Prompt, Split, digest_of
+from ragmetrics_core.prompts.prompt import Item, Message, Prompt, Split, digest_of, numbered_sentences
 
 __all__ = [
     "ANSWER_VERDICTS",
@@ -35,6 +35,7 @@ __all__ = [
     "Split",
     "digest_of",
     "load",
+    "numbered_sentences",
     "read_folder",
 ]
 

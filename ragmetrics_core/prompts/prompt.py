@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from itertools import count
-from typing import Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, cast
 
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Answer, split_sentences
 
-__all__ = ["Item", "Message", "Prompt", "Split", "digest_of"]
+__all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "numbered_sentences"]
 
 A_co = TypeVar("A_co", bound=Answer, covariant=True)
 
 Split = Callable[[str], Sequence[str]]
+ShowChunks = Callable[[Sequence[str]], str]
 Value = "str | int | Sequence[str] | Sequence[Item]"
+# Plain text and names of variables in turn, so that filling it in is joining it.
+_Template = tuple[str, ...]
 
 _VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
 _FENCE = re.compile(r"</?([a-z_]+)>")
@@ -49,6 +51,18 @@ def digest_of(*texts: str) -> str:
         state.update(len(data).to_bytes(8))
         state.update(data)
     return state.hexdigest()[:32]
+
+
+def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
+    """The context chunks as every prompt shows them: with their sentences numbered through all chunks."""
+    lines = []
+    first = 1
+    for position, chunk in enumerate(chunks, start=1):
+        sentences = split(chunk)
+        lines.append(f"Chunk {position}:")
+        lines += [f"[{number}] {sentence}" for number, sentence in enumerate(sentences, first)]
+        first += len(sentences)
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,45 +139,57 @@ class Prompt(Generic[A_co]):
             )
 
     def render(
-        self, variables: Mapping[str, object], *, split: Split = split_sentences, again: bool = False
+        self, variables: Mapping[str, object], *, show: ShowChunks = numbered_sentences, again: bool = False
     ) -> tuple[Message, ...]:
         """Fill the templates.
 
         Args:
             variables: a text, a number, the context chunks (a sequence of texts, shown with numbered
                 sentences) or numbered items, by name; exactly those that the templates name.
-            split: splits a context chunk into the sentences that are numbered.
+            show: writes the context chunks with their sentences numbered.
             again: add the instruction for asking once more.
 
         Raises:
             PromptError: the variables are not those of the templates.
         """
         self.check_variables(variables)
-        shown = {name: self._show(value, split) for name, value in variables.items()}
-        user = f"{self.user}\n\n{self.again}" if again and self.again else self.user
-        texts = (_VARIABLE.sub(lambda found: shown[found[1]], text) for text in (self.system, user))
-        system, user = texts
-        return (Message("system", system), Message("user", user))
+        shown = {name: self._shown(value, show) for name, value in variables.items()}
+        system, user, insisting = self._templates
+        return (
+            Message("system", _filled(system, shown)),
+            Message("user", _filled(insisting if again else user, shown)),
+        )
 
-    def _show(self, value: object, split: Split) -> str:
-        if isinstance(value, str):
-            return self._neutral(value)
+    @cached_property
+    def _templates(self) -> tuple[_Template, _Template, _Template]:
+        """The messages taken apart: system, user, and user when missing items are asked for once more."""
+        insisting = f"{self.user}\n\n{self.again}" if self.again else self.user
+        return _taken_apart(self.system), _taken_apart(self.user), _taken_apart(insisting)
+
+    def _shown(self, value: object, show: ShowChunks) -> str:
         if isinstance(value, int):
             return str(value)
-        assert isinstance(value, Sequence)
-        if value and isinstance(value[0], Item):
-            lines = (f"{item.number}. {' '.join(item.text.split())}" for item in value)
-            return self._neutral("\n".join(lines))
-        return self._show_chunks(value, split)
+        if isinstance(value, str):
+            text = value
+        else:
+            texts = cast("Sequence[Any]", value)
+            text = _listed(texts) if texts and isinstance(texts[0], Item) else show(texts)
+        return self._neutral(text)
 
     def _neutral(self, text: str) -> str:
         """The text with the first character of every fence in it replaced, so that it fences nothing."""
         return self._fence.sub("‹", text) if "<" in text else text
 
-    def _show_chunks(self, chunks: Sequence[str], split: Split) -> str:
-        numbers = count(1)
-        lines = []
-        for position, chunk in enumerate(chunks, start=1):
-            lines.append(f"Chunk {position}:")
-            lines += [f"[{next(numbers)}] {sentence}" for sentence in split(chunk)]
-        return self._neutral("\n".join(lines))
+
+def _listed(items: Sequence[Item]) -> str:
+    return "\n".join([f"{number}. {' '.join(text.split())}" for number, text in items])
+
+
+def _taken_apart(template: str) -> _Template:
+    return tuple(_VARIABLE.split(template))
+
+
+def _filled(template: _Template, shown: Mapping[str, str]) -> str:
+    parts = list(template)
+    parts[1::2] = [shown[name] for name in template[1::2]]
+    return "".join(parts)

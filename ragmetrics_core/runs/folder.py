@@ -93,6 +93,7 @@ class Folder:
         self._index = Index()
         self._texts: dict[str, PromptText] = {}
         self._read_all()
+
     @classmethod
     def begin(cls, path: str | Path | None, manifest: Manifest, *, overwrite: bool = False) -> "Folder":
         """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
