@@ -44,8 +44,7 @@ format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechani
 
 # benchmarks/parsers.py is left out: it reads thousands of nasty replies and takes ten minutes.
 bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
-	$(BIN)/python benchmarks/own_cost.py
-	$(BIN)/python benchmarks/openai_transport.py
+	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove the environment, caches and builds (runs/ stays)
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

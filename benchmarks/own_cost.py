@@ -1,6 +1,6 @@
 """What ragmetrics itself costs per judge call: CPU time around a judge that answers at once.
 
-    python benchmarks/own_cost.py [--samples N] [--contexts K] [--repeat K] [--profile]
+    python -m benchmarks.own_cost [--samples N] [--contexts K] [--repeat K] [--profile]
 
 Contexts of 200 words, five metrics, prompts rendered, replies parsed, records written to a folder. The
 budget is 150 µs of CPU for each call of the judge, with one context a sample. The scripted judge's own time
@@ -12,13 +12,13 @@ import asyncio
 import cProfile
 import pstats
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.memory import peak_megabytes
 from ragmetrics_core import Sample, aevaluate, evaluate
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import ScriptedJudge
@@ -47,6 +47,15 @@ class Cost(NamedTuple):
 
     seconds: float
     calls: int
+
+
+class OwnCost(NamedTuple):
+    """Microseconds a call: the scripted judge alone, then what ragmetrics adds."""
+
+    calls: int
+    alone: float
+    best: float
+    middle: float
 
 
 def text(words: int, chance: random.Random) -> str:
@@ -115,6 +124,19 @@ def judge_alone(requests: Sequence[Generate[Any]]) -> float:
     return time.process_time() - start
 
 
+def measure(*, count: int = 200, contexts: int = 1, repeat: int = 5) -> OwnCost:
+    """Measure so many runs, with the judge's own time taken off."""
+    data = samples(count, contexts)
+    run(data[:5])
+    probe = ScriptedJudge(reply)
+    evaluate(data, metrics=METRICS, judge=probe)
+    alone = min(judge_alone(probe.asked) for _ in range(repeat))
+    costs = [run(data) for _ in range(repeat)]
+    calls = costs[0].calls
+    own = sorted((cost.seconds - alone) / calls * 1e6 for cost in costs)
+    return OwnCost(calls=calls, alone=alone / calls * 1e6, best=own[0], middle=own[repeat // 2])
+
+
 def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -123,32 +145,23 @@ def main() -> None:
     arguments.add_argument("--repeat", type=int, default=5)
     arguments.add_argument("--profile", action="store_true")
     given = arguments.parse_args()
-    data = samples(given.samples, given.contexts)
-    run(data[:5])
     if given.profile:
         # `evaluate` works in a thread of its own, which a profile of this one would not show
+        data = samples(given.samples, given.contexts)
+        run(data[:5])
         profile = cProfile.Profile()
         profile.runcall(lambda: asyncio.run(aevaluate(data, metrics=METRICS, judge=ScriptedJudge(reply))))
         pstats.Stats(profile).sort_stats("tottime").print_stats(25)
         return
-    probe = ScriptedJudge(reply)
-    evaluate(data, metrics=METRICS, judge=probe)
-    alone = min(judge_alone(probe.asked) for _ in range(given.repeat))
-    costs = [run(data) for _ in range(given.repeat)]
-    calls = costs[0].calls
-    best, middle = (
-        sorted(cost.seconds for cost in costs)[0],
-        sorted(cost.seconds for cost in costs)[given.repeat // 2],
-    )
+    found = measure(count=given.samples, contexts=given.contexts, repeat=given.repeat)
     print(
         f"{given.samples} samples with {given.contexts} x 200 words of context, "
-        f"{len(METRICS)} metrics, {calls} judge calls a run"
+        f"{len(METRICS)} metrics, {found.calls} judge calls a run"
     )
-    print(f"scripted judge alone         {alone / calls * 1e6:7.1f} µs a call")
-    for name, seconds in (("own cost, best run", best), ("own cost, middle run", middle)):
-        own = (seconds - alone) / calls * 1e6
+    print(f"scripted judge alone         {found.alone:7.1f} µs a call")
+    for name, own in (("own cost, best run", found.best), ("own cost, middle run", found.middle)):
         print(f"{name:<28} {own:7.1f} µs a call   {own / BUDGET:5.2f} of the budget of {BUDGET:.0f} µs")
-    print(f"peak memory                  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7.0f} MB")
+    print(f"peak memory                  {peak_megabytes():7.0f} MB")
 
 
 if __name__ == "__main__":

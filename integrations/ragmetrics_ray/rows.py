@@ -1,0 +1,121 @@
+"""Rows: what is read from a block of a dataset, and the one row that each score becomes."""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ragmetrics_core import Record
+from ragmetrics_core.prompts import PromptText
+
+__all__ = [
+    "FAILED",
+    "REJECTED",
+    "SCHEMA",
+    "key_of",
+    "read",
+    "rejected_row",
+    "row_digest",
+    "score_row",
+    "table_of",
+]
+
+# What is measured again: there is no score, and there may be one the next time.
+FAILED: Final = ("parse_error", "model_error", "timeout", "cancelled")
+REJECTED: Final = "rejected"
+# A rejected row is kept to be found again, not to be repeated whole.
+_LONGEST_ROW: Final = 4_000
+
+SCHEMA: Final = pa.schema(
+    [
+        ("sample_id", pa.string()),
+        ("sample_digest", pa.string()),
+        ("signature", pa.string()),
+        ("metric", pa.string()),
+        ("status", pa.string()),
+        ("value", pa.float64()),
+        ("reason", pa.string()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("record", pa.string()),
+        ("sample", pa.string()),
+        ("prompts", pa.string()),
+    ]
+)
+
+
+def read(block: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a block; a row that Arrow itself cannot read has the single column `unreadable`."""
+    try:
+        rows: list[dict[str, Any]] = block.to_pylist()
+    except ValueError:  # bytes that are no UTF-8 in some row
+        rows = [_read_one(block.slice(place, 1)) for place in range(block.num_rows)]
+    return rows
+
+
+def _read_one(row: pa.Table) -> dict[str, Any]:
+    try:
+        (found,) = row.to_pylist()
+    except ValueError as error:
+        return {"unreadable": str(error)}
+    return dict(found)
+
+
+def row_digest(row: Mapping[str, Any]) -> str:
+    """SHA-256 of a row of any content, so that it is known when it comes again."""
+    return sha256(_shown(row).encode("ascii")).hexdigest()
+
+
+def key_of(kind: str, name: str) -> int:
+    """64 bits that stand for a sample's id ("sample") or a rejected row's digest ("rejected")."""
+    return int.from_bytes(blake2b(f"{kind}\0{name}".encode(), digest_size=8).digest())
+
+
+def score_row(record: Record) -> dict[str, Any]:
+    """The row of a score; its record has its sample and prompts attached."""
+    assert record.sample is not None
+    assert record.prompts is not None
+    low, high = record.bounds or (None, None)
+    return {
+        "sample_id": record.sample_id,
+        "sample_digest": record.sample_digest,
+        "signature": record.signature,
+        "metric": record.metric,
+        "status": record.status,
+        "value": record.value,
+        # half a character in the words of a server has no UTF-8 form
+        "reason": record.reason and record.reason.encode("utf-8", "replace").decode(),
+        "low": low,
+        "high": high,
+        "record": record.stored(),
+        "sample": record.sample.model_dump_json(exclude_none=True),
+        "prompts": _prompts(tuple(sorted(record.prompts.items()))),
+    }
+
+
+@lru_cache(maxsize=256)
+def _prompts(texts: tuple[tuple[str, PromptText], ...]) -> str:
+    """Prompts by digest as JSON; the same few stand in all rows, which share the text in memory."""
+    return json.dumps({digest: text._asdict() for digest, text in texts})
+
+
+def rejected_row(row: Mapping[str, Any], message: str, *, private: bool) -> dict[str, Any]:
+    """The row of what is no sample: the reason, and the beginning of what it held unless that is private."""
+    return dict.fromkeys(SCHEMA.names) | {
+        "sample_digest": row_digest(row),
+        "status": REJECTED,
+        "reason": message.encode("utf-8", "replace").decode(),
+        "sample": None if private else _shown(row)[:_LONGEST_ROW],
+    }
+
+
+def table_of(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Rows as a table of the schema."""
+    return pa.Table.from_pylist(list(rows), schema=SCHEMA)
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    return json.dumps([[str(name), value] for name, value in row.items()], default=repr)

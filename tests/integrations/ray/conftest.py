@@ -1,0 +1,29 @@
+"""A Ray of two processors on this machine, started once: no dashboard, no usage statistics, no other host."""
+
+import os
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """A local Ray; gives its address."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray = pytest.importorskip(
+        "ray", reason="the package ray is not installed (pip install 'ragmetrics[ray]')"
+    )
+    context = ray.init(
+        address="local",
+        num_cpus=2,
+        include_dashboard=False,
+        log_to_driver=False,
+        logging_level="error",
+        object_store_memory=200 << 20,
+    )
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        settings = ray.data.DataContext.get_current()  # sets, and so warns of, its own deprecated fields
+    settings.enable_progress_bars = False
+    yield context.address_info["address"]
+    ray.shutdown()
