@@ -17,14 +17,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from benchmarks.replies import judge_reply, vector
 
-__all__ = ["FAULTS", "Answer", "Counts", "Fault", "Model", "Settings"]
+__all__ = ["FAULTS", "MALFORMED", "Answer", "Counts", "Fault", "Model", "Settings"]
 
 # "cut" sends half of the body, "bad_json" a body that ends in the middle of a value, "html" a web page with
 # status 200, "malformed" a reply that no judge should give.
 Fault = Literal["429", "500", "503", "reset", "hang", "cut", "bad_json", "html", "malformed"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
-_MALFORMED = ("", "I am sorry, I cannot judge this.", '{"verdicts": [{"number": 1, "reas', "42", "{}")
+MALFORMED = ("", "I am sorry, I cannot judge this.", '{"verdicts": [{"number": 1, "reas', "42", "{}")
 _HTML = b"<html><body><h1>Bad gateway</h1></body></html>"
 
 
@@ -66,7 +66,8 @@ class Counts:
     Attributes:
         total: requests for a completion or for embeddings.
         chats, embeddings: the same, by kind.
-        outcomes: requests by what became of them: "ok", a fault, or "gone" when the client left first.
+        outcomes: requests by what became of them: "ok", a fault, "400" for a request that makes no sense, or
+            "gone" when the client left first.
         prompt_tokens, completion_tokens: of the answers with outcome "ok".
         in_flight, most_in_flight: requests that wait for their answer, now and at most.
         asked: how often each request came, by the digest of its body.
@@ -138,13 +139,17 @@ class Model:
             if chance < 0:
                 fault = kind
                 break
-        asked = json.loads(body)
-        if path.endswith("/embeddings"):
-            counts.embeddings += 1
-            reply, tokens = self._embeddings(asked, malformed=fault == "malformed")
-        else:
-            counts.chats += 1
-            reply, tokens = self._completions(asked, malformed=times if fault == "malformed" else None)
+        embeddings = path.endswith("/embeddings")
+        counts.embeddings += embeddings
+        counts.chats += not embeddings
+        try:
+            asked = json.loads(body)
+            if embeddings:
+                reply, tokens = self._embeddings(asked, malformed=fault == "malformed")
+            else:
+                reply, tokens = self._completions(asked, malformed=times if fault == "malformed" else None)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            return 0.0, Answer(_error(400, f"cannot use this request: {error!r}"), "400")
         if fault is None:
             return delay, Answer(_response(200, reply), "ok", digest, tokens)
         return delay, self._failure(fault, reply)
@@ -178,7 +183,7 @@ class Model:
         if malformed is None:
             texts = [judge_reply(prompt, str(first + draw)) for draw in range(asked.get("n") or 1)]
         else:
-            texts = [_MALFORMED[malformed % len(_MALFORMED)]] * (asked.get("n") or 1)
+            texts = [MALFORMED[malformed % len(MALFORMED)]] * (asked.get("n") or 1)
         choices = [
             {"index": n, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
             for n, text in enumerate(texts)

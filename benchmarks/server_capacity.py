@@ -80,12 +80,16 @@ class _Asking(asyncio.Protocol):
         self._seen.clear()
         self._times.append(time.perf_counter() - self._start)
         if self._left <= 0:
-            self._transport.close()
             self.done.set_result(None)
+            self._transport.close()
         elif self._pause:
             asyncio.get_running_loop().call_later(self._pause, self.ask)
         else:
             self.ask()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.done.done():
+            self.done.set_exception(exc or ConnectionError("the server closed a connection"))
 
 
 def request_of(body: bytes) -> bytes:
@@ -127,8 +131,9 @@ def capacity(body: bytes) -> Capacity:
 
 
 def measure() -> Capacity:
-    """Measure with the calls of a usual evaluation: the one in their middle by length."""
-    bodies = sorted((json.dumps(post.body).encode() for post in posts(5)), key=len)
+    """Measure with a call to the judge of a usual evaluation, the one in the middle by length."""
+    chats = (post.body for post in posts(5) if post.path == "/chat/completions")
+    bodies = sorted((json.dumps(body).encode() for body in chats), key=len)
     return capacity(bodies[len(bodies) // 2])
 
 

@@ -134,11 +134,14 @@ class OpenAIServer:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._count(+1)
         try:
-            with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            # Python 3.11 complains of a task for a connection that ends by being cancelled.
+            with contextlib.suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
                 while await self._answer_one(reader, writer):
                     pass
         finally:
             writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
             self._count(-1)
 
     async def _answer_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
@@ -152,7 +155,8 @@ class OpenAIServer:
             self._changed.notify_all()
         answer = self.answer(seen) if callable(self.answer) else self.answer
         if answer.silent:
-            await asyncio.Event().wait()
+            await reader.read()  # until the client goes
+            return False
         writer.write(_bytes(answer))
         await writer.drain()
         return answer.cut is None and answer.raw is None

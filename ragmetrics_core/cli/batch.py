@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from ragmetrics_core.cli.arguments import (
     Cache,
@@ -24,6 +23,7 @@ from ragmetrics_core.cli.evaluate import closing
 from ragmetrics_core.cli.progress import count_rows, progress_of
 from ragmetrics_core.cli.screen import page, remarks, show
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
 
 __all__ = ["batch"]
@@ -71,12 +71,11 @@ def export(
     if not wave.waiting:
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))
         return
-    one = wave.waiting == 1
     page().print(
-        Text(
-            f"{wave.waiting:,} request{' is' if one else 's are'} in {requests}. Have them answered, then:\n"
-        )
-        + Text(f"  ragmetrics batch import {out} REPLIES    and this command again", "bold")
+        plain(f"{_counted(wave.waiting, 'request is', 'requests are')} in {requests}. ")
+        + plain("Have them answered, then:\n")
+        + plain(f"  ragmetrics batch import {out} REPLIES    and this command again", "bold"),
+        soft_wrap=True,
     )
 
 
@@ -95,10 +94,23 @@ def import_(
 ) -> None:
     """Take replies into the run."""
     found = import_replies(run, replies, cache=cache)
-    said = [f"{found.replies:,} replies taken"]
-    said += [f"{found.failed:,} requests failed and stay open ({found.reason})"] if found.failed else []
-    said += [f"{found.unknown:,} replies are to no open request of this run"] if found.unknown else []
-    said += [f"{found.waiting:,} requests still open"] if found.waiting else []
-    page().print("; ".join(said), soft_wrap=True)
+    said = [f"{_counted(found.replies, 'reply', 'replies')} taken"]
+    if found.failed:
+        some = _counted(found.failed, "request failed and stays open", "requests failed and stay open")
+        said.append(f"{some}: {found.reason}")
+    if found.unknown:
+        some = _counted(found.unknown, "reply is", "replies are")
+        said.append(f"{some} to no open request of this run (to another run's, or taken before)")
+    said.append(
+        f"{_counted(found.waiting, 'request is', 'requests are')} still open"
+        if found.waiting
+        else "nothing is open: the same export command again goes on"
+    )
+    for line in said:
+        page().print(plain(line), soft_wrap=True)
     if not found.replies and (found.failed or found.unknown):
         raise typer.Exit(1)
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"

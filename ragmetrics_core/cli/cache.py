@@ -47,13 +47,15 @@ def prune(
     ] = None,
 ) -> None:
     """Remove answers that are no longer needed; the calls are made again should a run need them."""
+    if older_than_days is None and keep_megabytes is None and identity is None:
+        raise ConfigError("say what to remove: --older-than-days, --keep-megabytes or --identity")
     with _opened(journal) as opened:
         found = opened.prune(
             older_than_days=older_than_days,
             keep_bytes=None if keep_megabytes is None else int(keep_megabytes * MEGABYTE),
             identity=identity,
         )
-    page().print(f"{found.removed:,} answers removed, {found.left:,} left")
+    page().print(f"{found.removed:,} answer{'s' * (found.removed != 1)} removed, {found.left:,} left")
 
 
 def _opened(path: Path) -> Journal:

@@ -9,8 +9,11 @@ from typing import Literal, NamedTuple
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs.folder import Manifest, manifest_in
 from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.waves import WAITING
 
 __all__ = ["Listed", "list_runs"]
+
+State = Literal["finished", "running", "waiting", "interrupted", "unreadable"]
 
 _BLOCK = 1 << 20
 
@@ -20,8 +23,8 @@ class Listed(NamedTuple):
 
     Attributes:
         path: its folder.
-        state: "running" while a process writes to it; "interrupted" when none does and it has not seen all
-            its samples; "unreadable" when the manifest is no manifest.
+        state: "running" while a process writes to it; "waiting" for the replies to a wave; "interrupted" when
+            neither and it has not seen all its samples; "unreadable" when the manifest is no manifest.
         samples: how many samples it holds.
         started: when it began.
         manifest: what it is made of; None when that cannot be read.
@@ -29,7 +32,7 @@ class Listed(NamedTuple):
     """
 
     path: Path
-    state: Literal["finished", "running", "interrupted", "unreadable"]
+    state: State
     samples: int
     started: datetime | None
     manifest: Manifest | None
@@ -58,15 +61,21 @@ def _listed(path: Path) -> Listed:
         manifest = manifest_in(path)
     except RecordError as error:
         return Listed(path, "unreadable", samples, None, None, str(error))
-    state: Literal["finished", "running", "interrupted"] = (
-        "running" if _is_written(path) else "finished" if manifest.finished else "interrupted"
-    )
-    return Listed(path, state, samples, manifest.started, manifest)
+    return Listed(path, _state(path, manifest), samples, manifest.started, manifest)
+
+
+def _state(path: Path, manifest: Manifest) -> State:
+    if _is_written(path):
+        return "running"
+    if manifest.finished:
+        return "finished"
+    return "waiting" if (path / WAITING).is_file() else "interrupted"
 
 
 def _is_written(path: Path) -> bool:
     """Whether a process is writing to a run."""
-    if not (path / FolderLock.FILES[0]).exists():
+    # who cannot write to the folder cannot try the lock, and no writer is seen
+    if not os.access(path / FolderLock.FILES[0], os.W_OK) or not os.access(path, os.W_OK):
         return False
     try:
         with FolderLock(path):

@@ -3,18 +3,24 @@
 The file has the format of the batch interfaces that hosted models offer, and needs none of them: a machine
 without a network or a person can answer it as well. Journal and resuming do all the work: a wave is a run in
 which every call that the journal cannot answer is written down and cancelled.
+
+From the first wave until nothing is open, `waiting.jsonl` in the run's folder has the open requests. So long,
+what failed for another reason than waiting stays as it is, as it would in one run online; it is asked again
+when the run is started anew.
 """
 
 import json
 import os
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ragmetrics_core.drivers import Spending, Traffic, wired
-from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError
+from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Cached
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
@@ -32,6 +38,7 @@ __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 
 URL = "/v1/chat/completions"
 WAITING = "waiting.jsonl"
+_UTF8_MARK = b"\xef\xbb\xbf"
 
 
 @runtime_checkable
@@ -60,8 +67,9 @@ class Imported(NamedTuple):
 
     Attributes:
         replies: how many replies were taken.
-        failed: how many requests failed, with the first reason; they stay open.
-        unknown: how many replies are not to requests of this run's last wave.
+        failed: how many requests failed; they stay open.
+        reason: why the first of them did.
+        unknown: how many replies are not to open requests of this run: to another run's, or taken before.
         waiting: how many requests have no reply yet.
     """
 
@@ -98,11 +106,12 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
 
     Args:
         samples: as for `evaluate`, as are all arguments that are not named here.
-        requests: the file to write: a line for each request, in the format of OpenAI's batch interface.
+        requests: the file to write: a line for each request, in the format of OpenAI's batch interface; it
+            is empty when nothing is open. A file that is there is replaced when the new one is whole.
         out: the run's folder.
 
     Raises:
-        ConfigError: a mistake in the arguments, or the folder holds another run.
+        ConfigError: a mistake in the arguments, the folder holds another run, or the file cannot be written.
         RecordError: a file cannot be read or written.
     """
     return on_own_loop(
@@ -148,16 +157,17 @@ def import_replies(out: str | Path, replies: str | Path, *, cache: str | Path | 
     with FolderLock(folder), Journal(cache or folder / "journal.sqlite") as journal:
         for number, line in _lines_of(Path(replies)):
             where = f"{replies}, line {number}"
-            address, body = _reply_in(line, where)
+            address, found = _reply_in(line, where)
             if address not in waiting:
                 unknown += 1
-            elif isinstance(body, Completion):
-                journal.put(address, encode_reply(body), identity=waiting.pop(address))
+            elif isinstance(found, Completion):
+                journal.put(address, encode_reply(found), identity=waiting.pop(address))
                 taken += 1
             else:
                 failed += 1
-                reason = reason or body
-        _write_waiting(folder, waiting)
+                reason = reason or f"{where}: {found}"
+        # also when nothing is left: the run is not over before the replies are in its records
+        _put_in_place(folder / WAITING, waiting)
     return Imported(taken, failed, reason, unknown, len(waiting))
 
 
@@ -186,9 +196,10 @@ class _Sink:
         self._scratch = path.with_name(path.name + ".new")
         self.waiting: dict[str, str] = {}
         try:
-            self._file = self._scratch.open("w", encoding="utf-8")
+            # half a character, which has no UTF-8 form, is written as JSON's own escape
+            self._file = self._scratch.open("w", encoding="utf-8", errors="backslashreplace")
         except OSError as error:
-            raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
+            raise _unwritable(path, error) from error
 
     def write(self, judge: Any, request: Generate[Any]) -> None:
         address = call_address(judge.identity, request.digest, str(request.draw))
@@ -197,16 +208,31 @@ class _Sink:
         self.waiting[address] = judge.identity
         body = judge.body(request) if isinstance(judge, ByFile) else _plain_body(judge, request)
         line = {"custom_id": address, "method": "POST", "url": URL, "body": body}
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        try:
+            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise RecordError(str(_unwritable(self._path, error))) from error
 
     def finish(self) -> None:
         """Put the file in its place, whole."""
-        self._file.close()
-        os.replace(self._scratch, self._path)
+        try:
+            self._file.close()
+            os.replace(self._scratch, self._path)
+        except OSError as error:
+            raise _unwritable(self._path, error) from error
 
     def drop(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # the disk may be full: what is left to write is not wanted
+            self._file.close()
         self._scratch.unlink(missing_ok=True)
+
+
+class _Wave(Evaluation):
+    """A run between its first wave and its last: what failed there is not asked again before it is over."""
+
+    def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
+        statuses = self._folder.statuses(sample_id)
+        return [each for each in self._metrics if statuses.get(each.signature, "cancelled") == "cancelled"]
 
 
 async def _export(
@@ -219,22 +245,31 @@ async def _export(
 ) -> Wave:
     prepared = await preparing
     folder = Folder.begin(out, prepared.manifest)
-    sink = _Sink(requests)
-    traffic = Traffic()
+    with writing(folder), _written(requests) as sink, journal_of(folder, cache) as journal:
+        traffic = Traffic()
+        calls = wired(prepared.models, traffic, journal, Spending())
+        judges = tuple(Cached(_Awaiting(judge, sink=sink), journal) for judge in prepared.models.judges)
+        calls.models = replace(calls.models, judges=judges)
+        kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
+        evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
+        await evaluation.run(prepared.rows, workers=traffic.concurrency)
+        if sink.waiting:
+            folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))
+        _write_waiting(Path(out), sink.waiting)
+    run = Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
+    return Wave(len(sink.waiting), run)
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[_Sink]:
+    """A wave's file, put in its place when all went well; else what was there stays."""
+    sink = _Sink(path)
     try:
-        with writing(folder), journal_of(folder, cache) as journal:
-            calls = wired(prepared.models, traffic, journal, Spending())
-            judges = tuple(Cached(_Awaiting(judge, sink=sink), journal) for judge in prepared.models.judges)
-            calls.models = replace(calls.models, judges=judges)
-            evaluation = Evaluation(prepared.metrics, calls, folder, journal, progress=progress)
-            await evaluation.run(prepared.rows, workers=traffic.concurrency)
-            _write_waiting(Path(out), sink.waiting)
+        yield sink
         sink.finish()
     except BaseException:
         sink.drop()
         raise
-    run = Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
-    return Wave(len(sink.waiting), run)
 
 
 def _plain_body(judge: Any, request: Generate[Any]) -> Mapping[str, object]:
@@ -247,29 +282,44 @@ def _reply_in(line: Any, where: str) -> tuple[str, Completion | str]:
     address = line.get("custom_id") if isinstance(line, dict) else None
     if not isinstance(address, str):
         raise ConfigError(f"{where} has no custom_id: it is no reply to a wave")
-    if isinstance(line.get("reply"), str):
-        return address, Completion(text=line["reply"])
+    if "reply" in line:
+        reply = line["reply"]
+        return address, Completion(text=reply) if isinstance(reply, str) else "its reply is no text"
     response = line.get("response")
     body = response.get("body") if isinstance(response, dict) else None
     status = response.get("status_code", 200) if isinstance(response, dict) else None
     if status != 200 or not isinstance(body, dict):
-        return address, f"{where}: {json.dumps(line.get('error') or body or line)[:300]}"
+        return address, _why(line.get("error"), body, status)
     try:
-        return address, completions_in(body, where=where, model="")[0]
+        return address, completions_in(body, where="the reply", model="")[0]
     except ModelError as error:
         return address, str(error)
 
 
+def _why(error: Any, body: Any, status: object) -> str:
+    """Why a request failed, in the words of whoever was to answer it."""
+    told = error or (body.get("error") if isinstance(body, dict) else None) or body
+    if isinstance(told, dict):
+        told = told.get("message") or told.get("code") or json.dumps(told)
+    code = f" ({status})" if status not in (None, 200) else ""
+    return f"{told or 'it has neither a reply nor an error'}{code}"[:300]
+
+
 def _lines_of(path: Path) -> Iterator[tuple[int, Any]]:
+    number = 0
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
                 if not line.isspace():
-                    yield number, json.loads(line)
+                    yield number, json.loads(line.removeprefix(_UTF8_MARK) if number == 1 else line)
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is no file of JSON lines: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}, line {number} is no JSON: {error}") from error
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"{path} cannot be written: {error.strerror or error}")
 
 
 def _read_waiting(folder: Path) -> dict[str, str]:
@@ -277,14 +327,26 @@ def _read_waiting(folder: Path) -> dict[str, str]:
     file = folder / WAITING
     if not file.is_file():
         raise ConfigError(f"{folder} has no open wave: ragmetrics batch export writes one")
-    return {line["address"]: line["judge"] for _, line in _lines_of(file)}
+    try:
+        return {line["address"]: line["judge"] for _, line in _lines_of(file)}
+    except (KeyError, TypeError):
+        raise ConfigError(f"{file} is damaged: ragmetrics batch export writes it again") from None
 
 
 def _write_waiting(folder: Path, waiting: Mapping[str, str]) -> None:
+    """Note what is open, whole or not at all; without anything open there is no such file."""
     file = folder / WAITING
-    scratch = folder / (WAITING + ".new")
-    scratch.write_text(
-        "".join(json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items()),
-        encoding="utf-8",
-    )
-    os.replace(scratch, file)
+    if not waiting:
+        file.unlink(missing_ok=True)
+        return
+    _put_in_place(file, waiting)
+
+
+def _put_in_place(file: Path, waiting: Mapping[str, str]) -> None:
+    scratch = file.with_name(file.name + ".new")
+    lines = (json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items())
+    try:
+        scratch.write_text("".join(lines), encoding="utf-8")
+        os.replace(scratch, file)
+    except OSError as error:
+        raise RecordError(str(_unwritable(file, error))) from error

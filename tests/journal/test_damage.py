@@ -335,10 +335,9 @@ def test_a_kill_loses_nothing_that_was_committed(tmp_path: Path):
         command = [sys.executable, "-c", KILLED, str(path), str(start)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            for _ in range(chosen.randint(0, 400)):
-                process.stdout.readline()
+            said = [process.stdout.readline() for _ in range(chosen.randint(0, 400))]
             process.send_signal(signal.SIGKILL)
-            said = [line for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+            said += [line for line in process.stdout if line.endswith("\n")]
         with Journal(path) as journal:
             if said:
                 start = int(said[-1]) + 1

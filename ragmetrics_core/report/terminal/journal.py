@@ -14,9 +14,9 @@ __all__ = ["journal_table"]
 def journal_table(statistics: Sequence[IdentityStatistics]) -> Table:
     """One row for each model."""
     rows = table("model")
-    for name in ("answers", "size", "prompt tokens", "completion tokens"):
+    for name in ("answers", "size", "prompt\ntokens", "reply\ntokens"):
         rows.add_column(name, justify="right", no_wrap=True)
-    for name in ("first", "last", "last used"):
+    for name in ("first\nlast answer", "last used"):
         rows.add_column(name, no_wrap=True)
     for each in statistics:
         counts = (
@@ -25,7 +25,7 @@ def journal_table(statistics: Sequence[IdentityStatistics]) -> Table:
             f"{each.prompt_tokens:,}",
             f"{each.completion_tokens:,}",
         )
-        days = (f"{day:%Y-%m-%d}" for day in (each.first_created, each.last_created, each.last_used))
+        days = f"{each.first_created:%Y-%m-%d}\n{each.last_created:%Y-%m-%d}", f"{each.last_used:%Y-%m-%d}"
         rows.add_row(plain(each.identity), *map(Text, counts), *(Text(day, LABEL) for day in days))
     return rows
 

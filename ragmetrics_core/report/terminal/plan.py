@@ -14,12 +14,10 @@ __all__ = ["plan_page"]
 
 def plan_page(plan: Plan) -> Iterator[RenderableType]:
     """One row for each metric, and what the figures rest on."""
-    columns = ("calls", "of them estimated", "shared", "cached", "prompt tokens", "completion tokens")
+    columns = ["calls", "estimated", "shared", "cached", "prompt\ntokens", "reply\ntokens"]
     rows = table("metric")
-    for name in columns:
-        rows.add_column(name, justify="right")
-    if plan.price:
-        rows.add_column("cost", justify="right")
+    for name in [*columns, "cost"] if plan.price else columns:
+        rows.add_column(name, justify="right", no_wrap=True)
     for signature, estimate in plan.metrics.items():
         rows.add_row(plain(signature), *_cells(plan, estimate))
     if len(plan.metrics) > 1:
@@ -30,7 +28,8 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
     yield Text()
     yield Text(
         "Calls that depend on replies are estimated with the rules of the embedded judge. Tokens are "
-        "characters divided by four: right for English to about a quarter, too low for most other languages.",
+        "characters divided by four: right for English to about a quarter, too low for most other languages. "
+        "Calls that are shared with a metric above or another sample, or cached, cost nothing.",
         LABEL,
     )
 

@@ -10,7 +10,7 @@ from ragmetrics_core.runs import Listed
 
 __all__ = ["runs_table"]
 
-_STYLES = {"finished": GOOD, "running": OPEN, "interrupted": WEAK, "unreadable": WEAK}
+_STYLES = {"finished": GOOD, "running": OPEN, "waiting": OPEN, "interrupted": WEAK, "unreadable": WEAK}
 
 
 def runs_table(runs: Sequence[Listed]) -> Table:
@@ -20,7 +20,7 @@ def runs_table(runs: Sequence[Listed]) -> Table:
         rows.add_column(name, no_wrap=True)
     rows.add_column("samples", justify="right", no_wrap=True)
     for name in ("metrics", "judge"):
-        rows.add_column(name)
+        rows.add_column(name, overflow="fold")
     for run in runs:
         rows.add_row(
             plain(str(run.path)),
@@ -36,4 +36,4 @@ def _made_of(run: Listed) -> tuple[Text, Text]:
     if run.manifest is None:
         return one_line(run.problem or "", WEAK), Text()
     names = dict.fromkeys(entry.name for entry in run.manifest.metrics)
-    return plain(", ".join(names)), plain(run.manifest.judge or "")
+    return plain("\n".join(names)), plain(run.manifest.judge or "")

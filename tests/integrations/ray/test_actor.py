@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("ray", reason="the package ray is not installed (pip install 'ragmetrics[ray]')")
 
 import pyarrow as pa
-from ragmetrics_ray.worker import Actor, Plan
 
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_ray.worker import Actor, Plan
 
 
 def block(*words: str) -> pa.Table:

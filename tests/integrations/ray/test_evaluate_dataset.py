@@ -18,13 +18,13 @@ pytest.importorskip("ray", reason="the package ray is not installed (pip install
 import pyarrow as pa
 import pyarrow.parquet as pq
 import ray
-from ragmetrics_ray import evaluate_dataset, to_run
 
 from ragmetrics_core import evaluate, recompute
 from ragmetrics_core.errors import ConfigError, ModelRefused, RecordError
 from ragmetrics_core.models import LexicalJudge
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder
+from ragmetrics_ray import evaluate_dataset, to_run
 
 ROOT = Path(__file__).resolve().parents[3]
 TELECOM = ROOT / "examples" / "data" / "telecom.jsonl"
