@@ -224,19 +224,15 @@ class _Live(Interpreter):
         if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
             return await self._drawn(0, request)
         ballots = replace(request, draws=models.repeats)
-        votes = await asyncio.gather(
-            *(
-                self._drawn(number, ballots, is_named=len(models.judges) > 1)
-                for number in range(len(models.judges))
-            )
-        )
+        votes = await asyncio.gather(*(self._drawn(number, ballots) for number in range(len(models.judges))))
         return [each for judge in votes for each in judge]
 
-    async def _drawn(self, judge: int, request: Generate[Any], *, is_named: bool = False) -> Sequence[Drawn]:
+    async def _drawn(self, judge: int, request: Generate[Any]) -> Sequence[Drawn]:
         calls = self._shared.calls
         address = (judge, request.digest, request.draw, request.draws)
         completions = await self._shared.once(address, lambda: calls.generate(request, judge))
-        name = calls.models.judges[judge].identity if is_named else None
+        judges = calls.models.judges
+        name = judges[judge].identity if len(judges) > 1 else None
         return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.errors import FailedStatus, StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
@@ -48,6 +48,9 @@ Places = tuple[tuple[int, int], ...]
 Used = dict[str, Places]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
+# Of branches that failed side by side one gives the status. A branch that was not asked to its end comes
+# before one whose reply is there: its steps are missing, and only such a status says so.
+_URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeout": 1, "parse_error": 2}
 AnyStep = GenerateStep | CompareStep | RateStep
 
 
@@ -219,9 +222,9 @@ class Interpreter(ABC):
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
                 ]
                 results = await self.side_by_side(walks)
-                for result in results:
-                    if isinstance(result, StepFailed):
-                        raise result
+                failures = [result for result in results if isinstance(result, StepFailed)]
+                if failures:
+                    raise min(failures, key=lambda failure: _URGENCY[failure.status])
                 return tuple(results)
 
     def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:

@@ -11,7 +11,6 @@ from ragmetrics_core.drivers.traffic import tokens_in
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.models import LexicalJudge, OpenAIJudge
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate, Request
@@ -19,9 +18,6 @@ from ragmetrics_core.record import CompareStep, RateStep
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Estimate", "Known", "plan_sample"]
-
-# These give several draws for one call; of others it is not known before they are asked.
-AT_ONCE = (LexicalJudge, OpenAIJudge)
 
 Known = Callable[[Judge, Generate[Any]], Completion | None]
 
@@ -153,7 +149,8 @@ class _Planned(Interpreter):
     async def _draws(self, judge: Judge, request: Generate[Any], path: Path) -> list[tuple[int, Completion]]:
         """The reply to each draw: the one that is known, or the stand-in's; counted either way."""
         estimate = self.estimate
-        at_once = isinstance(unwrapped(judge), AT_ONCE)
+        # Of a judge that does not say so it is not known before it is asked.
+        at_once = getattr(unwrapped(judge), "draws_at_once", False)
         is_exact = not any(self._follows(path, each) for each in self._guessed)
         replies = []
         goes_on = False

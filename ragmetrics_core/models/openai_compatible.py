@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlencode
 
 import numpy as np
@@ -44,6 +44,8 @@ class OpenAIJudge:
         ConfigError: the openai package or the key is missing, or a setting cannot be used.
     """
 
+    draws_at_once: ClassVar[bool] = True
+
     model: str
     base_url: str | None = field(default=None, kw_only=True)
     api_key: str | None = field(default=None, repr=False, kw_only=True)
@@ -64,7 +66,7 @@ class OpenAIJudge:
             )
         _ = self._endpoint  # a missing key is an error here, not in the middle of a run
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Server, model and the settings that change its replies; never the key."""
         extra = json.dumps(dict(self.extra_body), sort_keys=True, default=repr)
@@ -160,7 +162,7 @@ class OpenAIEmbedder:
             raise ConfigError(f"dimensions must be at least 1, or None, not {self.dimensions}")
         _ = self._endpoint
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """Server, model and vector length; never the key."""
         return _identity(self._endpoint, {"dimensions": self.dimensions})

@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 from weakref import WeakKeyDictionary, ref
 
@@ -58,7 +58,7 @@ class Wrapper:
                 "as_judge makes a judge of a function or a name"
             )
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """The inner model's."""
         return self.inner.identity

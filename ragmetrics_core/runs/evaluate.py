@@ -322,13 +322,17 @@ class Evaluation:
         self._folder.add_sample(sample, is_new=self._begins)
         self._folder.add_prompts(asked)
         self._folder.add_records(records)
-        for record in records:
-            if record.status == "parse_error":
-                self._journal.forget(unread_calls(record))
+        self._forget_unread(records)
         failed = [record for record in records if record.status in FAILED]
         self._failed += len(failed)
         if failed and self._stop_at_errors:
             raise RunStopped(_sentence(failed[0]))
+
+    def _forget_unread(self, records: Sequence[Record]) -> None:
+        """Take the replies that could not be read out of the journal, so that they are asked for again."""
+        failed = (record for record in records if record.status in FAILED)
+        if unread := [address for record in failed for address in unread_calls(record)]:
+            self._journal.forget(unread)
 
     def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
         """The metrics that the sample has no finished score of."""
@@ -353,7 +357,7 @@ class Evaluation:
 
 
 def unread_calls(record: Record) -> Iterator[str]:
-    """The addresses of the replies because of which a record is a `parse_error`."""
+    """The addresses of the replies of a record that could not be read."""
     for step in record.generate_steps:
         if step.rule == "unread" or step.finish_reason == "length":
             judge = step.judge or record.judge

@@ -8,7 +8,6 @@ from typing import Any
 from ragmetrics_core.drivers import Estimate, Price, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.models.lexical import LexicalJudge
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.runs.evaluate import ASKED_AGAIN
@@ -120,6 +119,9 @@ async def aplan(
     limit: int | None = None,
 ) -> Plan:
     """Count what a run would ask; the asynchronous form of `plan`, with the same arguments."""
+    # Loaded here, because its word lists take longer than all else that evaluating needs.
+    from ragmetrics_core.models.lexical import LexicalJudge
+
     stand_in = LexicalJudge()
     prepared = await prepare(
         samples,

@@ -26,7 +26,8 @@ from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
-from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, writing
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, unread_calls, writing
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
@@ -234,6 +235,9 @@ class _Wave(Evaluation):
         statuses = self._folder.statuses(sample_id)
         return [each for each in self._metrics if statuses.get(each.signature, "cancelled") == "cancelled"]
 
+    def _forget_unread(self, records: Sequence[Record]) -> None:
+        """Nothing yet: another score may still wait, and would ask anew for a reply that both share."""
+
 
 async def _export(
     requests: Path,
@@ -255,9 +259,18 @@ async def _export(
         await evaluation.run(prepared.rows, workers=traffic.concurrency)
         if sink.waiting:
             folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))
+        else:
+            _forget_unread(folder, journal)
         _write_waiting(Path(out), sink.waiting)
     run = Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
     return Wave(len(sink.waiting), run)
+
+
+def _forget_unread(folder: Folder, journal: Journal) -> None:
+    """Take the replies that could not be read out of the journal: the run is over."""
+    for key, outcome in folder.outcomes():
+        if outcome.status == "parse_error":
+            journal.forget(unread_calls(folder.record(key)))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.lexical.entities import entities_of
@@ -38,6 +38,8 @@ class LexicalJudge:
     paraphrase in other words is "not supported", and a false statement in the right words is "supported".
     docs/judges.md has measured figures.
     """
+
+    draws_at_once: ClassVar[bool] = True
 
     identity: str = IDENTITY
 

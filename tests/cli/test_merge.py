@@ -1,0 +1,58 @@
+"""`ragmetrics merge`: two runs in one, from the command line."""
+
+import pytest
+
+from ragmetrics_core import Run, evaluate
+from tests.cli.conftest import SAMPLES
+
+
+@pytest.fixture
+def halves(tmp_path):
+    """Two runs of one sample each, by the embedded judge."""
+    for name, rows in (("a", SAMPLES[:1]), ("b", SAMPLES[2:3])):
+        evaluate(rows, metrics="faithfulness", judge="embedded", out=tmp_path / name)
+    return tmp_path / "a", tmp_path / "b"
+
+
+def test_two_runs_become_one_and_its_means_are_shown(command, halves, tmp_path):
+    outcome = command("merge", *halves, "--out", tmp_path / "both")
+    run = Run.load(tmp_path / "both")
+    assert (outcome.code, list(run.sample_ids)) == (0, ["q1", "q3"])
+    (line,) = [line.split() for line in outcome.out.splitlines() if "faithfulness/strict.1" in line]
+    assert line[1] == f"{run.mean('faithfulness').value:.3f}"
+    assert command("audit", tmp_path / "both").code == 0
+
+
+def test_the_merged_run_goes_on_with_the_same_command(command, halves, tmp_path, data):
+    command("merge", *halves, "--out", tmp_path / "both")
+    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "both")
+    assert outcome.code == 0
+    assert set(Run.load(tmp_path / "both").sample_ids) == {"q1", "q2", "q3"}
+
+
+def test_runs_of_other_models_exit_with_2_and_one_sentence(command, halves, folder, tmp_path):
+    outcome = command("merge", halves[0], folder, "--out", tmp_path / "both")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "ragmetrics: runs of different models are not one run: "
+        "the judge is embedded:lexical.1 in one, scripted in the other\n"
+    )
+    assert not (tmp_path / "both").exists()
+
+
+def test_a_folder_that_is_in_use_exits_with_2(command, halves):
+    outcome = command("merge", *halves, "--out", halves[0])
+    assert outcome.code == 2
+    assert outcome.err == f"ragmetrics: {halves[0]} is not empty: a merged run needs a folder of its own\n"
+
+
+def test_a_folder_without_a_run_exits_with_2(command, halves, tmp_path):
+    outcome = command("merge", halves[0], tmp_path / "none", "--out", tmp_path / "both")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert f"there is no run in {tmp_path / 'none'}" in outcome.err
+
+
+def test_the_new_folder_must_be_named(command, halves):
+    outcome = command("merge", *halves)
+    assert outcome.code == 2
+    assert "--out" in outcome.err

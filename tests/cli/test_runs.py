@@ -1,0 +1,67 @@
+"""`ragmetrics runs`: the runs of a folder, and how each stands."""
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.runs import export_wave
+from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.testing import ScriptedJudge
+from tests.cli.conftest import SAMPLES
+
+WIDE = 200
+
+
+def row_of(outcome, path) -> str:
+    """The row of a run, in one line."""
+    return next(" ".join(line.split()) for line in outcome.out.splitlines() if str(path) in line)
+
+
+def test_a_run_is_listed_with_its_samples_metrics_and_judge(command, folder):
+    outcome = command("runs", folder.parent, columns=WIDE)
+    row = row_of(outcome, folder)
+    assert outcome.code == 0
+    assert " finished 6 faithfulness scripted" in row
+    # the other metrics stand below the first one
+    assert "factual_correctness" in outcome.words
+    assert "context_precision" in outcome.words
+
+
+def test_every_state_is_told(command, tmp_path):
+    for name in ("finished", "running", "unreadable"):
+        evaluate(SAMPLES[:1], metrics="faithfulness", judge="embedded", out=tmp_path / name)
+    (tmp_path / "unreadable" / "manifest.json").write_text("{")
+    export_wave(
+        SAMPLES[:1],
+        tmp_path / "wave.jsonl",
+        out=tmp_path / "waiting",
+        metrics="faithfulness",
+        judge=ScriptedJudge({}),
+    )
+    with FolderLock(tmp_path / "running"):
+        outcome = command("runs", tmp_path, columns=WIDE)
+    for state in ("finished", "running", "waiting", "unreadable"):
+        assert f" {state} 1" in row_of(outcome, tmp_path / state)
+    assert "is no JSON" in outcome.out
+
+
+def test_the_folder_is_runs_unless_it_is_named(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    evaluate(SAMPLES[:1], metrics="faithfulness", judge="embedded", out="runs/first")
+    assert "runs/first" in command("runs").out
+
+
+def test_a_folder_without_runs_says_so(command, tmp_path):
+    outcome = command("runs", tmp_path, columns=WIDE)
+    assert (outcome.code, outcome.words) == (0, f"There is no run in {tmp_path}.")
+
+
+def test_a_folder_that_is_not_there_exits_with_2(command, tmp_path):
+    outcome = command("runs", tmp_path / "none")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == f"ragmetrics: there is no folder {tmp_path / 'none'}\n"
+
+
+def test_control_characters_in_a_manifest_do_not_reach_the_terminal(command, tmp_path):
+    judge = ScriptedJudge({}, identity="evil\x1b[31m[red]judge")
+    evaluate(SAMPLES[:1], metrics="faithfulness", judge=judge, out=tmp_path / "run")
+    out = command("runs", tmp_path, columns=WIDE).out
+    assert "\x1b" not in out
+    assert "[red]judge" in out

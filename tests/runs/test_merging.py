@@ -1,0 +1,271 @@
+"""Two runs in one: parts of a data set measured apart give the run of all of it, and none is paid twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.errors import ConfigError, ModelError, RecordError
+from ragmetrics_core.protocol import Generate
+from ragmetrics_core.runs import merge
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+PAIR = ["faithfulness", "factual_correctness"]
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": f"q{number}",
+        "question": "Where was Einstein born?",
+        "answer": f"Einstein was born in Ulm in {1877 + number}.",
+        "contexts": ["Einstein was born in Ulm in 1879."],
+        "reference": "Einstein was born in Ulm.",
+    }
+    for number in range(5)
+]
+
+
+def reply(request: Generate[Any]) -> Any:
+    """One statement, which is supported where the year is right."""
+    if "statements" in request.prompt.name:
+        return {"statements": [str(request.variables.get("answer", "Einstein was born in Ulm."))]}
+    text = str(request.variables["items"][0].text)
+    return {"verdicts": [{"number": 1, "verdict": "no" if "in 18" in text and "1879" not in text else "yes"}]}
+
+
+def judge(identity: str = "scripted", **replies: Any) -> ScriptedJudge:
+    return ScriptedJudge(lambda request: replies.get(request.prompt.name, reply(request)), identity=identity)
+
+
+def measured(out: Path, rows: Any = ROWS, **arguments: Any) -> Run:
+    return evaluate(rows, out=out, **{"metrics": PAIR, "judge": judge(), **arguments})
+
+
+def records(run: Run) -> dict[tuple[str, str], Any]:
+    return {(each.sample_id, each.signature): json.loads(each.stored()) for each in run.records()}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What the files of a run hold; the database may tidy up its own."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl")}
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Path:
+    """A run of the first three samples."""
+    measured(tmp_path / "one", ROWS[:3])
+    return tmp_path / "one"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+# -- the run of all of it
+
+
+@settings(max_examples=8)
+@given(
+    first=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
+    second=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
+    metrics=st.tuples(*[st.sampled_from([PAIR, PAIR[:1], PAIR[1:]])] * 2),
+)
+def test_parts_that_overlap_or_not_give_the_records_of_the_whole(tmp_path_factory, first, second, metrics):
+    place = tmp_path_factory.mktemp("merging")
+    expected: dict[tuple[str, str], Any] = {}
+    for name, rows, wanted in zip("ab", (first, second), metrics, strict=True):
+        expected |= records(measured(place / name, rows, metrics=wanted))
+    merged = merge(place / "a", place / "b", out=place / "c")
+    assert records(merged) == expected == records(Run.load(place / "c"))
+    assert set(merged.sample_ids) == {row["id"] for row in (*first, *second)}
+    assert list(merged.audit()) == []
+
+
+def test_two_halves_are_the_whole_run(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[3:])
+    whole = measured(tmp_path / "whole")
+    merged = merge(one, tmp_path / "two", out=out)
+    assert merged.means() == whole.means()
+    assert [merged.sample(row["id"]) for row in ROWS] == [whole.sample(row["id"]) for row in ROWS]
+    assert (merged.metrics, merged.judge, merged.finished) == (whole.metrics, whole.judge, True)
+    # the question about the reference is the same for all samples: each half has paid for it once
+    assert merged.tally["calls"] == whole.tally["calls"] + 1
+
+
+def test_other_metrics_of_the_same_samples_stand_side_by_side(tmp_path, out):
+    measured(tmp_path / "a", metrics=PAIR[0])
+    measured(tmp_path / "b", metrics=PAIR[1])
+    whole = measured(tmp_path / "whole")
+    merged = merge(tmp_path / "a", tmp_path / "b", out=out)
+    assert records(merged) == records(whole)
+    assert [entry.name for entry in merged.metrics] == PAIR
+
+
+def test_the_merged_run_goes_on_and_asks_nothing_again(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[3:4])
+    merge(one, tmp_path / "two", out=out)
+    silent = ScriptedJudge({})
+    measured(out, ROWS[:4], judge=silent)
+    assert silent.asked == []
+    rest = judge()
+    run = measured(out, ROWS, judge=rest)
+    # of the last sample all is new but the question about the reference: statements and three verdict calls
+    assert sorted(request.prompt.name for request in rest.asked) == [
+        "answer_verdicts",
+        "reference_verdicts",
+        "statements",
+        "verdicts",
+    ]
+    assert records(run) == records(measured(tmp_path / "whole"))
+
+
+def test_the_merged_journal_answers_what_either_has_asked(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[3:])
+    merge(one, tmp_path / "two", out=out)
+    silent = ScriptedJudge({})
+    again = measured(tmp_path / "again", judge=silent, cache=out / "journal.sqlite")
+    assert silent.asked == []
+    assert len(again.keys) == 10
+
+
+def test_runs_that_shared_a_journal_have_none_to_merge(tmp_path, out):
+    for name, rows in (("a", ROWS[:2]), ("b", ROWS[2:])):
+        measured(tmp_path / name, rows, cache=tmp_path / "cache.sqlite")
+    merged = merge(tmp_path / "a", tmp_path / "b", out=out)
+    assert len(merged) == 5
+    assert not (out / "journal.sqlite").exists()
+
+
+def test_neither_run_is_changed(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[2:])
+    before = contents(one), contents(tmp_path / "two")
+    merge(one, tmp_path / "two", out=out)
+    assert (contents(one), contents(tmp_path / "two")) == before
+
+
+# -- which score counts
+
+
+@pytest.mark.parametrize("order", ["one", "other"])
+def test_a_finished_score_counts_before_one_that_failed(tmp_path, one, out, order):
+    measured(tmp_path / "failed", ROWS[:3], judge=judge(verdicts=ModelError("down")))
+    folders = [one, tmp_path / "failed"]
+    merged = merge(*(folders if order == "one" else folders[::-1]), out=out)
+    assert merged.mean("faithfulness").statuses == {"ok": 3}
+
+
+def test_of_two_finished_scores_the_first_runs_counts(tmp_path, one, out):
+    no = {"verdicts": [{"number": 1, "verdict": "no"}]}
+    measured(tmp_path / "two", ROWS[:3], judge=judge(verdicts=no))
+    # by the years 1877, 1878 and 1879, one of three answers is right; the second judge denies all
+    assert merge(one, tmp_path / "two", out=out).mean("faithfulness").value == pytest.approx(1 / 3)
+    other = merge(tmp_path / "two", one, out=tmp_path / "turned")
+    assert other.mean("faithfulness").value == 0.0
+
+
+def test_of_two_failed_scores_the_first_runs_counts_and_is_measured_again(tmp_path, out):
+    for name in ("first", "second"):
+        measured(tmp_path / name, ROWS[:1], judge=judge(verdicts=ModelError(name)), metrics=PAIR[0])
+    merged = merge(tmp_path / "first", tmp_path / "second", out=out)
+    assert merged.record("q0", "faithfulness").reason == "verdicts.v1: first"
+    assert measured(out, ROWS[:1], metrics=PAIR[0]).score("q0", "faithfulness").status == "ok"
+
+
+def test_a_persons_correction_is_kept(tmp_path, one, out):
+    Run.load(one).correct("q0", "faithfulness", 1, True, by="Ada")
+    measured(tmp_path / "two", ROWS[3:])
+    merged = merge(one, tmp_path / "two", out=out)
+    assert (merged.score("q0", "faithfulness").value, list(merged.audit())) == (1.0, [])
+
+
+def test_a_part_that_was_interrupted_makes_the_whole_unfinished(tmp_path, one, out):
+    def rows():
+        yield ROWS[3]
+        raise OSError("the disk went away")
+
+    with pytest.raises(OSError, match="the disk went away"):
+        measured(tmp_path / "two", rows(), concurrency=1)
+    assert not merge(one, tmp_path / "two", out=out).finished
+
+
+def test_rows_that_are_no_samples_are_kept_from_both(tmp_path, out):
+    measured(tmp_path / "a", [ROWS[0], {"id": "x"}])
+    measured(tmp_path / "b", [ROWS[1], ROWS[2], "no row"])
+    merged = merge(tmp_path / "a", tmp_path / "b", out=out)
+    assert [row.where for row in merged.rejected] == ["row 2", "row 3"]
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"judge": judge("other")}, "the judge is scripted in one, other in the other"),
+        ({"repeats": 3}, "verdicts were asked for 1 times in one, 3 in the other"),
+        (
+            {"judge": None, "panel": [judge(), judge("other")]},
+            r"the judge is scripted in one, panel\(scripted \| other\) in the other",
+        ),
+    ],
+)
+def test_other_models_are_refused_with_what_differs(tmp_path, one, out, arguments, told):
+    measured(tmp_path / "two", ROWS[3:], **arguments)
+    with pytest.raises(ConfigError, match=told):
+        merge(one, tmp_path / "two", out=out)
+    assert not out.exists()
+
+
+def test_other_embedders_are_refused(tmp_path, out):
+    for dimensions in (8, 16):
+        embedder = HashEmbedder(dimensions=dimensions)
+        measured(tmp_path / str(dimensions), metrics="answer_similarity", judge=None, embedder=embedder)
+    with pytest.raises(ConfigError, match="the embedder is hash-8 in one, hash-16 in the other"):
+        merge(tmp_path / "8", tmp_path / "16", out=out)
+
+
+def test_a_run_without_a_judge_goes_with_any(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[:3], metrics="answer_similarity", judge=None, embedder=HashEmbedder())
+    merged = merge(tmp_path / "two", one, out=out)
+    assert (merged.judge, merged.embedder, len(merged.keys)) == ("scripted", "hash-64", 9)
+
+
+def test_an_id_that_stands_for_two_contents_is_refused_and_named(tmp_path, one, out):
+    measured(tmp_path / "two", [{**ROWS[1], "answer": "In Bern."}])
+    with pytest.raises(ConfigError, match=r"the sample 'q1' has other content in .*one than in .*two"):
+        merge(one, tmp_path / "two", out=out)
+    assert not out.exists()
+
+
+def test_a_folder_that_holds_something_is_refused_and_stays(tmp_path, one, out):
+    out.mkdir()
+    (out / "notes.txt").write_text("mine")
+    for target in (out, out / "notes.txt", one):
+        with pytest.raises(ConfigError, match="is not empty: a merged run needs a folder of its own"):
+            merge(one, one, out=target)
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_an_empty_folder_will_do(tmp_path, one, out):
+    measured(tmp_path / "two", ROWS[3:])
+    out.mkdir()
+    assert len(merge(one, tmp_path / "two", out=out)) == 5
+
+
+def test_what_is_no_run_is_named(tmp_path, one, out):
+    with pytest.raises(RecordError, match=r"there is no run in .*nothing"):
+        merge(one, tmp_path / "nothing", out=out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("damaged", ["journal.sqlite", "records.jsonl"])
+def test_a_run_that_cannot_be_read_leaves_no_half_of_a_merged_one(tmp_path, one, out, damaged):
+    measured(tmp_path / "two", ROWS[3:])
+    file = tmp_path / "two" / damaged
+    file.write_bytes(b"neither a line of JSON nor a database, but long enough to be taken for one\n" * 40)
+    with pytest.raises(RecordError, match=damaged):
+        merge(one, tmp_path / "two", out=out)
+    assert not out.exists()
