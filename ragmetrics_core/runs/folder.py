@@ -6,7 +6,7 @@ The format is described in docs/record.md.
 import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import rmtree
@@ -115,8 +115,11 @@ class Folder:
             try:
                 if overwrite:
                     _clear(path)
-                folder = cls._go_on(path, manifest) if _holds_run(path) else cls(path, manifest)
-                folder.save_manifest(folder.manifest)
+                if _holds_run(path):
+                    folder = cls._go_on(path, manifest)
+                else:
+                    folder = cls(path, manifest)
+                    folder.save_manifest(manifest)
             except BaseException:
                 lock.release()
                 raise
@@ -144,7 +147,7 @@ class Folder:
             raise ConfigError(
                 f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
             )
-        return cls(path, earlier.model_copy(update={"finished": False}))
+        return cls(path, earlier)
 
     def save_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest, whole or not at all.
@@ -161,6 +164,8 @@ class Folder:
             scratch.write_text(text + "\n", encoding="utf-8")
             os.replace(scratch, self.path / "manifest.json")
         except OSError as error:
+            with suppress(OSError):
+                scratch.unlink(missing_ok=True)
             raise RecordError(
                 f"{self.path / 'manifest.json'} cannot be written: {error.strerror or error}"
             ) from error

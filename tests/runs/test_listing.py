@@ -121,6 +121,12 @@ def test_runs_are_listed_by_path_from_all_folders_below(tmp_path):
     assert [str(found.path.relative_to(tmp_path)) for found in list_runs(tmp_path)] == ["a/b/c", "a/z", "b"]
 
 
+def test_what_lies_inside_a_run_is_no_run_of_its_own(tmp_path):
+    measured(tmp_path / "run")
+    measured(tmp_path / "run" / "backup")
+    assert only(tmp_path).path == tmp_path / "run"
+
+
 def test_a_runs_own_folder_lists_that_run(tmp_path):
     measured(tmp_path)
     assert only(tmp_path).path == tmp_path

@@ -354,6 +354,16 @@ def test_a_reply_that_cannot_be_read_is_a_parse_error_and_is_asked_for_anew_when
     assert [each["custom_id"] for each in post.export()] == [first["custom_id"]]
 
 
+def test_when_the_run_is_over_no_other_run_is_given_its_bad_replies(tmp_path, post):
+    post.arguments["cache"] = cache = tmp_path / "cache.sqlite"
+    (request,) = post.export()
+    import_replies(post.out, write(post.replies, [plain_line(request, "I cannot.")]), cache=cache)
+    assert post.export() == []
+    judge = ScriptedJudge(BOTH, identity="any")
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, cache=cache)
+    assert run.score("q1", "faithfulness").status == "ok"
+
+
 def test_replies_go_into_the_journal_that_the_run_shares(tmp_path, post):
     post.arguments["cache"] = cache = tmp_path / "cache.sqlite"
     while requests := post.export():

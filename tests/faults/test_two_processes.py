@@ -1,0 +1,116 @@
+"""Two processes on one run folder: the second is refused, the first is not disturbed."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from benchmarks.server import ServerProcess, Settings
+from ragmetrics_core.runs import Run
+from tests.faults import children
+from tests.faults.scores import Scores, scores_of, undisturbed, written
+
+SAMPLES = 15
+
+
+@pytest.fixture(scope="module")
+def alone() -> Scores:
+    return undisturbed(SAMPLES)
+
+
+@pytest.mark.parametrize("more", [(), ("--overwrite",)])
+def test_the_second_process_is_refused_and_the_first_finishes_undisturbed(
+    tmp_path: Path, server: ServerProcess, alone: Scores, more: tuple[str, ...]
+):
+    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
+    records = out / "records.jsonl"
+    server.set(Settings(latency=0.05))
+    first = evaluated(server, data, out, "first")
+    first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
+    # a process that stands still keeps its folder
+    first.send(signal.SIGSTOP)
+    before, asked = contents(out), settled(server)
+    refused = evaluated(server, data, out, "second", *more).end()
+    assert contents(out) == before
+    assert settled(server) == asked
+    first.send(signal.SIGCONT)
+
+    assert refused.code == 2
+    assert refused.err.startswith(f"ragmetrics: another process (pid {first.pid} on ")
+    assert refused.err.endswith(f" writes to the run {out}: wait until it ends or choose another folder\n")
+    assert refused.err.count("\n") == 1
+    assert first.end().code == 0
+    assert scores_of(Run.load(out)) == alone
+    assert max(server.counts().asked.values()) == 1
+
+
+def test_looking_at_a_run_is_possible_while_it_is_written(
+    tmp_path: Path, server: ServerProcess, alone: Scores
+):
+    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
+    records = out / "records.jsonl"
+    server.set(Settings(latency=0.05))
+    first = evaluated(server, data, out, "first")
+    first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
+    for command in (["show", out], ["audit", out], ["runs", tmp_path]):
+        looked = children.start(children.command, tmp_path / "looking", command).end()
+        assert (looked.code, looked.err) == (0, "")
+    assert scores_of(Run.load(out)).items() <= alone.items()
+    assert first.end().code == 0
+    assert scores_of(Run.load(out)) == alone
+
+
+def test_a_killed_process_leaves_the_folder_free_at_once(
+    tmp_path: Path, server: ServerProcess, alone: Scores
+):
+    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
+    server.set(Settings(faults={"hang": 1.0}))
+    first = evaluated(server, data, out, "first")
+    first.wait_for(lambda: server.counts().in_flight > 0)
+    first.kill()
+    # what it wrote about itself is still there
+    assert (out / ".lock.json").exists()
+
+    server.set(Settings())
+    assert evaluated(server, data, out, "second").end().code == 0
+    assert scores_of(Run.load(out)) == alone
+
+
+def test_of_processes_that_start_together_one_makes_the_run_and_the_others_say_who_does(
+    tmp_path: Path, server: ServerProcess, alone: Scores
+):
+    data, out = written(tmp_path, SAMPLES), tmp_path / "run"
+    server.set(Settings(faults={"hang": 1.0}))
+    impatient = "--timeout", 1, "--attempts", 100
+    processes = [evaluated(server, data, out, f"{number}", *impatient) for number in range(4)]
+    # three give up; the one that holds the lock gets no answer until then
+    while sum(process.alive for process in processes) > 1:
+        for process in processes:
+            process.wait(0.01)
+    server.set(Settings())
+    ended = [process.end() for process in processes]
+    assert sorted(each.code for each in ended) == [0, 2, 2, 2]
+    assert sum(f" writes to the run {out}: " in each.err for each in ended) == 3
+    assert scores_of(Run.load(out)) == alone
+    assert len((out / "records.jsonl").read_bytes().splitlines()) == len(alone)
+
+
+def evaluated(server: ServerProcess, data: Path, out: Path, name: str, *more: object) -> children.Child:
+    """The command that evaluates."""
+    return children.start(
+        children.command,
+        out.with_name(name),
+        children.evaluate_words(data, out, *more),
+        server=server.base_url,
+    )
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    """All files, but for those that SQLite maps into memory."""
+    return {each.name: each.read_bytes() for each in run.iterdir() if not each.name.endswith("-shm")}
+
+
+def settled(server: ServerProcess) -> int:
+    """How many requests came in; asked twice, for what had been sent is read before the second answer."""
+    server.counts()
+    return server.counts().total
