@@ -277,9 +277,8 @@ class Evaluation:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
         earlier = self._folder.manifest.tally
         finished = False
-        if self._folder.manifest.finished:
-            # Only now, when the journal has been opened: a run that cannot go on stays as it is.
-            self._folder.save_manifest(self._folder.manifest.model_copy(update={"finished": False}))
+        # Only now, when the journal has been opened: a run that cannot go on stays as it is.
+        self._folder.unfinish()
         try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):

@@ -170,6 +170,11 @@ class Folder:
                 f"{self.path / 'manifest.json'} cannot be written: {error.strerror or error}"
             ) from error
 
+    def unfinish(self) -> None:
+        """Say that the run goes on, if it was finished."""
+        if self.manifest.finished:
+            self.save_manifest(self.manifest.model_copy(update={"finished": False}))
+
     def check_sample(self, sample: Sample) -> None:
         """Raise `SampleError` when the run has scores of another sample of this id."""
         known = self._index.sample(sample.id)

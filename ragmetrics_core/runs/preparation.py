@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -172,10 +173,16 @@ def _manifest(
         embedder=models.embedder.identity if models.embedder else None,
         scorer=models.scorer.identity if models.scorer else None,
         repeats=models.repeats,
-        versions={"ragmetrics": version("ragmetrics")},
+        versions={"ragmetrics": _own_version()},
         notes=tuple(notes),
         source=str(source) if isinstance(source, str | Path) else None,
     )
+
+
+@cache
+def _own_version() -> str:
+    # Looking it up takes longer than preparing everything else.
+    return version("ragmetrics")
 
 
 async def _redacted(

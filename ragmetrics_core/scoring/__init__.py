@@ -14,6 +14,15 @@ from ragmetrics_core.scoring.claims import (
     weighted_mean,
 )
 from ragmetrics_core.scoring.ranking import Bounds, average_precision, average_precision_bounds
+from ragmetrics_core.scoring.retrieval import (
+    average_precision_at,
+    hit_at,
+    ndcg_at,
+    precision_at,
+    recall_at,
+    reciprocal_rank_at,
+    reciprocal_ranks_at,
+)
 from ragmetrics_core.scoring.similarity import Vector, cosine, mean_cosine
 from ragmetrics_core.scoring.spread import Spread, nested_spread
 
@@ -22,14 +31,21 @@ __all__ = [
     "Spread",
     "Vector",
     "average_precision",
+    "average_precision_at",
     "average_precision_bounds",
     "cosine",
     "entity_recall",
     "f_beta",
     "f_measure",
     "harmonic_mean",
+    "hit_at",
     "mean_cosine",
+    "ndcg_at",
     "nested_spread",
+    "precision_at",
+    "recall_at",
+    "reciprocal_rank_at",
+    "reciprocal_ranks_at",
     "share",
     "supported_share",
     "weighted_mean",

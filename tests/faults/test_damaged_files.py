@@ -183,6 +183,17 @@ def test_a_last_line_that_was_cut_off_is_measured_again_from_the_journal(
     assert server.counts().total == 0
 
 
+def test_what_a_kill_before_the_first_manifest_leaves_is_no_other_run(
+    server: ServerProcess, tmp_path: Path, alone: Scores
+):
+    out = tmp_path / "begun"
+    out.mkdir()
+    for name in (".lock", ".lock.json", ".lock.json.4321", "manifest.json.new"):
+        (out / name).write_text('{"sche' if name != ".lock" else "", encoding="utf-8")
+    assert evaluated(server, written(tmp_path, SAMPLES), out).end().code == 0
+    assert scores_of(Run.load(out)) == alone
+
+
 def test_a_score_that_was_changed_in_its_line_is_found_by_the_audit(run: Path, tmp_path: Path):
     records = run / "records.jsonl"
     lines = records.read_bytes().splitlines(keepends=True)

@@ -13,7 +13,7 @@ from ragmetrics_core.runs import Run
 from tests.faults import children
 from tests.faults.scores import Scores, failed_in, scores_of, undisturbed, written
 
-SAMPLES, IN_FLIGHT, INTERRUPTIONS = 40, 16, 4
+SAMPLES, IN_FLIGHT, INTERRUPTIONS = 40, 16, 3
 PROGRESS = re.compile(r"\d+ of \d+ samples")
 
 
@@ -84,9 +84,9 @@ def test_ctrl_c_again_and_again_ends_each_time_and_costs_no_score(
         assert server.counts().in_flight == 0
     server.set(Settings())
     assert evaluated(server, data, out).end().code == 0
-    run = Run.load(out)
-    assert scores_of(run) == alone
-    assert list(run.audit()) == []
+    complete = Run.load(out)
+    assert scores_of(complete) == alone
+    assert list(complete.audit()) == []
     assert len((out / "records.jsonl").read_bytes().splitlines()) == len(alone)
 
 

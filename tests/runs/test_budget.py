@@ -41,7 +41,7 @@ def spent(judge: Any, **arguments: Any) -> Run:
 # -- calls
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(limit=st.integers(0, 10), concurrency=st.sampled_from([1, 3, 16]))
 def test_no_call_too_many_is_made_and_the_rest_of_them_later(tmp_path_factory, limit, concurrency):
     out = tmp_path_factory.mktemp("budget")

@@ -67,7 +67,7 @@ def out(tmp_path: Path) -> Path:
 # -- the run of all of it
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(
     first=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
     second=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),

@@ -100,7 +100,7 @@ def test_every_metric_asks_what_its_plan_says(metric):
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     rows=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
     metrics=st.lists(st.sampled_from(EVERY), min_size=1, max_size=4, unique=True),

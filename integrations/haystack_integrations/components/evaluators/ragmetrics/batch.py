@@ -1,0 +1,254 @@
+"""What all batch evaluators share: lists of inputs in, the outputs of Haystack's own evaluators out."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from haystack import Document, component
+from tqdm import tqdm  # type: ignore[import-untyped]
+
+from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
+from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed, InputError
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import inputs_needed
+from haystack_integrations.components.evaluators.ragmetrics.results import (
+    entry_of,
+    keys_of,
+    meta_of,
+    outputs_of,
+)
+from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
+from ragmetrics_core.errors import ConfigError, RunStopped
+from ragmetrics_core.runs import Progress
+
+__all__ = ["BatchEvaluator"]
+
+_INPUT_TYPES: Mapping[str, Any] = {
+    "questions": list[str],
+    "contexts": list[list[str]],
+    "predicted_answers": list[str],
+    "ground_truth_answers": list[str],
+}
+_FIELDS = {
+    "questions": "question",
+    "contexts": "contexts",
+    "predicted_answers": "answer",
+    "ground_truth_answers": "reference",
+}
+
+
+class BatchEvaluator(Configured):
+    """Evaluates lists of questions, contexts and answers with one or several metrics.
+
+    The inputs that the metrics need are mandatory, the others are optional.
+    """
+
+    progress_bar: bool
+    raise_on_failure: bool
+    concurrency_limit: int
+    timeout: float | None
+    attempts: int
+    repeats: int
+    include_records: bool
+    out: str | None
+
+    def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
+        """Declare inputs and outputs; called at the end of a constructor."""
+        if self.concurrency_limit < 1:
+            raise ConfigError(f"concurrency_limit must be at least 1, not {self.concurrency_limit}")
+        self._metrics = metrics
+        self._needed = inputs_needed(metrics)
+        component.set_input_types(
+            self, **{name: type_ for name, type_ in _INPUT_TYPES.items() if name in self._needed}
+        )
+        for name, type_ in _INPUT_TYPES.items():
+            if name not in self._needed:
+                component.set_input_type(self, name, type_ | None, None)
+        meta = list[dict[str, Any]] | None
+        if len(metrics) == 1:
+            component.set_output_types(
+                self,
+                score=float,
+                individual_scores=list[float],
+                results=list[dict[str, Any]],
+                meta=meta,  # type: ignore[arg-type]
+            )
+        else:
+            component.set_output_types(
+                self,
+                results=dict[str, dict[str, Any]],
+                meta=meta,  # type: ignore[arg-type]
+            )
+
+    def warm_up(self) -> None:
+        """Warm up the chat generator and the text embedder."""
+        self._warm_up_models()
+
+    async def warm_up_async(self) -> None:
+        """Warm up the chat generator and the text embedder on the event loop that will use them."""
+        await self._warm_up_models_async()
+
+    def close(self) -> None:
+        """Release what the chat generator and the text embedder hold."""
+        self._close_models()
+
+    async def close_async(self) -> None:
+        """Release what the chat generator and the text embedder hold on the event loop."""
+        await self._close_models_async()
+
+    def run(self, **inputs: Any) -> dict[str, Any]:
+        """Evaluate the inputs, several at a time.
+
+        :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
+            `ground_truth_answers`: lists of the same length, as far as the metrics need them.
+        :returns: With one metric:
+
+            - `score`: The mean of the scores; NaN when there is none.
+            - `individual_scores`: The score of each sample; NaN where there is none.
+            - `results`: A dictionary for each sample: `score`, `status` ("evaluated" or "error"),
+              `ragmetrics_status` and `reason` (why there is no score), `formula`, `counts`, `verdicts`, and
+              the whole `record`.
+            - `meta`: For each reply of the judge the model, the tokens and why it ended.
+
+            With several metrics `results` has these by the metric's name, for `EvaluationRunResult`.
+        :raises InputError: The inputs do not fit together; a `ValueError`.
+        :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
+        """
+        samples = _samples(inputs, self._needed)
+        self.warm_up()
+        with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
+            options = self._options(asynchronous=False, executor=executor, progress=advance)
+            return self._outputs(evaluate(samples, **options), samples)
+
+    async def run_async(self, **inputs: Any) -> dict[str, Any]:
+        """Evaluate the inputs on the running event loop; the same as `run`.
+
+        :param inputs: See `run`.
+        :returns: See `run`.
+        :raises InputError: The inputs do not fit together; a `ValueError`.
+        :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
+        """
+        samples = _samples(inputs, self._needed)
+        await self.warm_up_async()
+        with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
+            options = self._options(asynchronous=True, executor=executor, progress=advance)
+            run = await aevaluate(samples, **options)
+            return await asyncio.to_thread(self._outputs, run, samples)
+
+    def _options(
+        self, *, asynchronous: bool, executor: ThreadPoolExecutor, progress: Callable[[Progress], None]
+    ) -> dict[str, Any]:
+        return {
+            "metrics": self._metrics,
+            "judge": self._judge(asynchronous=asynchronous, executor=executor),
+            "embedder": self._embedder(
+                parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor
+            ),
+            "out": self.out,
+            "concurrency": self.concurrency_limit,
+            "timeout": self.timeout,
+            "attempts": self.attempts,
+            "repeats": self.repeats,
+            "on_error": "raise" if self.raise_on_failure else "record",
+            "progress": progress,
+        }
+
+    def _outputs(self, run: Run, samples: Sequence[Sample]) -> dict[str, Any]:
+        ids = [sample.id for sample in samples]
+        by_metric = {
+            key: outputs_of([self._entry(run.record(each, signature)) for each in ids])
+            for signature, key in keys_of(self._metrics).items()
+        }
+        meta = meta_of(run, ids)
+        if len(by_metric) == 1:
+            return next(iter(by_metric.values())) | {"meta": meta}
+        return {"results": by_metric, "meta": meta}
+
+    def _entry(self, record: Record) -> dict[str, Any]:
+        """The result of one sample; drop-ins add what Haystack's own evaluator has."""
+        return entry_of(record, with_record=self.include_records)
+
+    @contextmanager
+    def _threads(self) -> Iterator[ThreadPoolExecutor]:
+        """Threads for the calls of this run: as many as may be in flight, whatever the machine has."""
+        executor = ThreadPoolExecutor(self.concurrency_limit, thread_name_prefix="ragmetrics-haystack")
+        try:
+            yield executor
+        finally:
+            # a call that ran out of time may hang in its thread, and is not waited for
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    @contextmanager
+    def _bar(self, samples: int) -> Iterator[Callable[[Progress], None]]:
+        with tqdm(total=samples, disable=not self.progress_bar) as bar:
+
+            def advance(progress: Progress) -> None:
+                bar.update(progress.samples - bar.n)
+
+            yield advance
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """A run that stopped at a failure, as the error that Haystack's evaluators raise."""
+    try:
+        yield
+    except RunStopped as error:
+        raise EvaluationFailed(str(error)) from error
+
+
+def _samples(inputs: Mapping[str, Any], needed: frozenset[str]) -> list[Sample]:
+    given = {name: value for name, value in inputs.items() if value is not None}
+    for name, value in given.items():
+        if name not in _FIELDS:
+            raise InputError(f"there is no input {name!r}, only {', '.join(_FIELDS)}")
+        if not isinstance(value, list | tuple):
+            raise InputError(f"{name} must be a list, one item for each sample, not {type(value).__name__}")
+    missing = [name for name in _FIELDS if name in needed and name not in given]
+    if missing:
+        raise InputError(f"the metrics need {', '.join(missing)}, got only {', '.join(given) or 'nothing'}")
+    lengths = {name: len(value) for name, value in given.items()}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise InputError(f"the inputs must have the same length, got {told}")
+    rows = zip(*given.values(), strict=True)
+    return _with_own_ids([_sample(dict(zip(given, row, strict=True)), n) for n, row in enumerate(rows)])
+
+
+def _sample(row: Mapping[str, Any], number: int) -> Sample:
+    fields: dict[str, Any] = {
+        _FIELDS[name]: _field(name, value, f"{name}[{number}]")
+        for name, value in row.items()
+        if value is not None
+    }
+    try:
+        return Sample(**fields)
+    except ValueError as error:  # pydantic's: half a character
+        raise InputError(f"sample {number}: {error}") from error
+
+
+def _field(name: str, value: object, where: str) -> str | tuple[str, ...]:
+    if name != "contexts":
+        return _text(value, where)
+    if not isinstance(value, list | tuple):
+        raise InputError(f"{where} must be a list of texts, not {type(value).__name__}")
+    return tuple(_text(each, where) for each in value)
+
+
+def _text(value: object, where: str) -> str:
+    if isinstance(value, Document):
+        return value.content or ""
+    if not isinstance(value, str):
+        raise InputError(f"{where} must be text, not {type(value).__name__}")
+    return value
+
+
+def _with_own_ids(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples; those that occur again get an id of their own, so that each has its score."""
+    seen: dict[str, int] = {}
+    named = []
+    for sample in samples:
+        times = seen[sample.id] = seen.get(sample.id, 0) + 1
+        named.append(sample.model_copy(update={"id": f"{sample.id}-{times}"}) if times > 1 else sample)
+    return named

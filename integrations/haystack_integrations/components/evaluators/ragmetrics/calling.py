@@ -1,0 +1,84 @@
+"""Calling a component of Haystack from an event loop, and telling which model it is."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from contextvars import copy_context
+from functools import partial
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from haystack.core.serialization import component_to_dict
+
+from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
+from ragmetrics_core.errors import ModelError
+
+__all__ = ["Identity", "call", "identity_of"]
+
+
+class Identity(NamedTuple):
+    """What a component is called in records.
+
+    Attributes:
+        name: class, model and server, and a digest of all settings.
+        is_complete: whether the settings could be read, so that another component has another name.
+    """
+
+    name: str
+    is_complete: bool
+
+
+async def call(
+    component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any
+) -> Mapping[str, Any]:
+    """Run a component without blocking the loop.
+
+    :param component: The component.
+    :param asynchronous: Await its `run_async`, if it has one. A client belongs to the event loop that it was
+        first used on, so this is for the loop on which the pipeline itself runs.
+    :param executor: Where `run` is called otherwise; None for the loop's own threads.
+    :param inputs: The component's inputs.
+    :returns: The component's output.
+    :raises ModelError: The component failed, or its output is no mapping.
+    """
+    try:
+        run_async = getattr(component, "run_async", None)
+        if asynchronous and callable(run_async):
+            output = await run_async(**inputs)
+        else:
+            # the context goes along, so that spans which the component opens find their parent
+            run = partial(copy_context().run, component.run, **inputs)
+            output = await asyncio.get_running_loop().run_in_executor(executor, run)
+    except Exception as error:  # the boundary to foreign code: a component may raise anything
+        raise model_error(error) from error
+    if not isinstance(output, Mapping):
+        raise ModelError(f"{type(component).__name__} returned {type(output).__name__}, not a mapping")
+    return output
+
+
+def identity_of(component: Any) -> Identity:
+    """Name a generator or an embedder by its class, model, server and settings; keys are left out.
+
+    :param component: The component.
+    :returns: Its name.
+    """
+    model = getattr(component, "model", None)
+    server = getattr(component, "api_base_url", None)
+    name = f"haystack:{type(component).__name__}"
+    name += f"/{model}" if isinstance(model, str) else ""
+    name += f"@{server}" if isinstance(server, str) else ""
+    try:
+        settings = component_to_dict(component, "model").get("init_parameters", {})
+        text = json.dumps(
+            {key: value for key, value in settings.items() if not _is_secret(value)},
+            sort_keys=True,
+            default=str,
+        )
+    except Exception:  # the boundary to foreign code: a component that cannot be saved can still be asked
+        return Identity(name, is_complete=False)
+    return Identity(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete=True)
+
+
+def _is_secret(value: object) -> bool:
+    return isinstance(value, Mapping) and value.get("type") == "env_var"

@@ -1,0 +1,136 @@
+"""What every part of this package has: metrics as JSON, two models inside, and a round trip through YAML."""
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from inspect import signature
+from typing import Any, Self
+
+from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.core.serialization import component_to_dict, default_from_dict, default_to_dict
+from haystack.utils import deserialize_chatgenerator_inplace
+
+from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
+from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import (
+    MetricSettings,
+    metrics_of,
+    models_needed,
+    plain,
+)
+from ragmetrics_core import Embedder, Judge, Metric, as_judge
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import as_embedder
+
+__all__ = ["Configured"]
+
+_NESTED = ("chat_generator", "text_embedder")
+
+
+class Configured:
+    """Parameters that are kept under their own names, so that they can be saved, and the models inside."""
+
+    chat_generator: ChatGenerator | str | None
+    text_embedder: TextEmbedder | str | None
+
+    def _configure(
+        self,
+        metrics: MetricSettings,
+        chat_generator: ChatGenerator | str | None,
+        text_embedder: TextEmbedder | str | None,
+    ) -> tuple[Metric[Any], ...]:
+        """Make the metrics and check that there is a model for all they ask.
+
+        :raises ConfigError: There is no such metric, or it needs an embedder and none is given.
+        """
+        chosen = metrics_of(metrics)
+        needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
+        if "embedder" in needed and text_embedder is None:
+            raise ConfigError(f"{needed['embedder']} needs an embedder: pass text_embedder=...")
+        if "scorer" in needed:
+            raise ConfigError(f"{needed['scorer']} needs a scorer, which Haystack has no component for")
+        if "judge" in needed and chat_generator is None:
+            from haystack.components.generators.chat import OpenAIChatGenerator
+
+            chat_generator = OpenAIChatGenerator(generation_kwargs={"seed": 42})
+        self.chat_generator = chat_generator
+        self.text_embedder = text_embedder
+        self._judge_by_name: Judge | None = None
+        self._embedder_by_name: Embedder | None = None
+        return chosen
+
+    def to_dict(self) -> dict[str, Any]:
+        """Serialize the component with all its parameters and the components inside.
+
+        :returns: The dictionary that `from_dict` takes.
+        """
+        names = [name for name in signature(type(self).__init__).parameters if name != "self"]
+        return default_to_dict(self, **{name: _saved(name, getattr(self, name)) for name in names})
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Make the component of its dictionary.
+
+        :param data: What `to_dict` gave; it is not changed.
+        :returns: The component.
+        """
+        parameters = plain(data.get("init_parameters", {}))
+        for name in _NESTED:
+            if isinstance(parameters.get(name), Mapping):
+                deserialize_chatgenerator_inplace(parameters, key=name)
+        return default_from_dict(cls, {**data, "init_parameters": parameters})
+
+    def _judge(self, *, asynchronous: bool = False, executor: Executor | None = None) -> Judge | None:
+        """The judge of the chat generator or of the name, or None where no metric needs one."""
+        if isinstance(self.chat_generator, str):
+            self._judge_by_name = self._judge_by_name or as_judge(self.chat_generator)
+            return self._judge_by_name
+        if self.chat_generator is None:
+            return None
+        return HaystackJudge(self.chat_generator, asynchronous=asynchronous, executor=executor)
+
+    def _embedder(
+        self, *, parallel: int, asynchronous: bool = False, executor: Executor | None = None
+    ) -> Embedder | None:
+        """The embedder of the text embedder or of the name."""
+        if isinstance(self.text_embedder, str):
+            self._embedder_by_name = self._embedder_by_name or as_embedder(self.text_embedder)
+            return self._embedder_by_name
+        if self.text_embedder is None:
+            return None
+        return HaystackEmbedder(
+            self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor
+        )
+
+    @property
+    def _models(self) -> list[Any]:
+        """The components inside; which of the optional methods they have is seen when one is called."""
+        return [self.chat_generator, self.text_embedder]
+
+    def _warm_up_models(self) -> None:
+        for model in self._models:
+            if hasattr(model, "warm_up"):
+                model.warm_up()
+
+    async def _warm_up_models_async(self) -> None:
+        for model in self._models:
+            if hasattr(model, "warm_up_async"):
+                await model.warm_up_async()
+            elif hasattr(model, "warm_up"):
+                model.warm_up()
+
+    def _close_models(self) -> None:
+        for model in self._models:
+            if hasattr(model, "close"):
+                model.close()
+
+    async def _close_models_async(self) -> None:
+        for model in self._models:
+            if hasattr(model, "close_async"):
+                await model.close_async()
+            elif hasattr(model, "close"):
+                model.close()
+
+
+def _saved(name: str, value: Any) -> Any:
+    return component_to_dict(value, name) if name in _NESTED and hasattr(value, "run") else plain(value)

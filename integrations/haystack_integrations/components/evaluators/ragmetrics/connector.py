@@ -1,0 +1,134 @@
+"""The component that has its pipeline scored."""
+
+from typing import Any
+
+from haystack import component
+from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators.chat.types import ChatGenerator
+
+from haystack_integrations.components.evaluators.ragmetrics.finding import EXTRACTED, run_sample
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
+from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Capture, is_judging
+
+__all__ = ["RagMetricsConnector"]
+
+
+@component
+class RagMetricsConnector(Live):
+    """Has every run of its pipeline scored in the background: add it, and connect nothing.
+
+    It finds question, contexts and answer in what the pipeline's components take and put out. What
+    `Pipeline.run` returns does not change. A tracer that is enabled (Langfuse, OpenTelemetry) goes on.
+
+    ```python
+    pipeline.add_component("scores", RagMetricsConnector(["faithfulness"], chat_generator=judge))
+    ```
+    """
+
+    def __init__(
+        self,
+        metrics: MetricSettings = "faithfulness",
+        chat_generator: ChatGenerator | str | None = None,
+        text_embedder: TextEmbedder | str | None = None,
+        *,
+        extract: dict[str, str] | None = None,
+        name: str | None = None,
+        out: str | None = None,
+        references: dict[str, str] | None = None,
+        sample_rate: float = 1.0,
+        concurrency_limit: int = 4,
+        timeout: float | None = 60.0,
+        attempts: int = 2,
+        max_pending: int = 1000,
+        overflow: Overflow = "drop_oldest",
+    ) -> None:
+        """Create the connector; nothing is loaded, started or written yet.
+
+        :param metrics: A name, a mapping of name and parameters, or a list of these.
+        :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
+            with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
+        :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
+            not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`.
+        :param name: What the application is called in the records.
+        :param out: A run folder to write samples and records to.
+        :param references: Expected answers, by question.
+        :param sample_rate: The share of runs that is scored.
+        :param concurrency_limit: How many calls of the generator may be in flight.
+        :param timeout: Seconds for one call; None for no limit.
+        :param attempts: How often a call is made at most when it fails for reasons that may pass.
+        :param max_pending: How many runs may wait to be scored.
+        :param overflow: Which one goes when one more comes.
+        :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
+            place.
+        """
+        self.metrics = plain(metrics)
+        self.extract = plain(extract)
+        self.name = name
+        self.out = out
+        self.references = plain(references)
+        self.sample_rate = sample_rate
+        self.concurrency_limit = concurrency_limit
+        self.timeout = timeout
+        self.attempts = attempts
+        self.max_pending = max_pending
+        self.overflow = overflow
+        for field, place in (self.extract or {}).items():
+            if field not in EXTRACTED or "." not in place:
+                raise ConfigError(
+                    f"extract names places of {', '.join(EXTRACTED)} as 'component.socket', not "
+                    f"{field!r}: {place!r}"
+                )
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+
+    def warm_up(self) -> None:
+        """Warm up the models, make the scorer and put the tracer in place; before each run."""
+        Live.warm_up(self)
+        RagMetricsTracer.install().retain(self)
+
+    async def warm_up_async(self) -> None:
+        """Warm up like `warm_up`."""
+        await Live.warm_up_async(self)
+        RagMetricsTracer.install().retain(self)
+
+    def close(self) -> None:
+        """Finish what is pending, release what the models hold, and take the unused tracer away."""
+        RagMetricsTracer.install().release(self)
+        Live.close(self)
+
+    async def close_async(self) -> None:
+        """Close without blocking the loop."""
+        RagMetricsTracer.install().release(self)
+        await Live.close_async(self)
+
+    def run(self) -> dict[str, Any]:
+        """Have the run scored that this component is a part of, as soon as it ends.
+
+        :returns: Nothing, so that the pipeline's result is what it was.
+        """
+        if not is_judging():
+            run = CURRENT_RUN.get()
+            if run is None:
+                self.scorer.skip("not_traced")
+            elif self not in run.watchers:
+                run.watchers.append(self)
+        return {}
+
+    async def run_async(self) -> dict[str, Any]:
+        """Do what `run` does.
+
+        :returns: Nothing.
+        """
+        return self.run()
+
+    def capture(self, run: WatchedRun) -> Capture:
+        """Make a capture of a run that has ended; the tracer calls it.
+
+        :param run: The run.
+        :returns: The capture.
+        """
+        return Capture(translate=run_sample, name=self.name, data={"run": run, "extract": self.extract})

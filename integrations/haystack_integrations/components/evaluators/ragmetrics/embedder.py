@@ -1,0 +1,75 @@
+"""A text embedder as an embedder."""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from haystack.components.embedders.types import TextEmbedder
+from numpy.typing import NDArray
+
+from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
+from ragmetrics_core.errors import ModelError
+
+__all__ = ["HaystackEmbedder"]
+
+
+@dataclass(frozen=True)
+class HaystackEmbedder:
+    """A text embedder of Haystack as an embedder of ragmetrics.
+
+    A text embedder takes one text at a time, so the texts of a call are embedded side by side.
+
+    :param text_embedder: The embedder.
+    :param parallel: How many texts may be with the embedder at a time.
+    :param asynchronous: Await the embedder's `run_async`, where it has one; see `HaystackJudge`.
+    :param executor: The threads in which `run` is called; by default those of the running loop.
+    """
+
+    text_embedder: TextEmbedder
+    parallel: int = field(default=4, kw_only=True)
+    asynchronous: bool = field(default=False, kw_only=True)
+    executor: Executor | None = field(default=None, kw_only=True)
+
+    @property
+    def identity(self) -> str:
+        """Class, model and server of the embedder, and a digest of its settings."""
+        return self._identity.name
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether its vectors may be kept for later runs."""
+        return self._identity.is_complete
+
+    @property
+    def concurrency(self) -> int:
+        """One call at a time: each already has `parallel` texts in flight."""
+        return 1
+
+    @cached_property
+    def _identity(self) -> Identity:
+        return identity_of(self.text_embedder)
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """Embed each text.
+
+        :param texts: The texts.
+        :returns: One row for each text.
+        :raises ModelError: The embedder failed or returned no vector.
+        """
+        free = asyncio.Semaphore(self.parallel)
+
+        async def embedded(text: str) -> Any:
+            async with free:
+                output = await call(
+                    self.text_embedder, asynchronous=self.asynchronous, executor=self.executor, text=text
+                )
+            vector = output.get("embedding")
+            if not isinstance(vector, Sequence | np.ndarray):
+                raise ModelError(f"{type(self.text_embedder).__name__} returned no embedding")
+            return vector
+
+        return np.array(await asyncio.gather(*map(embedded, texts)), dtype=np.float64)

@@ -1,0 +1,269 @@
+"""Question, contexts and answer in what the components of a run took and put out.
+
+Runs in the background. Each finding names its rule, which goes into the sample's labels.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
+
+from haystack_integrations.components.evaluators.ragmetrics.texts import (
+    Passages,
+    answer_text,
+    history_of,
+    is_documents,
+    passages_of,
+)
+from haystack_integrations.components.evaluators.ragmetrics.watching import Event, WatchedRun
+from ragmetrics_core import Sample
+from ragmetrics_core.live import Capture, Skip
+from ragmetrics_core.sample import Turn
+
+__all__ = ["EXTRACTED", "conversation_sample", "run_sample"]
+
+T = TypeVar("T")
+
+# The fields for which a place can be named.
+EXTRACTED = ("question", "contexts", "answer")
+# The names under which pipelines take a question; "text" is what an embedder takes.
+_QUESTION_NAMES = ("query", "question", "user_query", "user_question", "text")
+
+
+class Found(NamedTuple):
+    """A value and the rule that found it."""
+
+    value: Any
+    rule: str
+
+
+def run_sample(capture: Capture) -> Sample:
+    """Translate a capture of a run.
+
+    :param capture: Has the run and the places of fields (`extract`) in its `data`.
+    :returns: The sample.
+    :raises Skip: The run has no answer.
+    """
+    run: WatchedRun = capture.data["run"]
+    extract: Mapping[str, str] = capture.data.get("extract") or {}
+    answer = _placed(run, extract, "answer", answer_text) or _answer(run)
+    if answer is None:
+        raise Skip("no_answer")
+    contexts = _placed(run, extract, "contexts", passages_of) or _contexts(run)
+    question = _placed(run, extract, "question", answer_text) or _question(run)
+    _note(capture, question=question, contexts=contexts, answer=answer)
+    passages: Passages | None = contexts.value if contexts else None
+    return Sample(
+        question=question.value if question else None,
+        answer=answer.value,
+        contexts=passages.texts if passages else None,
+        context_ids=passages.ids if passages else None,
+        history=_history(run),
+    )
+
+
+def conversation_sample(capture: Capture) -> Sample:
+    """Translate a capture of an agent's state: `history` are its messages, `contexts` its other data.
+
+    :param capture: The capture.
+    :returns: The sample.
+    :raises Skip: The agent has not answered.
+    """
+    messages = [each for each in capture.history or () if isinstance(each, ChatMessage)]
+    answer = _last_words(messages)
+    if answer is None:
+        raise Skip("no_answer")
+    asked = _last_question(messages)
+    contexts = _state_documents(capture.contexts or {}) or _tool_results(messages)
+    _note(
+        capture,
+        question=Found(None, "last_user_message") if asked is not None else None,
+        contexts=contexts,
+        answer=Found(None, "last_message"),
+    )
+    passages: Passages | None = contexts.value if contexts else None
+    return Sample(
+        question=messages[asked].text if asked is not None else None,
+        answer=answer,
+        contexts=passages.texts if passages else None,
+        context_ids=passages.ids if passages else None,
+        history=history_of(messages[:asked]) if asked is not None else None,
+    )
+
+
+def _note(capture: Capture, **found: Found | None) -> None:
+    capture.labels |= {f"found_{name}": each.rule for name, each in found.items() if each is not None}
+
+
+def _placed(run: WatchedRun, extract: Mapping[str, str], field: str, read: Any) -> Found | None:
+    """The value at the place that the user named, "component.socket", when that component has run last."""
+    place = extract.get(field)
+    if place is None:
+        return None
+    name, _, socket = place.partition(".")
+    for event in reversed(run.events):
+        if event.name == name:
+            for side in (event.outputs, event.inputs):
+                if isinstance(side, Mapping) and socket in side and side[socket] is not None:
+                    value = read(side[socket])
+                    return None if value is None else Found(value, f"extract:{place}")
+    return None
+
+
+# The answer: the last one that the run came to, so that a loop's earlier attempts do not count.
+
+
+def _answer(run: WatchedRun) -> Found | None:
+    readings = ((("generated_answer", _of_answers),), (("replies", _of_replies), ("messages", _of_agent)))
+    for rules in readings:
+        for event in reversed(run.events):
+            if event.kind == "tool" or not isinstance(event.outputs, Mapping):
+                continue
+            for rule, read in rules:
+                text = read(event.outputs)
+                if text is not None:
+                    return Found(text, rule)
+    return None
+
+
+def _of_answers(outputs: Mapping[str, Any]) -> str | None:
+    return _first(answer_text(value) for value in outputs.values() if _has(value, GeneratedAnswer))
+
+
+def _of_replies(outputs: Mapping[str, Any]) -> str | None:
+    replies: Any = outputs.get("replies")
+    if _has(replies, ChatMessage):
+        return replies[0].text if replies[0].role.value == "assistant" else None
+    return answer_text(replies) if _has(replies, str) else None
+
+
+def _of_agent(outputs: Mapping[str, Any]) -> str | None:
+    return _first(_last_words(value) for value in outputs.values() if _has(value, ChatMessage))
+
+
+# The contexts: what the model was shown, or else what was retrieved last.
+
+
+def _contexts(run: WatchedRun) -> Found | None:
+    for rule, read in (
+        ("prompt_documents", _shown),
+        ("retrieved_documents", _retrieved),
+        ("answer_documents", _with_answer),
+    ):
+        for event in reversed(run.events):
+            if event.kind == "component" and isinstance(event.outputs, Mapping):
+                passages = read(event)
+                if passages is not None:
+                    return Found(passages, rule)
+    return _of_tools(run) or _first(
+        _tool_results(value)
+        for event in reversed(run.events)
+        if isinstance(event.outputs, Mapping)
+        for value in event.outputs.values()
+        if _has(value, ChatMessage)
+    )
+
+
+def _shown(event: Event) -> Passages | None:
+    return _documents(event.inputs) if "prompt" in event.outputs else None
+
+
+def _retrieved(event: Event) -> Passages | None:
+    return _documents(event.outputs)
+
+
+def _with_answer(event: Event) -> Passages | None:
+    answers = (value for value in event.outputs.values() if _has(value, GeneratedAnswer))
+    return _first(passages_of(value[:1]) for value in answers)
+
+
+def _of_tools(run: WatchedRun) -> Found | None:
+    documents = [
+        document
+        for event in run.events
+        if event.kind == "tool"
+        for value in (event.outputs.values() if isinstance(event.outputs, Mapping) else [event.outputs])
+        if _has(value, Document)
+        for document in value
+    ]
+    passages = passages_of(documents) if documents else None
+    return Found(passages, "tool_documents") if passages else None
+
+
+def _state_documents(state: Mapping[str, Any]) -> Found | None:
+    documents = [each for value in state.values() if _has(value, Document) for each in value]
+    return Found(passages_of(documents), "state_documents") if documents else None
+
+
+def _tool_results(messages: Sequence[ChatMessage]) -> Found | None:
+    results = [result.result for message in messages for result in message.tool_call_results if result.result]
+    texts = [each for each in results if isinstance(each, str)]
+    return Found(passages_of(texts), "tool_results") if texts else None
+
+
+def _documents(sockets: Mapping[str, Any]) -> Passages | None:
+    """The documents of a component; those under a telling name rather than an empty list of anything."""
+    values = [sockets["documents"]] if "documents" in sockets else []
+    values += [value for name, value in sockets.items() if name != "documents" and _has(value, Document)]
+    return _first(passages_of(value) for value in values if is_documents(value))
+
+
+# The question: what the pipeline was asked, and not what a component made of it.
+
+
+def _question(run: WatchedRun) -> Found | None:
+    for event in reversed(run.events):
+        for value in event.outputs.values() if isinstance(event.outputs, Mapping) else ():
+            if _has(value, GeneratedAnswer) and value[0].query:
+                return Found(value[0].query, "generated_answer")
+    messages = _asked(run)
+    number = _last_question(messages)
+    return (
+        _named(run.inputs.values(), "pipeline_input")
+        or (Found(messages[number].text, "last_user_message") if number is not None else None)
+        or _named((each.inputs for each in run.events if each.kind == "component"), "component_input")
+    )
+
+
+def _named(sides: Iterable[Any], rule: str) -> Found | None:
+    """A text under one of the names of a question, the most telling name first."""
+    mappings = [side for side in sides if isinstance(side, Mapping)]
+    texts = (side.get(name) for name in _QUESTION_NAMES for side in mappings)
+    return next((Found(text, rule) for text in texts if isinstance(text, str) and text), None)
+
+
+def _history(run: WatchedRun) -> tuple[Turn, ...] | None:
+    """The conversation that the run was called with, before its last question."""
+    messages = _asked(run)
+    number = _last_question(messages)
+    return None if number is None else history_of(messages[:number])
+
+
+def _asked(run: WatchedRun) -> list[ChatMessage]:
+    """The messages that the pipeline or the agent was called with, unless they are a prompt's template."""
+    sides = [*run.inputs.values(), *(event.inputs for event in run.events if event.kind == "agent")]
+    for side in sides:
+        messages = side.get("messages") if isinstance(side, Mapping) else None
+        if _has(messages, ChatMessage):
+            return [each for each in messages or () if isinstance(each, ChatMessage)]
+    return []
+
+
+def _last_question(messages: Sequence[ChatMessage]) -> int | None:
+    numbers = range(len(messages) - 1, -1, -1)
+    return next((n for n in numbers if messages[n].role.value == "user" and messages[n].text), None)
+
+
+def _last_words(messages: Sequence[Any]) -> str | None:
+    last = messages[-1] if messages else None
+    if not isinstance(last, ChatMessage) or last.role.value != "assistant":
+        return None
+    return last.text or None
+
+
+def _has(value: object, kind: type) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
+
+
+def _first(values: Iterator[T | None]) -> T | None:
+    return next((value for value in values if value is not None), None)

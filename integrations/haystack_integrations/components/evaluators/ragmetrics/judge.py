@@ -1,0 +1,121 @@
+"""A chat generator as a judge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage
+from haystack.tracing.tracer import Span, tracer
+
+from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
+from ragmetrics_core.errors import ModelError
+from ragmetrics_core.live import is_judging
+from ragmetrics_core.protocol import Completion, Generate, Usage
+
+__all__ = ["HaystackJudge"]
+
+
+@dataclass(frozen=True)
+class HaystackJudge:
+    """A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
+
+    Whoever makes it warms the generator up and closes it; the components of this package do both.
+
+    :param chat_generator: The generator. It is called from several threads at once, unless the run allows
+        only one call in flight.
+    :param asynchronous: Await the generator's `run_async`, where it has one, instead of calling `run` in a
+        thread. Only for a judge that is used on one event loop: the clients inside of generators are bound to
+        the loop on which they were first used.
+    :param executor: The threads; by default those of the running loop.
+    """
+
+    chat_generator: ChatGenerator
+    asynchronous: bool = field(default=False, kw_only=True)
+    executor: Executor | None = field(default=None, kw_only=True)
+
+    @property
+    def identity(self) -> str:
+        """Class, model and server of the generator, and a digest of its settings."""
+        return self._identity.name
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether its replies may be kept for later runs: not those of a generator that cannot be named."""
+        return self._identity.is_complete
+
+    @cached_property
+    def _identity(self) -> Identity:
+        return identity_of(self.chat_generator)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Ask the generator once.
+
+        :param request: The rendered prompt.
+        :returns: The replies, one for each that the generator gave.
+        :raises ModelError: The generator failed or gave no reply.
+        """
+        messages = [
+            ChatMessage.from_system(each.content)
+            if each.role == "system"
+            else ChatMessage.from_user(each.content)
+            for each in request.messages
+        ]
+        with _span(self.chat_generator, messages) as span:
+            output = await call(
+                self.chat_generator,
+                asynchronous=self.asynchronous,
+                executor=self.executor,
+                messages=messages,
+            )
+            if span is not None:
+                span.set_content_tag("haystack.component.output", dict(output))
+        replies = output.get("replies")
+        if not replies:
+            raise ModelError(f"{type(self.chat_generator).__name__} gave no reply")
+        return [_completion(reply) for reply in replies[: request.draws]]
+
+
+@contextmanager
+def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Iterator[Span | None]:
+    """The span in which Haystack's own components show a call that they make, so that its tokens are seen.
+
+    A live score gets none: it is no part of the application's run, which has mostly ended by then.
+    """
+    if is_judging():
+        yield None
+        return
+    with tracer.trace(
+        "haystack.chat_generator.run",
+        tags={
+            "haystack.component.name": "chat_generator",
+            "haystack.component.type": type(generator).__name__,
+        },
+        parent_span=tracer.current_span(),
+    ) as span:
+        span.set_content_tag("haystack.component.input", {"messages": messages})
+        yield span
+
+
+def _completion(reply: ChatMessage) -> Completion:
+    meta: Mapping[str, Any] = reply.meta or {}
+    return Completion(
+        text=reply.text or "",
+        model=str(meta.get("model") or ""),
+        usage=_usage(meta.get("usage")),
+        finish_reason=meta.get("finish_reason"),
+    )
+
+
+def _usage(usage: object) -> Usage | None:
+    """Tokens, under the names of either interface of OpenAI, which other providers follow."""
+    if not isinstance(usage, Mapping):
+        return None
+    prompt = usage.get("prompt_tokens", usage.get("input_tokens"))
+    completion = usage.get("completion_tokens", usage.get("output_tokens"))
+    if not isinstance(prompt, int) or not isinstance(completion, int):
+        return None
+    return Usage(prompt, completion)

@@ -1,0 +1,315 @@
+"""The evaluator that sits in a live pipeline."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import Any, Literal, NamedTuple
+
+from haystack import Document, component
+from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators.chat.types import ChatGenerator
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
+
+from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.results import FAILED, entry_of, keys_of
+from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Capture, LiveResult
+
+__all__ = ["RagMetricsLiveEvaluator"]
+
+
+class _Scored(NamedTuple):
+    """An answer with what the metrics say about it; no result when it could not be scored at all."""
+
+    answer: GeneratedAnswer
+    id: str
+    result: LiveResult | None
+
+
+@component
+class RagMetricsLiveEvaluator(Live):
+    """Scores the answers of a running pipeline, inside the pipeline.
+
+    It takes `answers`, as `AnswerBuilder` makes them, or `query`, `documents` and `replies`. Documents beside
+    `answers` are used in place of the answers' own, which a reference pattern may have thinned out.
+
+    In background mode the answers go on at once, with an id in `meta["evaluation"]` under which the run
+    folder `out` and `scorer.results` have the scores. In inline mode the pipeline waits, and the scores are
+    in that meta themselves; with a `gate`, answers below a threshold come out of `rejected_answers` and not
+    of `answers`, so that the pipeline can go another way with them.
+
+    ```python
+    pipeline.add_component("scores", RagMetricsLiveEvaluator(["faithfulness"], chat_generator=judge))
+    pipeline.connect("answer_builder.answers", "scores.answers")
+    ```
+    """
+
+    def __init__(
+        self,
+        metrics: MetricSettings = "faithfulness",
+        chat_generator: ChatGenerator | str | None = None,
+        text_embedder: TextEmbedder | str | None = None,
+        *,
+        mode: Literal["background", "inline"] = "background",
+        gate: dict[str, float] | None = None,
+        unscored: Literal["reject", "pass"] = "reject",
+        raise_on_failure: bool = False,
+        name: str | None = None,
+        out: str | None = None,
+        references: dict[str, str] | None = None,
+        sample_rate: float = 1.0,
+        concurrency_limit: int = 4,
+        timeout: float | None = 60.0,
+        attempts: int = 2,
+        max_pending: int = 1000,
+        overflow: Overflow = "drop_oldest",
+    ) -> None:
+        """Create the evaluator; nothing is loaded, started or written yet.
+
+        :param metrics: A name, a mapping of name and parameters, or a list of these.
+        :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
+            with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
+        :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param mode: "background" passes answers on at once, "inline" waits for the scores.
+        :param gate: The least score of each metric named here; inline only. Adds the output
+            `rejected_answers`.
+        :param unscored: Where an answer goes that has no score for a metric of the gate, because the judge
+            failed or there was nothing to judge: the gate lets it "pass" or sends it to "reject".
+        :param raise_on_failure: Stop the pipeline when the judge fails; inline only. Otherwise it goes on,
+            and the answer's meta says what happened.
+        :param name: What the application is called in the records.
+        :param out: A run folder to write samples and records to.
+        :param references: Expected answers, by question.
+        :param sample_rate: The share of answers that is scored in the background.
+        :param concurrency_limit: How many calls of the generator may be in flight.
+        :param timeout: Seconds for one call; None for no limit.
+        :param attempts: How often a call is made at most when it fails for reasons that may pass.
+        :param max_pending: How many answers may wait to be scored in the background.
+        :param overflow: Which one goes when one more comes.
+        :raises ConfigError: There is no such metric or parameter, a model is missing, or an option needs the
+            inline mode.
+        """
+        self.metrics = plain(metrics)
+        self.mode = mode
+        self.gate = plain(gate)
+        self.unscored = unscored
+        self.raise_on_failure = raise_on_failure
+        self.name = name
+        self.out = out
+        self.references = plain(references)
+        self.sample_rate = sample_rate
+        self.concurrency_limit = concurrency_limit
+        self.timeout = timeout
+        self.attempts = attempts
+        self.max_pending = max_pending
+        self.overflow = overflow
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+        self._check()
+        types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
+        if mode == "inline":
+            types |= {"scores": dict[str, float | None], "results": list[dict[str, Any]]}
+        if self.gate:
+            types |= {"rejected_answers": list[GeneratedAnswer]}
+        component.set_output_types(self, **types)
+
+    def _check(self) -> None:
+        for name, value, allowed in (
+            ("mode", self.mode, ("background", "inline")),
+            ("unscored", self.unscored, ("reject", "pass")),
+        ):
+            if value not in allowed:
+                raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
+        if self.mode != "inline" and (self.gate or self.raise_on_failure):
+            option = "a gate" if self.gate else "raise_on_failure"
+            raise ConfigError(f"{option} must wait for the scores: pass mode='inline'")
+        keys = keys_of(self._metrics).values()
+        for metric in self.gate or {}:
+            if metric not in keys:
+                raise ConfigError(f"the gate names {metric!r}, but measured are only {', '.join(keys)}")
+
+    def run(
+        self,
+        answers: list[GeneratedAnswer] | None = None,
+        query: str | None = None,
+        documents: list[Document] | None = None,
+        replies: list[ChatMessage] | list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Score the answers, or hand them over to be scored.
+
+        :param answers: The answers, with their query and documents.
+        :param query: The question, when there are no `answers`.
+        :param documents: What was retrieved for it.
+        :param replies: What the generator replied.
+        :returns: A dictionary with:
+
+            - `answers`: The answers, with an entry "evaluation" in their meta; with a gate, those that pass.
+            - `rejected_answers`: With a gate, the others.
+            - `scores`: Inline, the mean score of the answers by metric; None without a score.
+            - `results`: Inline, for each answer its id and its results by metric, see `RagMetricsEvaluator`.
+
+            With a gate, an output without an answer is left out, so that what follows it does not run.
+        :raises EvaluationFailed: The judge failed and `raise_on_failure` is set; a `ValueError`.
+        """
+        self.warm_up()
+        given = _answers(answers, query, documents, replies)
+        if self.mode == "background":
+            return {"answers": [self._handed_over(each, documents) for each in given]}
+        return self._outputs([self._score(each, documents) for each in given])
+
+    async def run_async(
+        self,
+        answers: list[GeneratedAnswer] | None = None,
+        query: str | None = None,
+        documents: list[Document] | None = None,
+        replies: list[ChatMessage] | list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Score the answers without blocking the loop; the same as `run`.
+
+        :param answers: See `run`.
+        :param query: See `run`.
+        :param documents: See `run`.
+        :param replies: See `run`.
+        :returns: See `run`.
+        :raises EvaluationFailed: The judge failed and `raise_on_failure` is set; a `ValueError`.
+        """
+        await self.warm_up_async()
+        given = _answers(answers, query, documents, replies)
+        if self.mode == "background":
+            return {"answers": [self._handed_over(each, documents) for each in given]}
+        return self._outputs(await asyncio.gather(*(self._score_async(each, documents) for each in given)))
+
+    def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
+        capture = self._capture(answer, documents)
+        taken = self.scorer.submit(capture)
+        return _with_meta(answer, {"id": capture.id, "status": "pending" if taken else "not_scored"})
+
+    def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
+        capture = self._capture(answer, documents)
+        try:
+            return self._checked(_Scored(answer, capture.id, self.scorer.score(capture)))
+        except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
+            return self._failed(answer, capture, error)
+
+    async def _score_async(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
+        capture = self._capture(answer, documents)
+        try:
+            return self._checked(_Scored(answer, capture.id, await self.scorer.ascore(capture)))
+        except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
+            return self._failed(answer, capture, error)
+
+    def _checked(self, scored: _Scored) -> _Scored:
+        for record in scored.result.records if self.raise_on_failure and scored.result else ():
+            if record.status in FAILED:
+                raise EvaluationFailed(f"{record.signature}: {record.status} ({record.reason})")
+        return scored
+
+    def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
+        if self.raise_on_failure:
+            raise error
+        self.scorer.hook_failed(error)
+        return _Scored(answer, capture.id, None)
+
+    def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
+        return Capture(
+            translate=_sample,
+            name=self.name,
+            question=answer.query,
+            contexts=list(documents if documents is not None else answer.documents or ()),
+            answer=answer.data,
+            labels={
+                "found_question": "query",
+                "found_contexts": "answer_documents" if documents is None else "documents",
+                "found_answer": "answer",
+            },
+        )
+
+    def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
+        keys = keys_of(self._metrics)
+        entries = [_entries(each, keys) for each in scored]
+        marked = [
+            _with_meta(each.answer, _evaluation(each.id, entry))
+            for each, entry in zip(scored, entries, strict=True)
+        ]
+        outputs: dict[str, Any] = {
+            "scores": {key: _mean([_value(entry.get(key)) for entry in entries]) for key in keys.values()},
+            "results": [
+                {"id": each.id, "metrics": entry} for each, entry in zip(scored, entries, strict=True)
+            ],
+        }
+        if not self.gate:
+            return {"answers": marked, **outputs}
+        passed = [self._passes(entry) for entry in entries]
+        for name, wanted in (("answers", True), ("rejected_answers", False)):
+            chosen = [answer for answer, each in zip(marked, passed, strict=True) if each is wanted]
+            if chosen:
+                outputs[name] = chosen
+        return outputs
+
+    def _passes(self, entry: Mapping[str, dict[str, Any]]) -> bool:
+        values = {metric: _value(entry.get(metric)) for metric in self.gate or {}}
+        return all(
+            self.unscored == "pass" if value is None else value >= (self.gate or {})[metric]
+            for metric, value in values.items()
+        )
+
+
+def _answers(
+    answers: list[GeneratedAnswer] | None,
+    query: str | None,
+    documents: list[Document] | None,
+    replies: Sequence[ChatMessage] | Sequence[str] | None,
+) -> list[GeneratedAnswer]:
+    if answers is not None:
+        return answers
+    return [
+        GeneratedAnswer(
+            data=answer_text(reply) or "",
+            query=query or "",
+            documents=documents or [],
+            meta=dict(reply.meta) if isinstance(reply, ChatMessage) else {},
+        )
+        for reply in replies or ()
+    ]
+
+
+def _sample(capture: Capture) -> Sample:
+    passages = passages_of(capture.contexts)
+    return Sample(
+        question=capture.question or None,
+        answer=answer_text(capture.answer) or "",
+        contexts=passages.texts if passages else None,
+        context_ids=passages.ids if passages else None,
+    )
+
+
+def _entries(scored: _Scored, keys: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    records = scored.result.records if scored.result else ()
+    return {keys[record.signature]: entry_of(record, with_record=True) for record in records}
+
+
+def _evaluation(sample_id: str, entry: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "id": sample_id,
+        "status": "scored" if entry else "not_scored",
+        "scores": {key: _value(each) for key, each in entry.items()},
+        "reasons": {key: each["reason"] for key, each in entry.items() if each["reason"]},
+    }
+
+
+def _with_meta(answer: GeneratedAnswer, evaluation: dict[str, Any]) -> GeneratedAnswer:
+    # a new object: others may hold the answer
+    return replace(answer, meta={**(answer.meta or {}), "evaluation": evaluation})
+
+
+def _value(entry: Mapping[str, Any] | None) -> float | None:
+    return entry["score"] if entry and entry["status"] == "evaluated" else None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None

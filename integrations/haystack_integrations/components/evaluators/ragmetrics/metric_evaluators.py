@@ -1,0 +1,168 @@
+"""An evaluator for each metric, named as in the core."""
+
+from typing import Any, ClassVar
+
+from haystack import component
+from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators.chat.types import ChatGenerator
+
+from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
+from ragmetrics_core import Record
+
+__all__ = [
+    "AnswerCorrectnessEvaluator",
+    "AnswerRelevanceEvaluator",
+    "AnswerSimilarityEvaluator",
+    "ContextEntityRecallEvaluator",
+    "ContextPrecisionEvaluator",
+    "ContextRecallEvaluator",
+    "ContextRelevanceEvaluator",
+    "FactualCorrectnessEvaluator",
+    "FaithfulnessEvaluator",
+    "RagasScoreEvaluator",
+]
+
+
+class MetricEvaluator(BatchEvaluator):
+    """Evaluates lists of samples with one metric."""
+
+    metric: ClassVar[str]
+
+    def __init__(
+        self,
+        *,
+        progress_bar: bool = True,
+        raise_on_failure: bool = True,
+        chat_generator: ChatGenerator | str | None = None,
+        text_embedder: TextEmbedder | str | None = None,
+        variant: str | None = None,
+        parameters: dict[str, Any] | None = None,
+        concurrency_limit: int = 4,
+        timeout: float | None = 120.0,
+        attempts: int = 2,
+        repeats: int = 1,
+        include_records: bool = True,
+        out: str | None = None,
+    ) -> None:
+        """Create the evaluator; nothing is loaded and no key is needed yet.
+
+        :param progress_bar: Show a progress bar.
+        :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
+            is NaN, and the result says why.
+        :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
+            "openai:MODEL", "llama:PATH"). By default Haystack's `OpenAIChatGenerator`.
+        :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
+            ("embedded", "openai:MODEL").
+        :param variant: The metric's variant: "strict", "paper" and others, see `ragmetrics metrics`.
+        :param parameters: The metric's parameters, by name.
+        :param concurrency_limit: How many calls of the generator may be in flight.
+        :param timeout: Seconds for one call; None for no limit.
+        :param attempts: How often a call is made at most when it fails for reasons that may pass.
+        :param repeats: How often each verdict is asked for; the majority decides.
+        :param include_records: Put the whole record of each score into the results.
+        :param out: A folder to write the run to.
+        :raises ConfigError: There is no such variant or parameter, or the embedder is missing.
+        """
+        self.progress_bar = progress_bar
+        self.raise_on_failure = raise_on_failure
+        self.variant = variant
+        self.parameters = plain(parameters)
+        self.concurrency_limit = concurrency_limit
+        self.timeout = timeout
+        self.attempts = attempts
+        self.repeats = repeats
+        self.include_records = include_records
+        self.out = out
+        setting = {"name": self.metric, "variant": variant, **(self.parameters or {})}
+        self._prepare(self._configure(setting, chat_generator, text_embedder))
+
+
+@component
+class FaithfulnessEvaluator(MetricEvaluator):
+    """Share of each answer's statements that its contexts support.
+
+    Inputs and outputs are those of Haystack's `FaithfulnessEvaluator`; an answer without a statement has no
+    score (NaN) here, where Haystack gives it 0.
+    """
+
+    metric = "faithfulness"
+
+    def _entry(self, record: Record) -> dict[str, Any]:
+        own = {
+            "statements": [verdict.text for verdict in record.verdicts],
+            "statement_scores": [int(verdict.supported or False) for verdict in record.verdicts],
+        }
+        return own | entry_of(record, with_record=self.include_records)
+
+
+@component
+class ContextRelevanceEvaluator(MetricEvaluator):
+    """Share of the contexts' sentences that the question needs.
+
+    Inputs and outputs are those of Haystack's `ContextRelevanceEvaluator`, whose score is 1 as soon as one
+    sentence is relevant.
+    """
+
+    metric = "context_relevance"
+
+    def _entry(self, record: Record) -> dict[str, Any]:
+        own = {"relevant_statements": [verdict.text for verdict in record.verdicts if verdict.supported]}
+        return own | entry_of(record, with_record=self.include_records)
+
+
+@component
+class AnswerRelevanceEvaluator(MetricEvaluator):
+    """Mean cosine between each question and the questions that its answer would answer; needs an embedder."""
+
+    metric = "answer_relevance"
+
+
+@component
+class AnswerSimilarityEvaluator(MetricEvaluator):
+    """Cosine between each answer and its ground truth; needs an embedder and no judge."""
+
+    metric = "answer_similarity"
+
+
+@component
+class FactualCorrectnessEvaluator(MetricEvaluator):
+    """F-score of the statements that each answer and its ground truth share."""
+
+    metric = "factual_correctness"
+
+
+@component
+class AnswerCorrectnessEvaluator(MetricEvaluator):
+    """Weighted mean of factual correctness and answer similarity, which needs an embedder."""
+
+    metric = "answer_correctness"
+
+
+@component
+class ContextPrecisionEvaluator(MetricEvaluator):
+    """Whether the contexts that matter are ranked first: average precision."""
+
+    metric = "context_precision"
+
+
+@component
+class ContextRecallEvaluator(MetricEvaluator):
+    """Share of each ground truth's statements that the contexts hold."""
+
+    metric = "context_recall"
+
+
+@component
+class ContextEntityRecallEvaluator(MetricEvaluator):
+    """Share of each ground truth's entities that the contexts hold."""
+
+    metric = "context_entity_recall"
+
+
+@component
+class RagasScoreEvaluator(MetricEvaluator):
+    """Harmonic mean of faithfulness, answer relevance, context precision and context recall."""
+
+    metric = "ragas_score"

@@ -1,0 +1,87 @@
+"""Metrics as JSON: by name, or by name and parameters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragmetrics_core import Metric
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import get, resolve
+
+__all__ = ["MetricSettings", "inputs_needed", "metrics_of", "models_needed", "plain"]
+
+MetricSettings = str | dict[str, Any] | list[str | dict[str, Any]]
+
+# Haystack's name for each field of a sample.
+_INPUTS = {
+    "question": "questions",
+    "contexts": "contexts",
+    "answer": "predicted_answers",
+    "reference": "ground_truth_answers",
+}
+
+
+def metrics_of(settings: MetricSettings) -> tuple[Metric[Any], ...]:
+    """Make the metrics that the settings name.
+
+    :param settings: A name ("faithfulness", "faithfulness/paper", "recommended"), a mapping with the `name`
+        and, if wanted, the `variant` and other parameters, or a list of these.
+    :returns: The metrics.
+    :raises ConfigError: There is no such metric or parameter, or a metric is given as an object.
+    """
+    listed = settings if isinstance(settings, list) else [settings]
+    return resolve([_metric(each) for each in listed])
+
+
+def _metric(setting: object) -> str | Metric[Any]:
+    if isinstance(setting, str):
+        return setting
+    if not isinstance(setting, Mapping):
+        raise ConfigError(
+            "a metric is configured by its name or by a mapping of name and parameters, so that the pipeline "
+            f"can be saved; not by {type(setting).__name__}"
+        )
+    name = setting.get("name")
+    if not isinstance(name, str):
+        raise ConfigError(f"a metric's mapping needs its name, as in {{'name': 'faithfulness'}}: {setting}")
+    return get(name, **{key: value for key, value in setting.items() if key != "name"})
+
+
+def models_needed(metric: Metric[Any]) -> frozenset[str]:
+    """Say which models a metric with these parameters asks: its own, or those of its parts.
+
+    :param metric: The metric.
+    :returns: Of "judge", "embedder" and "scorer".
+    """
+    parts = [get(each.metric, variant=each.variant, **each.settings) for each in metric.parts_used]
+    return frozenset().union(*map(models_needed, parts)) if parts else metric.needs
+
+
+def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
+    """Say which inputs of an evaluator its metrics cannot do without.
+
+    :param metrics: The metrics.
+    :returns: The inputs' names in Haystack.
+    :raises ConfigError: A metric needs what Haystack has no input for.
+    """
+    needed = set()
+    for metric in metrics:
+        for name in metric.inputs.required():
+            if name not in _INPUTS:
+                raise ConfigError(f"{metric.name} needs {name}, which a Haystack evaluator has no input for")
+            needed.add(_INPUTS[name])
+    return frozenset(needed)
+
+
+def plain(value: Any) -> Any:
+    """Copy a parameter as what YAML holds: a tuple is a list there.
+
+    :param value: Text, numbers, lists, mappings.
+    :returns: The copy.
+    """
+    match value:
+        case Mapping():
+            return {key: plain(each) for key, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case _:
+            return value

@@ -1,0 +1,106 @@
+"""Records as what Haystack's evaluators return."""
+
+import json
+from collections.abc import Sequence
+from math import nan
+from statistics import fmean
+from typing import Any
+
+from haystack import logging
+
+from ragmetrics_core import Metric, Record, Run
+from ragmetrics_core.protocol import Usage
+
+__all__ = ["FAILED", "entry_of", "keys_of", "meta_of", "outputs_of"]
+
+# What `raise_on_failure` raises for: the judge or its reply failed. The other reasons are the sample's.
+FAILED = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+
+logger = logging.getLogger(__name__)
+
+
+def keys_of(metrics: Sequence[Metric[Any]]) -> dict[str, str]:
+    """Name the metrics as short as they can be told apart.
+
+    :param metrics: The metrics.
+    :returns: By signature, the metric's name, or the signature itself where several have the name.
+    """
+    names = [metric.name for metric in metrics]
+    return {
+        metric.signature: metric.name if names.count(metric.name) == 1 else metric.signature
+        for metric in metrics
+    }
+
+
+def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
+    """Turn a record into a result as Haystack's evaluators give it.
+
+    :param record: The record.
+    :param with_record: Put the whole record in as JSON, with sample and prompts: `Record.from_json` reads it
+        and `recompute` derives its score again.
+    :returns: A dictionary of plain values.
+    """
+    is_scored = record.status == "ok"
+    entry: dict[str, Any] = {
+        "score": record.value if is_scored else nan,
+        "status": "evaluated" if is_scored else "error",
+        "ragmetrics_status": record.status,
+        "reason": record.reason,
+        "formula": record.formula,
+        "counts": dict(record.counts),
+        "verdicts": [
+            {
+                "number": verdict.number,
+                "about": verdict.about,
+                "text": verdict.text,
+                "supported": verdict.supported,
+                "label": verdict.label,
+                "reason": verdict.reason,
+                "evidence": [each.quote for each in verdict.evidence],
+            }
+            for verdict in record.verdicts
+        ],
+    }
+    if with_record:
+        entry["record"] = json.loads(record.model_dump_json(by_alias=True, exclude={"digest", "seal"}))
+    return entry
+
+
+def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Put the results of one metric together; the mean leaves out what has no score, and says so in the log.
+
+    :param entries: A result for each sample.
+    :returns: `score`, `individual_scores` and `results`.
+    """
+    scored = [entry["score"] for entry in entries if entry["status"] == "evaluated"]
+    if len(scored) < len(entries):
+        logger.warning(
+            "{skipped} of {total} samples have no score and were excluded from the mean.",
+            skipped=len(entries) - len(scored),
+            total=len(entries),
+        )
+    return {
+        "score": fmean(scored) if scored else nan,
+        "individual_scores": [entry["score"] for entry in entries],
+        "results": list(entries),
+    }
+
+
+def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
+    """Say for each reply which model wrote it and what it used; a reply that metrics share is listed once.
+
+    :param run: The run.
+    :param sample_ids: The samples.
+    :returns: One entry for each reply, or None when there is none.
+    """
+    replies: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for sample_id in sample_ids:
+        for score in run.scores(sample_id).values():
+            for step in score.record.generate_steps:
+                usage = Usage(step.prompt_tokens or 0, step.completion_tokens or 0)
+                replies[sample_id, step.rendered_digest, step.draw] = {
+                    "model": step.model,
+                    "finish_reason": step.finish_reason,
+                    "usage": usage._asdict(),
+                }
+    return list(replies.values()) or None

@@ -1,0 +1,342 @@
+"""A tracer that watches runs and forwards everything to the tracer that was there before."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final
+from weakref import WeakSet
+
+from haystack import logging
+from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
+from haystack.tracing.tracer import tracer as global_tracer
+
+from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
+from haystack_integrations.components.evaluators.ragmetrics.watching import (
+    CURRENT_RUN,
+    Event,
+    WatchedRun,
+    Watcher,
+    hand_over,
+)
+from ragmetrics_core.live import Capture, LiveScorer, is_judging
+
+__all__ = ["RagMetricsTracer"]
+
+logger = logging.getLogger(__name__)
+
+# Set while a span is opened or closed by the tracer inside: one of ours further in must not count it again.
+_FORWARDING: ContextVar[bool] = ContextVar("ragmetrics_haystack_forwarding", default=False)
+_PIPELINE: Final = "haystack.pipeline.run"
+_COMPONENT: Final = "haystack.component.run"
+_AGENT: Final = "haystack.agent.run"
+_TOOL: Final = "haystack.agent.step.tool"
+_OF_INTEREST: Final = {_PIPELINE, _COMPONENT, _AGENT, _TOOL}
+_INPUTS: Final = {"haystack.component.input", "haystack.agent.input", "haystack.agent.step.tool.input"}
+_OUTPUTS: Final = {
+    "haystack.component.output",
+    "haystack.agent.output",
+    "haystack.agent.step.tool.output",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Everything:
+    """Wants the outermost runs of the process."""
+
+    scorer: LiveScorer
+    only: Callable[[Mapping[str, Any]], bool] | None = None
+    extract: Mapping[str, str] = field(default_factory=dict)
+    name: str | None = None
+
+    def wants(self, run: WatchedRun) -> bool:
+        return self.only is None or self.only(run.metadata)
+
+    def capture(self, run: WatchedRun) -> Capture:
+        return Capture(translate=run_sample, name=self.name, data={"run": run, "extract": self.extract})
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What one tracer hands on to the next when another one came in between."""
+
+    watchers: list[_Everything] = field(default_factory=list)
+    users: "WeakSet[object]" = field(default_factory=WeakSet)
+
+
+class _WatchedSpan(Span):
+    """A span that keeps what Haystack writes to it and forwards it; `begins` says that it is a run's own."""
+
+    def __init__(self, inner: Span, run: WatchedRun, *, begins: bool) -> None:
+        self.inner = inner
+        self.run = run
+        self.begins = begins
+        self.inputs: Any = None
+        self.outputs: Any = None
+
+    def set_tag(self, key: str, value: Any) -> None:
+        """Forward a tag.
+
+        :param key: Its name.
+        :param value: Its value.
+        """
+        self.inner.set_tag(key, value)
+
+    def set_tags(self, tags: dict[str, Any]) -> None:
+        """Forward tags.
+
+        :param tags: The tags.
+        """
+        self.inner.set_tags(tags)
+
+    def set_content_tag(self, key: str, value: Any) -> None:
+        """Keep a reference to the content, whether or not content tracing is enabled, and forward it.
+
+        :param key: Its name.
+        :param value: Its value.
+        """
+        if key in _INPUTS:
+            self.inputs = value
+        elif key in _OUTPUTS:
+            self.outputs = value
+        self.inner.set_content_tag(key, value)
+
+    def raw_span(self) -> Any:
+        """Give what the inner span gives.
+
+        :returns: The span of the tracing backend.
+        """
+        return self.inner.raw_span()
+
+    def get_correlation_data_for_logs(self) -> dict[str, Any]:
+        """Give what the inner span gives.
+
+        :returns: Data that links logs to traces.
+        """
+        return self.inner.get_correlation_data_for_logs()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["inner"], name)
+
+
+class RagMetricsTracer(Tracer):
+    """Scores what pipelines and agents answer, without a change to them.
+
+    Haystack has one tracer. This one goes around it and forwards every call, so that Langfuse, OpenTelemetry
+    or a logger see what they saw before. `RagMetricsConnector` puts it in place; to score every pipeline and
+    agent of a process without a component:
+
+    ```python
+    scorer = LiveScorer(["faithfulness"], judge=HaystackJudge(chat_generator))
+    RagMetricsTracer.install().watch(scorer, only=lambda metadata: metadata.get("app") == "support")
+    ```
+
+    A tracer that is enabled later replaces this one: `install` again, which goes around that one. The
+    connector does so before each run.
+    """
+
+    _lock = threading.Lock()
+    _latest: "RagMetricsTracer | None" = None
+
+    def __init__(self, inner: Tracer | None = None, *, shared: _Shared | None = None) -> None:
+        """Go around a tracer; `install` is what most need.
+
+        :param inner: The tracer.
+        :param shared: Of the tracer of ours that was in place before.
+        """
+        self.inner = inner or NullTracer()
+        self._shared = shared or _Shared()
+
+    @classmethod
+    def install(cls) -> "RagMetricsTracer":
+        """Go around the tracer that is enabled, unless that is ours already.
+
+        :returns: The tracer that is enabled now.
+        """
+        with cls._lock:
+            current = global_tracer.actual_tracer
+            if isinstance(current, RagMetricsTracer):
+                return current
+            shared = cls._latest._shared if cls._latest else None
+            cls._latest = cls(current, shared=shared)
+            enable_tracing(cls._latest)
+            return cls._latest
+
+    @classmethod
+    def uninstall(cls) -> None:
+        """Enable the tracer inside again and forget who watches."""
+        with cls._lock:
+            current = global_tracer.actual_tracer
+            if isinstance(current, RagMetricsTracer):
+                enable_tracing(current.inner)
+            cls._latest = None
+
+    def watch(
+        self,
+        scorer: LiveScorer,
+        *,
+        only: Callable[[Mapping[str, Any]], bool] | None = None,
+        extract: Mapping[str, str] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Have every pipeline and every agent of the process scored, but for those inside of another.
+
+        :param scorer: Scores them.
+        :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
+        :param extract: Where fields are found; see `RagMetricsConnector`.
+        :param name: What the application is called in the records.
+        """
+        self._shared.watchers.append(
+            _Everything(scorer=scorer, only=only, extract=dict(extract or {}), name=name)
+        )
+
+    def unwatch(self, scorer: LiveScorer) -> None:
+        """Stop giving runs to a scorer.
+
+        :param scorer: The scorer.
+        """
+        self._shared.watchers[:] = [each for each in self._shared.watchers if each.scorer is not scorer]
+
+    def retain(self, user: object) -> None:
+        """Note that somebody needs this tracer in place.
+
+        :param user: Who.
+        """
+        self._shared.users.add(user)
+
+    def release(self, user: object) -> None:
+        """Note that somebody needs it no more; the last one puts the tracer inside back in place.
+
+        :param user: Who.
+        """
+        self._shared.users.discard(user)
+        if not self._shared.users and not self._shared.watchers:
+            type(self).uninstall()
+
+    @contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
+    ) -> Iterator[Span]:
+        """Open a span of the inner tracer, and watch it.
+
+        :param operation_name: The operation.
+        :param tags: Tags of the span.
+        :param parent_span: The span above.
+        :returns: The span.
+        """
+        run, begins = None, False
+        if operation_name in _OF_INTEREST and not _FORWARDING.get() and not is_judging():
+            run, begins = self._run_of(operation_name, tags, parent_span)
+        with self._forwarded(operation_name, tags, parent_span) as inner:
+            if run is None:
+                yield inner
+                return
+            span = _WatchedSpan(inner, run, begins=begins)
+            token = CURRENT_RUN.set(run) if operation_name != _PIPELINE else None
+            try:
+                yield span
+            except BaseException:
+                self._ended(operation_name, tags, span, failed=True)
+                raise
+            else:
+                self._ended(operation_name, tags, span, failed=False)
+            finally:
+                if token is not None:
+                    with suppress(ValueError):  # an abandoned generator is closed in another context
+                        CURRENT_RUN.reset(token)
+
+    def current_span(self) -> Span | None:
+        """Give the inner tracer's current span.
+
+        :returns: The span.
+        """
+        return self.inner.current_span()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["inner"], name)
+
+    @contextmanager
+    def _forwarded(
+        self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None
+    ) -> Iterator[Span]:
+        """The inner tracer's span; what the inner tracer raises is its own, with or without us."""
+        parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
+        manager = self.inner.trace(operation_name, tags=tags, parent_span=parent)
+        with _forwarding():
+            span = manager.__enter__()
+        try:
+            yield span
+        except BaseException:
+            with _forwarding():
+                is_swallowed = manager.__exit__(*sys.exc_info())
+            if not is_swallowed:
+                raise
+        else:
+            with _forwarding():
+                manager.__exit__(None, None, None)
+
+    def _run_of(
+        self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None
+    ) -> tuple[WatchedRun | None, bool]:
+        """The run that a new span belongs to, none outside of any, and whether the span begins it."""
+        try:
+            enclosing = parent_span.run if isinstance(parent_span, _WatchedSpan) else CURRENT_RUN.get()
+            if enclosing is not None and enclosing.has_ended:
+                enclosing = None
+            if operation == _PIPELINE:
+                run = WatchedRun(
+                    parent=enclosing,
+                    metadata=(tags or {}).get("haystack.pipeline.metadata") or {},
+                    inputs=(tags or {}).get("haystack.pipeline.input_data") or {},
+                )
+                return run, True
+            if operation == _AGENT and enclosing is None:
+                return WatchedRun(), True
+            return enclosing, False
+        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
+            self._tell(error)
+            return None, False
+
+    def _ended(
+        self, operation: str, tags: dict[str, Any] | None, span: _WatchedSpan, *, failed: bool
+    ) -> None:
+        try:
+            if operation != _PIPELINE and not failed:
+                span.run.add(_event(operation, tags or {}, span))
+            if span.begins:
+                self._finished(span.run, failed=failed)
+        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
+            self._tell(error)
+
+    def _finished(self, run: WatchedRun, *, failed: bool) -> None:
+        run.has_ended = True
+        watchers: list[Watcher] = list(run.watchers)
+        if run.parent is None:
+            for each in self._shared.watchers:
+                try:
+                    if each.wants(run):
+                        watchers.append(each)
+                except Exception as error:  # the boundary to the user's predicate
+                    each.scorer.hook_failed(error)
+        hand_over(run, watchers, failed=failed)
+
+    def _tell(self, error: Exception) -> None:
+        with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
+            logger.error("A hook of ragmetrics failed: {error}", error=error, exc_info=error)
+
+
+@contextmanager
+def _forwarding() -> Iterator[None]:
+    token = _FORWARDING.set(True)
+    try:
+        yield
+    finally:
+        _FORWARDING.reset(token)
+
+
+def _event(operation: str, tags: Mapping[str, Any], span: _WatchedSpan) -> Event:
+    kind = {_COMPONENT: "component", _AGENT: "agent"}.get(operation, "tool")
+    name = tags.get("haystack.component.name") or tags.get("haystack.tool.name") or ""
+    return Event(name, kind, span.inputs or {}, span.outputs)

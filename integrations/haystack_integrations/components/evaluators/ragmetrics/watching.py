@@ -1,0 +1,95 @@
+"""What a run of a pipeline or an agent leaves behind for scoring: references, and nothing computed."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from ragmetrics_core.live import Capture, LiveScorer
+
+__all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over"]
+
+
+class Watcher(Protocol):
+    """Whoever wants runs to be scored."""
+
+    @property
+    def scorer(self) -> LiveScorer:
+        """Takes the captures."""
+        ...
+
+    def capture(self, run: "WatchedRun") -> Capture:
+        """Make a capture of a finished run; called while the host waits, so it only keeps references."""
+        ...
+
+
+class Event(NamedTuple):
+    """A component or a tool that has finished.
+
+    Attributes:
+        name: in its pipeline, or the tool's.
+        kind: "component", "tool" or "agent".
+        inputs, outputs: by socket; the objects are the host's own.
+    """
+
+    name: str
+    kind: str
+    inputs: Mapping[str, Any]
+    outputs: Any
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class WatchedRun:
+    """A run of a pipeline, or of an agent by itself.
+
+    Nothing else holds it but the spans of the run and the context in which it runs, so that it is gone with
+    them, however the run ends.
+
+    Attributes:
+        parent: the run that this one is a part of.
+        metadata: the pipeline's.
+        inputs: what the pipeline was called with, by component.
+        events: what has finished, in that order; those of inner runs are also their outer runs'.
+        watchers: who wants it, beside those who want every outermost run.
+        has_ended: whether it is over; what a component left running may still hold it.
+    """
+
+    parent: "WatchedRun | None" = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    watchers: list[Watcher] = field(default_factory=list)
+    has_ended: bool = False
+
+    def add(self, event: Event) -> None:
+        """Note that something has finished, here and in all outer runs."""
+        for run in self._with_outer():
+            run.events.append(event)
+
+    def _with_outer(self) -> Iterator["WatchedRun"]:
+        run: WatchedRun | None = self
+        while run is not None:
+            yield run
+            run = run.parent
+
+
+# The run that the code of a component or a tool belongs to. A pipeline's own span sets nothing: in
+# `run_async_generator` it is open while the consumer's code runs, too.
+CURRENT_RUN: ContextVar[WatchedRun | None] = ContextVar("ragmetrics_haystack_run", default=None)
+
+
+def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, failed: bool) -> None:
+    """Give a run that has ended to those who want it; an error of one does not reach the others or the host.
+
+    :param run: The run.
+    :param watchers: Who wants it.
+    :param failed: Whether the run ended in an error: then it is only counted.
+    """
+    for watcher in watchers:
+        try:
+            if failed:
+                watcher.scorer.skip("run_failed")
+            else:
+                watcher.scorer.submit(watcher.capture(run))
+        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
+            watcher.scorer.hook_failed(error)

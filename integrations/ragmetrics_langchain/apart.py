@@ -1,0 +1,184 @@
+"""Calling a LangChain model without the application noticing: its context, its event loops, its errors."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context, copy_context
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+from urllib.parse import urlencode, urlsplit, urlunsplit
+from weakref import WeakKeyDictionary
+
+from ragmetrics_core.errors import (
+    ConfigError,
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.live import is_judging
+
+__all__ = ["JUDGE_TAG", "Name", "PerLoop", "apart", "as_model_error", "name_of"]
+
+# Marks the runs of judges, so that a handler which sees one leaves it alone.
+JUDGE_TAG = "ragmetrics:judge"
+
+T = TypeVar("T")
+
+_OVERLOADED = frozenset({429, 503, 529})
+_PASSING_4XX = frozenset({408, 409, 425})
+_LONGEST_MESSAGE = 300
+# What changes a model's replies or vectors, by the names that the providers' classes use.
+_SETTINGS = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "num_predict",
+    "reasoning_effort",
+    "dimensions",
+)
+_ADDRESSES = ("base_url", "openai_api_base", "azure_endpoint", "endpoint_url")
+_MODELS = ("model", "model_name", "model_id", "deployment_name", "deployment")
+
+
+async def apart(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Await a call in a context that has nothing of the application's.
+
+    The application's handlers, its LangSmith parent run and its spans are context variables: with them a
+    judge's calls would be traced, and evaluated, as if they were the application's. Where the scorer has
+    emptied the context already, it is kept.
+    """
+    context = copy_context() if is_judging() else Context()
+    return await asyncio.get_running_loop().create_task(_untraced(call), context=context)
+
+
+async def _untraced(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    # Tracing may also be switched on for the whole process, by the environment.
+    from langsmith.run_helpers import tracing_context
+
+    with tracing_context(enabled=False):
+        return await call()
+
+
+class PerLoop(Generic[T]):
+    """An object, or a function that makes one for each event loop that it is used in.
+
+    Clients keep connections that belong to the loop they were made in.
+
+    Args:
+        given: the object, or the function.
+        kind: the class that tells the two apart.
+
+    Raises:
+        ConfigError: neither.
+    """
+
+    def __init__(self, given: T | Callable[[], T], kind: type[Any]) -> None:
+        self._fixed: T | None = None
+        if isinstance(given, kind):
+            self._fixed = cast(T, given)
+        elif not callable(given) or isinstance(given, type):
+            told = given.__name__ if isinstance(given, type) else type(given).__name__
+            raise ConfigError(
+                f"expected {kind.__name__} of LangChain or a function that makes one, not {told}"
+            )
+        self._make = cast("Callable[[], T]", given)
+        self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+
+    @cached_property
+    def first(self) -> T:
+        """The object, or one that the function made; to look at."""
+        return self._make() if self._fixed is None else self._fixed
+
+    def here(self) -> T:
+        """The object for the running event loop."""
+        if self._fixed is not None:
+            return self._fixed
+        loop = asyncio.get_running_loop()
+        made = self._made.get(loop)
+        if made is None:
+            made = self._made[loop] = self._make()
+        return made
+
+
+def as_model_error(error: Exception, identity: str) -> ModelError:
+    """What a provider's exception means for us, by its HTTP status or its class."""
+    told = f"{identity}: {type(error).__name__}: {_short(error)}"
+    status = _status(error)
+    if isinstance(error, TimeoutError) or type(error).__name__.endswith("TimeoutError"):
+        return ModelTimeout(told)
+    if isinstance(error, RuntimeError) and "event loop" in str(error).lower():
+        return ModelRefused(
+            f"{told}. The model's client belongs to another event loop: "
+            "pass a function that makes the model, e.g. LangChainJudge(lambda: ChatOpenAI(...))"
+        )
+    if status in _OVERLOADED:
+        return ModelOverloaded(told)
+    if status in _PASSING_4XX or (status is not None and status >= 500) or isinstance(error, ConnectionError):
+        return TransientModelError(told)
+    return ModelRefused(told) if status is not None and 400 <= status < 500 else ModelError(told)
+
+
+def _status(error: Exception) -> int | None:
+    for holder in (error, getattr(error, "response", None)):
+        status = getattr(holder, "status_code", None)
+        if isinstance(status, int):
+            return status
+    return None
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
+
+
+class Name(NamedTuple):
+    """What a model is called in records, and whether no other model can be called so."""
+
+    text: str
+    is_sure: bool
+
+
+def name_of(model: object, bound: Mapping[str, Any]) -> Name:
+    """Provider's class, model, server and settings of a LangChain model.
+
+    Args:
+        model: the model without its bindings.
+        bound: arguments that are bound to it.
+    """
+    named = _first_text(bound, model, _MODELS)
+    settings: dict[str, object] = {}
+    if address := _first_text(bound, model, _ADDRESSES):
+        settings["at"] = _without_secrets(address)
+    for name in _SETTINGS:
+        value = bound.get(name, getattr(model, name, None))
+        if isinstance(value, str | int | float):
+            settings[name] = value
+    is_sure = named is not None
+    for name, value in sorted(bound.items()):
+        if name in _SETTINGS or name in _MODELS:
+            continue
+        try:
+            settings[name] = json.dumps(value, sort_keys=True)
+        except (TypeError, ValueError):
+            is_sure = False  # two different values could not be told apart
+    text = f"langchain:{type(model).__name__}" + (f"/{named}" if named else "")
+    return Name(f"{text}?{urlencode(settings)}" if settings else text, is_sure)
+
+
+def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...]) -> str | None:
+    for name in names:
+        value = bound.get(name, getattr(model, name, None))
+        if isinstance(value, str) and value:
+            return value
+    return None
+
+
+def _without_secrets(address: str) -> str:
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

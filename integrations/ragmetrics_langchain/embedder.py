@@ -1,0 +1,68 @@
+"""Any LangChain embeddings as an embedder."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
+
+from ragmetrics_core.errors import ModelError
+from ragmetrics_langchain.apart import Name, PerLoop, apart, as_model_error, name_of
+
+__all__ = ["LangChainEmbedder"]
+
+
+@dataclass(frozen=True, eq=False)
+class LangChainEmbedder:
+    """LangChain embeddings as an embedder; all texts are embedded as documents.
+
+    Attributes:
+        embeddings: the embeddings; or a function without arguments that makes them, called once in each
+            event loop.
+        name: names the model in records; by default its class, model, server and settings.
+
+    Raises:
+        ConfigError: neither embeddings nor a function.
+    """
+
+    embeddings: Embeddings | Callable[[], Embeddings]
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _ = self._models
+
+    @cached_property
+    def identity(self) -> str:
+        """The name that was given, or class, model, server and settings."""
+        return self.name or self._name.text
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
+        return self.name is not None or self._name.is_sure
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """One row for each text.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        embeddings = self._models.here()
+        try:
+            rows = await apart(lambda: embeddings.aembed_documents(list(texts)))
+        except ModelError:
+            raise
+        except Exception as error:  # the boundary to foreign code: each provider has errors of its own
+            raise as_model_error(error, self.identity) from error
+        return np.asarray(rows, dtype=np.float64)
+
+    @cached_property
+    def _models(self) -> PerLoop[Embeddings]:
+        return PerLoop(self.embeddings, Embeddings)
+
+    @cached_property
+    def _name(self) -> Name:
+        return name_of(self._models.first, {})

@@ -1,0 +1,313 @@
+"""Which part of a run is the question, which the contexts and which the answer: rules, each with a name."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.live import Skip
+from ragmetrics_langchain.messages import (
+    answered,
+    asked,
+    conversation,
+    fields_of,
+    history_of,
+    text_of,
+    texts_of,
+)
+from ragmetrics_langchain.seen import Retrieval, RootRun, Turn, documents_in
+
+__all__ = ["CONTEXT_KEYS", "Found", "Rules", "answer_in", "contexts_in", "question_in", "sample_of"]
+
+QUESTION_KEYS = ("question", "input", "query", "user_input")
+ANSWER_KEYS = ("answer", "output", "result", "response", "generation")
+CONTEXT_KEYS = ("context", "contexts", "documents", "docs", "source_documents", "retrieved_documents")
+HISTORY_KEYS = ("chat_history", "history")
+MESSAGES = "messages"
+
+
+class Found(NamedTuple):
+    """A value, the rule that found it, and the name of the output that it is, if it has one."""
+
+    value: Any
+    rule: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How a turn becomes a sample.
+
+    Attributes:
+        extract: looks first; returns fields of a sample by name, or None to leave it to the rules. What it
+            leaves out is left to the rules too. It may raise `Skip`.
+        input_key: the input that is the question.
+        context_key: the output or input that holds the contexts.
+        answer_key: the output that is the answer.
+        context_tools: names of tools whose text is a context.
+        needs_contexts: skip a turn in which nothing was retrieved.
+    """
+
+    extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None
+    input_key: str | None = None
+    context_key: str | None = None
+    answer_key: str | None = None
+    context_tools: tuple[str, ...] = ()
+    needs_contexts: bool = True
+
+    def sample(self, turn: Turn) -> Sample:
+        """The sample of a turn; its labels `found_question`, `found_contexts` and `found_answer` name rules.
+
+        Raises:
+            Skip: "several_answers", "no_question", "no_answer" or "no_contexts".
+        """
+        given = dict(self.extract(turn.root_run()) or {}) if self.extract is not None else {}
+        question = _given(given, "question", text_of) or self.question(turn)
+        answer = _given(given, "answer", text_of) or self.answer(turn)
+        contexts = _given(given, "contexts", _as_is) or self.contexts(turn)
+        if question is None:
+            raise Skip("no_question")
+        if answer is None:
+            raise Skip("several_answers" if _is_several(turn.run.outputs) else "no_answer")
+        if contexts is None and self.needs_contexts:
+            raise Skip("no_contexts")
+        history = history_of(_history(turn)) or None
+        sample = sample_of(question=question, contexts=contexts, answer=answer, history=history)
+        return _with_more(sample, given) if given else sample
+
+    def question(self, turn: Turn) -> Found | None:
+        """What was asked: in the inputs of the turn's first part, else in the outputs."""
+        first = next(iter(turn.parts())).run
+        return question_in(first.inputs, self.input_key) or question_in(
+            turn.run.outputs, self.input_key, where="outputs"
+        )
+
+    def answer(self, turn: Turn) -> Found | None:
+        """What was answered in this turn."""
+        run = turn.run
+        found = answer_in(run.outputs, self.answer_key, inputs=run.inputs)
+        if found is not None and found.key is not None and not _is_written(found.key, turn.writes()):
+            return None  # the state still holds the answer of an earlier turn
+        return found
+
+    def has_none(self, turn: Turn) -> bool:
+        """Whether a turn has no answer yet; what `extract` would say is not asked."""
+        return self.extract is None and self.answer(turn) is None
+
+    def contexts(self, turn: Turn) -> Found | None:
+        """What was retrieved: each document once, in the order of the retrievals."""
+        run = turn.run
+        if self.context_key is not None:
+            found = contexts_in(run.outputs, (self.context_key,)) or contexts_in(
+                run.inputs, (self.context_key,), where="inputs"
+            )
+            return found and Found(found.value, f"context_key {self.context_key!r}")
+        in_outputs = contexts_in(run.outputs, CONTEXT_KEYS)
+        if retrievals := turn.retrievals():
+            return _narrowed(retrievals, turn.shown(), in_outputs)
+        if in_outputs is not None:
+            in_outputs = _of_this_turn(in_outputs, turn)
+        found = in_outputs or contexts_in(run.inputs, CONTEXT_KEYS, where="inputs")
+        if found is None and (shown := turn.shown()):
+            found = Found(_each_once(shown), "documents that became text")
+        if found is None and (texts := turn.tool_texts(self.context_tools)):
+            found = Found([text_of(each) or "" for each in texts], "texts of tools")
+        return found
+
+
+def sample_of(*, question: Found | None, contexts: Found | None, answer: Found | None, **more: Any) -> Sample:
+    """A sample of what was found; its labels say by which rules."""
+    found = {"question": question, "contexts": contexts, "answer": answer}
+    return Sample(
+        question=None if question is None else text_of(question.value),
+        answer=None if answer is None else text_of(answer.value),
+        **_chunks(contexts),
+        **more,
+        labels={f"found_{name}": each.rule for name, each in found.items() if each is not None},
+    )
+
+
+def question_in(inputs: Any, key: str | None = None, *, where: str = "inputs") -> Found | None:
+    """The question in what went into a run: a given key, known keys, the last human message."""
+    named = fields_of(inputs)
+    if key is not None:
+        value = _wording(named.get(key))
+        return None if value is None else Found(value, f"input_key {key!r}")
+    for each in QUESTION_KEYS:
+        if (value := _wording(named.get(each))) is not None:
+            return Found(value, f"{where}[{each!r}]")
+    said = named.get(MESSAGES, None if named else inputs)
+    if (message := asked(conversation(said))) is not None:
+        return Found(message, f"last human message of the {where}")
+    if where != "inputs":
+        return None  # a lone text there is the answer
+    if isinstance(said, str) and said:
+        return Found(said, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
+    texts = [(name, value) for name, value in named.items() if isinstance(value, str) and value]
+    if len(texts) == 1:
+        return Found(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}")
+    return None
+
+
+def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Found | None:
+    """The answer in what came out: a given key, known keys, the model's last message, the text."""
+    named = fields_of(outputs)
+    if key is not None:
+        value = _answer_value(named.get(key))
+        return None if value is None else Found(value, f"answer_key {key!r}", key)
+    for each in ANSWER_KEYS:
+        if (value := _answer_value(named.get(each))) is not None:
+            return Found(value, f"outputs[{each!r}]", each)
+    said = named.get(MESSAGES, None if named else outputs)
+    if (message := answered(conversation(said))) is not None:
+        return Found(message, "last message of the model")
+    if isinstance(outputs, str):
+        return Found(outputs, "the output")
+    known = fields_of(inputs)
+    texts = [
+        (name, value)
+        for name, value in named.items()
+        if isinstance(value, str) and name not in known and name not in QUESTION_KEYS + CONTEXT_KEYS
+    ]
+    if len(texts) == 1 and MESSAGES not in named:
+        return Found(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}", texts[0][0])
+    return None
+
+
+def contexts_in(value: Any, keys: Sequence[str], *, where: str = "outputs") -> Found | None:
+    """The contexts in what went in or came out: under a key, else (of the known keys) the first documents."""
+    named = fields_of(value)
+    for key in keys:
+        chunks = named.get(key)
+        if chunks is not None and (isinstance(chunks, str) or texts_of(chunks) is not None):
+            return Found(
+                [chunks] if isinstance(chunks, str | Document) else list(chunks), f"{where}[{key!r}]"
+            )
+    if keys is CONTEXT_KEYS and (documents := documents_in(dict(named))):
+        return Found(documents, f"documents in the {where}")
+    return None
+
+
+def _wording(value: Any) -> str | BaseMessage | None:
+    """What a person said, as it is; rules only look, texts are made when a sample is."""
+    if isinstance(value, str):
+        return value or None
+    return value if isinstance(value, BaseMessage) else asked(conversation(value))
+
+
+def _answer_value(value: Any) -> str | BaseMessage | None:
+    """An answer, as it is; that of a structured answer is under a known key in it."""
+    if isinstance(value, str | BaseMessage):
+        return value
+    if (message := answered(conversation(value))) is not None:
+        return message
+    named = fields_of(value)
+    return next((named[key] for key in ANSWER_KEYS if isinstance(named.get(key), str)), None)
+
+
+def _narrowed(retrievals: Sequence[Retrieval], shown: Sequence[Document], in_outputs: Found | None) -> Found:
+    """The retrieved documents; of a retrieval that a later step filtered or ordered anew, what was left."""
+    used, rule = shown, "documents that became text"
+    if not used and in_outputs is not None:
+        used, rule = documents_in(in_outputs.value), in_outputs.rule
+    left = {each.page_content for each in used}
+    kept = [
+        [each for each in retrieval.documents if each.page_content in left] or retrieval.documents
+        for retrieval in retrievals
+    ]
+    found = {each.page_content: each for each in _each_once(chain(*kept))}
+    everything = [each.page_content for each in _each_once(chain(*(each.documents for each in retrievals)))]
+    in_use_order = [each.page_content for each in _each_once(used) if each.page_content in found]
+    texts = in_use_order if len(in_use_order) == len(found) else list(found)
+    rule = "retrievers" if texts == everything else f"retrievers, then {rule}"
+    return Found([found[text] for text in texts], rule)
+
+
+def _of_this_turn(found: Found, turn: Turn) -> Found | None:
+    """Without what the state of a graph still holds from earlier turns."""
+    writes = turn.writes()
+    if not writes or (turn.run.is_resumed and turn.earlier is None):
+        return found  # what another handler saw the beginning of is only in the state
+    new = {
+        text
+        for write in writes
+        for name, value in _written(write).items()
+        if name in CONTEXT_KEYS or documents_in(value)
+        for text in texts_of(value) or ()
+    }
+    kept = [each for each in found.value if text_of(each) in new]
+    return Found(kept, found.rule) if kept else None
+
+
+def _is_written(key: str, writes: Sequence[Any]) -> bool:
+    """Whether a node of this turn wrote the key; true where that cannot be told."""
+    return not writes or any(write is not None and key in _written(write) for write in writes)
+
+
+def _written(write: Any) -> Mapping[str, Any]:
+    """What a node wrote, also inside a `Command`."""
+    update = getattr(write, "update", None)
+    if type(write).__name__ == "Command" and not callable(update):
+        return dict(update) if isinstance(update, list) else fields_of(update)
+    return fields_of(write)
+
+
+def _is_several(outputs: Any) -> bool:
+    return isinstance(outputs, list) and len(outputs) > 0 and not documents_in(outputs)
+
+
+def _chunks(contexts: Found | None) -> dict[str, Any]:
+    """The columns of the contexts: texts, and ids where every document has one."""
+    if contexts is None:
+        return {}
+    chunks = _each_once(contexts.value)
+    ids = [each.id if isinstance(each, Document) else None for each in chunks]
+    columns: dict[str, Any] = {"contexts": texts_of(chunks)}
+    if ids and all(ids):
+        columns["context_ids"] = ids
+    return columns
+
+
+def _each_once(chunks: Iterable[Any]) -> list[Any]:
+    """Chunks of different text, in order: several retrievals often find the same one."""
+    unique: dict[Any, Any] = {}
+    for chunk in chunks:
+        unique.setdefault(texts_of([chunk]), chunk)
+    return list(unique.values())
+
+
+def _with_more(sample: Sample, given: Mapping[str, Any]) -> Sample:
+    """The sample with further fields, under any name that a sample's columns have."""
+    more = Sample.from_mapping(given)
+    fields = {name: getattr(more, name) for name in more.model_fields_set - {"id", "labels"}}
+    return sample.model_copy(update=fields | {"labels": sample.labels | more.labels})
+
+
+def _history(turn: Turn) -> Sequence[BaseMessage]:
+    """What was said before the question."""
+    first = next(iter(turn.parts())).run
+    for value in (turn.run.outputs, first.inputs):
+        named = fields_of(value)
+        messages = conversation(named.get(MESSAGES, None if named else value))
+        if (question := asked(messages)) is not None:
+            place = next(n for n, each in enumerate(messages) if each is question)
+            return messages[:place]
+    named = fields_of(first.inputs)
+    return next((said for key in HISTORY_KEYS if (said := conversation(named.get(key)))), [])
+
+
+def _given(given: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Found | None:
+    value = given.pop(name, None)
+    return None if value is None else Found(read(value), "extract")
+
+
+def _as_is(value: Any) -> Any:
+    chunks = [value] if isinstance(value, str | Document) else list(value)
+    if texts_of(chunks) is None:
+        raise SampleError("extract returned contexts that are neither texts nor documents")
+    return chunks

@@ -1,0 +1,307 @@
+"""The callback handler: what LangChain calls."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, cast
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable
+
+from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics, is_judging
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_langchain.extraction import Rules
+from ragmetrics_langchain.recorder import Recorder
+from ragmetrics_langchain.scope import Scope
+from ragmetrics_langchain.scorer import live_scorer
+from ragmetrics_langchain.seen import RootRun
+
+__all__ = ["RagMetricsCallbackHandler"]
+
+Event = TypeVar("Event", bound=Callable[..., None])
+
+
+def _hook(event: Event) -> Event:
+    """An event that never raises into the application, and that our own work does not reach."""
+
+    @functools.wraps(event)
+    def guarded(self: "RagMetricsCallbackHandler", *args: Any, **kwargs: Any) -> None:
+        if is_judging():
+            return
+        try:
+            event(self, *args, **kwargs)
+        except Exception as error:  # the boundary to the host: no error of ours may reach it
+            self.live.hook_failed(error)
+
+    return cast(Event, guarded)
+
+
+class RagMetricsCallbackHandler(BaseCallbackHandler):
+    """Scores every answered question of a LangChain or LangGraph application, while it runs.
+
+    Pass it as any callback: `chain.invoke(question, {"callbacks": [handler]})`, or give it to the whole
+    process with `install(handler)`. One handler serves any number of applications, threads and event loops.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges: a LangChain chat model, any callable from prompt to reply, a judge, or a
+            name such as "embedded".
+        embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
+        scorer: the model that rates pairs, for metrics that need one.
+        live: a live scorer that other handlers use too, in place of metrics, models and the settings of one.
+        mode: "inline" makes the application wait for the scores.
+        scope: which runs are samples. "root": each outermost run. "outermost_rag": the same, but of a run
+            that gives a list of answers, the outermost runs inside it that answer one question each. A run's
+            name, or a function of `RunInfo`: the outermost runs that it names.
+        extract: takes a `RootRun` and returns fields of a sample by name, or None; see `Rules`.
+        input_key: the input that is the question.
+        context_key: the output or input that holds the contexts.
+        answer_key: the output that is the answer.
+        context_tools: names of tools whose text is a context, for tools that give no documents.
+        needs_contexts: False scores answers for which nothing was retrieved, too.
+        session_key: the entry of a run's metadata that names the conversation.
+        out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
+        sinks, on_result, references, sample_rate, seed, concurrency, timeout, attempts, max_pending,
+            overflow, redact: as for `LiveScorer`.
+        max_roots: open runs at most; the one that was quiet longest is forgotten.
+        ttl: seconds without a new part after which an open run is forgotten.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+
+    # Hooks only note references: going through a thread would cost more than they do.
+    run_inline = True
+    raise_error = False
+
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+        *,
+        judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+        embedder: Embedder | Embeddings | str | None = None,
+        scorer: Scorer | None = None,
+        live: LiveScorer | None = None,
+        mode: Literal["background", "inline"] = "background",
+        scope: Scope = "root",
+        extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,
+        input_key: str | None = None,
+        context_key: str | None = None,
+        answer_key: str | None = None,
+        context_tools: Iterable[str] = (),
+        needs_contexts: bool = True,
+        session_key: str = "thread_id",
+        out: str | Path | None = None,
+        sinks: Sequence[Sink] = (),
+        on_result: Callable[[LiveResult], None] | None = None,
+        references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
+        sample_rate: float = 1.0,
+        seed: int | None = None,
+        concurrency: int = 8,
+        timeout: float | None = 60.0,
+        attempts: int = 2,
+        max_pending: int = 1000,
+        overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
+        redact: Callable[[str], str] | None = None,
+        max_roots: int = 10_000,
+        ttl: float = 900.0,
+    ) -> None:
+        if live is not None and metrics != ():
+            raise ConfigError(
+                "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
+            )
+        self.live = live or live_scorer(
+            metrics,
+            judge=judge,
+            embedder=embedder,
+            scorer=scorer,
+            mode=mode,
+            out=out,
+            sinks=sinks,
+            on_result=on_result,
+            references=references,
+            sample_rate=sample_rate,
+            seed=seed,
+            concurrency=concurrency,
+            timeout=timeout,
+            attempts=attempts,
+            max_pending=max_pending,
+            overflow=overflow,
+            redact=redact,
+        )
+        rules = Rules(
+            extract=extract,
+            input_key=input_key,
+            context_key=context_key,
+            answer_key=answer_key,
+            context_tools=tuple(context_tools),
+            needs_contexts=needs_contexts,
+        )
+        self._recorder = Recorder(
+            self.live, rules, scope=scope, session_key=session_key, max_roots=max_roots, ttl=ttl
+        )
+
+    # What became of it
+
+    @property
+    def results(self) -> list[LiveResult]:
+        """The newest results, oldest first."""
+        return self.live.results
+
+    @property
+    def means(self) -> dict[str, LiveMean]:
+        """Mean and number of scores of each metric so far."""
+        return self.live.means
+
+    @property
+    def stats(self) -> Statistics:
+        """What was captured, scored and skipped, and what went wrong."""
+        return self.live.stats
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs have begun and are remembered: 0 when no application is running."""
+        return self._recorder.open_runs
+
+    def alert(
+        self, metric: str, *, below: float, window: int = 50, call: Callable[[Alert], None] | None = None
+    ) -> None:
+        """Tell when the mean of a metric's last scores falls below a threshold; see `LiveScorer.alert`."""
+        self.live.alert(metric, below=below, window=window, call=call)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything so far is scored; False when the seconds ran out."""
+        return self.live.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """`flush` that does not block the running loop."""
+        return await self.live.aflush(timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Take nothing more, finish what was taken and end the thread; False when the seconds ran out."""
+        return self.live.close(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What LangChain asks
+
+    @property
+    def ignore_llm(self) -> bool:
+        """Prompts and tokens are not needed; without them a stream costs nothing."""
+        return True
+
+    @property
+    def ignore_chat_model(self) -> bool:
+        """Likewise."""
+        return True
+
+    @property
+    def ignore_retry(self) -> bool:
+        """Retries are not needed."""
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        """The application's own events are not needed."""
+        return True
+
+    # What LangChain tells
+
+    @_hook
+    def on_chain_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        inputs: Any,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a run."""
+        self._recorder.start("chain", serialized, inputs, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_retriever_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        query: str,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a retrieval."""
+        self._recorder.start("retriever", serialized, query, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_tool_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a call of a tool."""
+        self._recorder.start("tool", serialized, input_str, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_chain_end(self, outputs: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
+        """Take a sample when the run is one."""
+        self._recorder.end(run_id, outputs, kwargs)
+
+    @_hook
+    def on_retriever_end(
+        self, documents: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Note the documents."""
+        self._recorder.end(run_id, documents, kwargs)
+
+    @_hook
+    def on_tool_end(self, output: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
+        """Note a tool's result."""
+        self._recorder.end(run_id, output, kwargs)
+
+    @_hook
+    def on_chain_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run; what failed is no sample."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    @_hook
+    def on_retriever_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    @_hook
+    def on_tool_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    def on_interrupt(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the node's error tells it here."""
+
+    def on_resume(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the inputs tell it here."""

@@ -1,0 +1,78 @@
+"""One handler for all LangChain calls of the process."""
+
+import threading
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, Self, cast
+
+from langchain_core.callbacks import BaseCallbackHandler
+
+from ragmetrics_core.live import is_judging
+
+__all__ = ["Installed", "install"]
+
+
+class _Slot:
+    """What LangChain asks for a handler at every call, as it asks a context variable.
+
+    A context variable would be set in the calling thread and its tasks only; servers answer in others.
+    """
+
+    def __init__(self) -> None:
+        self.handler: BaseCallbackHandler | None = None
+
+    def get(self) -> BaseCallbackHandler | None:
+        """The handler; none inside a judgement of ours."""
+        return None if is_judging() else self.handler
+
+
+# LangChain's list of hooks only grows, so a slot that is free again is used again.
+_SLOTS: list[_Slot] = []
+_LOCK = threading.Lock()
+
+
+class Installed:
+    """A handler that is attached to everything; `uninstall` or leaving a `with` block ends it.
+
+    Args:
+        slot: where the handler is.
+    """
+
+    def __init__(self, slot: _Slot) -> None:
+        self._slot: _Slot | None = slot
+
+    def uninstall(self) -> None:
+        """Detach the handler; runs that have begun keep it."""
+        with _LOCK:
+            if self._slot is not None:
+                self._slot.handler = None
+                self._slot = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.uninstall()
+
+
+def install(handler: BaseCallbackHandler) -> Installed:
+    """Attach a handler to every Runnable of the process, in all threads and event loops.
+
+    A call that has the handler already gets it once.
+
+    Args:
+        handler: usually a `RagMetricsCallbackHandler`.
+    """
+    # with it comes LangSmith's client, which only a call of LangChain's needs
+    from langchain_core.tracers.context import register_configure_hook
+
+    with _LOCK:
+        slot = next((each for each in _SLOTS if each.handler is None), None)
+        if slot is None:
+            slot = _Slot()
+            _SLOTS.append(slot)
+            register_configure_hook(cast("ContextVar[Any]", slot), inheritable=True)
+        slot.handler = handler
+    return Installed(slot)

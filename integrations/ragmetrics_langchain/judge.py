@@ -1,0 +1,186 @@
+"""Any LangChain chat model as a judge."""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from langchain_core.globals import get_llm_cache
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
+
+from ragmetrics_core.errors import ModelError
+from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_langchain.apart import JUDGE_TAG, Name, PerLoop, apart, as_model_error, name_of
+
+__all__ = ["LangChainJudge"]
+
+Model = Runnable[Any, Any]
+
+_MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+# How providers say that a reply was cut by its length limit; ragmetrics says "length".
+_CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
+
+
+@dataclass(frozen=True, eq=False)
+class LangChainJudge:
+    """A LangChain chat model, bound or not, as a judge.
+
+    Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
+    are the model's own.
+
+    A cache would give every draw of a prompt the same reply. Draws after the first go past the model's cache;
+    where it cannot be seen (inside a sequence or a function), a warning says so.
+
+    Attributes:
+        model: the model; or a function without arguments that makes one, called once in each event loop. The
+            function is needed when the application uses the same model object and its client keeps
+            connections that belong to one loop.
+        name: names the model in records; by default its class, model, server and settings.
+
+    Raises:
+        ConfigError: neither a Runnable nor a function.
+    """
+
+    model: Model | Callable[[], Model]
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _ = self._models
+
+    @cached_property
+    def identity(self) -> str:
+        """The name that was given, or class, model, server and settings."""
+        return self.name or self._name.text
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
+        return self.name is not None or self._name.is_sure
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Ask the model once for each draw, at the same time.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        model = self._models.here()
+        messages = [_MESSAGES[role](content=content) for role, content in request.messages]
+        config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
+        draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
+        try:
+            replies = await apart(lambda: _all(draws, messages, config))
+        except ModelError:
+            raise
+        except Exception as error:  # the boundary to foreign code: each provider has errors of its own
+            raise as_model_error(error, self.identity) from error
+        if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
+            self._warn("gave the same message for several draws")
+        return [_completion(reply, self.identity) for reply in replies]
+
+    def _drawing(self, model: Model, draw: int) -> Model:
+        """The model that makes a draw: the first may come from a cache, the others may not."""
+        if draw == 0:
+            return model
+        fresh = self._fresh.get(id(model))
+        if fresh is None:
+            fresh = self._fresh[id(model)] = _Fresh(model, _uncached(model))
+        if fresh.model is not None:
+            return fresh.model
+        if get_llm_cache() is not None:
+            self._warn("does not show whether it uses the global cache")
+        return model
+
+    def _warn(self, why: str) -> None:
+        if not self._warned:
+            self._warned.append(why)
+            warnings.warn(
+                f"{self.identity} {why}: its draws of one prompt may all be one reply, so that they agree "
+                "whatever the model thinks. Switch the cache off for the judge: cache=False",
+                stacklevel=3,
+            )
+
+    @cached_property
+    def _models(self) -> PerLoop[Model]:
+        return PerLoop(self.model, Runnable)
+
+    @cached_property
+    def _name(self) -> Name:
+        return name_of(*_unbound(self._models.first))
+
+    @cached_property
+    def _fresh(self) -> "dict[int, _Fresh]":
+        return {}
+
+    @cached_property
+    def _warned(self) -> list[str]:
+        return []
+
+
+class _Fresh(NamedTuple):
+    """A model, held so that its id stays its own, and how to ask it past its cache; None if unknown."""
+
+    original: Model
+    model: Model | None
+
+
+async def _all(draws: Sequence[Model], messages: list[BaseMessage], config: RunnableConfig) -> list[Any]:
+    if len(draws) == 1:
+        return [await draws[0].ainvoke(messages, config)]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(model.ainvoke(messages, config)) for model in draws]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _unbound(model: Model) -> tuple[object, dict[str, Any]]:
+    """The innermost model and all arguments bound around it."""
+    bound: dict[str, Any] = {}
+    while isinstance(model, RunnableBindingBase):
+        bound = {**model.kwargs, **bound}
+        model = model.bound
+    return model, bound
+
+
+def _uncached(model: Model) -> Model | None:
+    """The same model without its cache, None where that cannot be told."""
+    if isinstance(model, BaseLanguageModel):
+        return model if model.cache is False else model.model_copy(update={"cache": False})
+    if isinstance(model, RunnableBindingBase):
+        inner = _uncached(model.bound)
+        return None if inner is None else model.model_copy(update={"bound": inner})
+    return None
+
+
+def _id(reply: Any) -> str | None:
+    return reply.id if isinstance(reply, BaseMessage) else None
+
+
+def _completion(reply: Any, identity: str) -> Completion:
+    """A LangChain reply as ours.
+
+    Raises:
+        ModelError: it is neither a message nor a text.
+    """
+    if isinstance(reply, str):  # a completion model, or a chat model followed by a parser
+        return Completion(text=str(reply))
+    if not isinstance(reply, BaseMessage):
+        raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
+    told = reply.response_metadata
+    reason = next(
+        (told[key] for key in ("finish_reason", "stop_reason", "done_reason") if told.get(key)), None
+    )
+    usage = getattr(reply, "usage_metadata", None) or {}
+    return Completion(
+        text=str(reply.text),
+        model=str(told.get("model_name") or told.get("model") or ""),
+        # a reply from a cache has a cost of 0 and no tokens
+        usage=Usage(usage["input_tokens"], usage["output_tokens"]) if "input_tokens" in usage else None,
+        finish_reason="length" if reason in _CUT else reason and str(reason),
+    )

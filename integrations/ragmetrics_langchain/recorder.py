@@ -1,0 +1,195 @@
+"""From events to captures: which run belongs to which, and what becomes of it when it ends."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from typing import Any
+
+from ragmetrics_core import Sample
+from ragmetrics_core.live import Capture, Collector, LiveScorer, Node
+from ragmetrics_langchain.apart import JUDGE_TAG
+from ragmetrics_langchain.extraction import Rules
+from ragmetrics_langchain.scope import Scope, part_units, scope_test
+from ragmetrics_langchain.seen import Kind, RunInfo, Seen, Turn, shallow
+from ragmetrics_langchain.tracing import current_trace
+
+__all__ = ["Recorder"]
+
+# Conversations that wait for a person; the one that waited longest is forgotten.
+_MOST_WAITING = 1000
+
+
+class Recorder:
+    """Keeps what is open, and hands in what has ended.
+
+    Args:
+        live: takes the captures.
+        rules: how a run becomes a sample.
+        scope: which runs become samples.
+        session_key: the entry of a run's metadata that names the conversation.
+        max_roots, ttl: as for `Collector`.
+    """
+
+    def __init__(
+        self,
+        live: LiveScorer,
+        rules: Rules,
+        *,
+        scope: Scope = "root",
+        session_key: str = "thread_id",
+        max_roots: int = 10_000,
+        ttl: float = 900.0,
+    ) -> None:
+        self._live = live
+        self._rules = rules
+        self._scope = scope
+        self._is_unit = scope_test(scope)
+        self._session_key = session_key
+        self._collector = Collector(max_roots=max_roots, ttl=ttl, on_evicted=self._forget)
+        self._waiting: OrderedDict[str, Turn] = OrderedDict()
+        self._ends = count()
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs are remembered."""
+        return len(self._collector)
+
+    def start(
+        self,
+        kind: Kind,
+        serialized: Mapping[str, Any] | None,
+        inputs: Any,
+        run_id: Any,
+        parent_run_id: Any,
+        tags: Sequence[str] | None,
+        metadata: Mapping[str, Any] | None,
+        more: Mapping[str, Any],
+    ) -> None:
+        """Note that a run begins."""
+        if tags and JUDGE_TAG in tags:
+            return
+        name = more.get("name") or (serialized or {}).get("name") or kind
+        run = Seen(kind, str(name), tags or (), metadata or {}, shallow(inputs))
+        node = self._collector.start(run_id, parent_run_id, run)
+        if node.payload is not run:
+            return  # the handler is attached twice
+        if node.is_root:
+            run.trace = current_trace()
+        info = RunInfo(run.name, kind, run.tags, run.metadata, node.is_root)
+        run.is_unit = self._is_unit(info) and not any(each.is_unit for each in _above(node))
+
+    def end(self, run_id: Any, outputs: Any, more: Mapping[str, Any]) -> None:
+        """Note that a run ended well; the second time, for a handler that is attached twice, does nothing."""
+        node = self._collector.get(run_id)
+        if node is None or node.payload.has_ended:
+            return
+        try:
+            run: Seen = node.payload
+            run.outputs = shallow(outputs)
+            run.has_ended = True
+            run.order = next(self._ends)
+            _take_inputs(run, more)
+            if run.is_unit:
+                self._finish(node)
+        finally:
+            self._collector.end(run_id)
+
+    def fail(self, run_id: Any, error: BaseException, more: Mapping[str, Any]) -> None:
+        """Note that a run failed, was cancelled or abandoned, or waits for a person."""
+        node = self._collector.get(run_id)
+        if node is None:
+            return
+        try:
+            run: Seen = node.payload
+            if _is_interrupt(error):
+                for each in (run, *_above(node)):
+                    each.interrupted = True
+            if run.is_unit and not run.has_ended:
+                _take_inputs(run, more)
+                self._wait(self._turn(node))
+                self._live.skip(_reason(error))
+        finally:
+            self._collector.end(run_id)
+
+    def _finish(self, node: Node) -> None:
+        """Hand in what a unit has become, unless it waits for a person or was given up."""
+        turn = self._turn(node)
+        run = turn.run
+        if run.interrupted or (self._session(run) and self._rules.has_none(turn)):
+            self._wait(turn)
+            self._live.skip("interrupted" if run.interrupted else "no_answer")
+        elif run.outputs is None:
+            self._live.skip("abandoned" if run.is_streamed else "no_answer")
+        elif self._scope == "outermost_rag" and (parts := part_units(node, self._rules)):
+            for part in parts:
+                self._submit(part)
+        else:
+            self._submit(turn)
+
+    def _submit(self, turn: Turn) -> None:
+        run = turn.run
+        self._live.submit(
+            Capture(
+                translate=self._translate,
+                id=str(turn.node.id),
+                name=run.name,
+                data={"turn": turn},
+                session=self._session(run),
+                parent=turn.node.root.payload.trace or turn.node.root.id,
+            )
+        )
+
+    def _translate(self, capture: Capture) -> Sample:
+        return self._rules.sample(capture.data["turn"])
+
+    def _turn(self, node: Node) -> Turn:
+        """The turn that a unit is, or goes on with."""
+        session = self._session(node.payload)
+        earlier = self._waiting.pop(session, None) if session is not None else None
+        return Turn(node, earlier if node.payload.is_resumed else None)
+
+    def _wait(self, turn: Turn) -> None:
+        """Keep a turn that has no answer yet until its conversation goes on."""
+        session = self._session(turn.run)
+        if session is None:
+            return
+        self._waiting[session] = turn
+        while len(self._waiting) > _MOST_WAITING:
+            with suppress(KeyError):  # another thread was quicker
+                self._waiting.popitem(last=False)
+
+    def _session(self, run: Seen) -> str | None:
+        name = run.metadata.get(self._session_key)
+        return None if name is None else str(name)
+
+    def _forget(self, root: Node) -> None:
+        self._live.skip("forgotten")
+
+
+def _take_inputs(run: Seen, more: Mapping[str, Any]) -> None:
+    """In a stream the inputs are complete when it ends."""
+    if "inputs" in more:
+        run.is_streamed = True
+        run.inputs = shallow(more["inputs"])
+
+
+def _above(node: Node) -> Iterable[Seen]:
+    """The runs around a run, the nearest first."""
+    while node.parent is not None:
+        node = node.parent
+        yield node.payload
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether LangGraph stopped to ask a person; told by name, because langgraph may not be installed."""
+    return any(kind.__name__ == "GraphInterrupt" for kind in type(error).__mro__)
+
+
+def _reason(error: BaseException) -> str:
+    if _is_interrupt(error):
+        return "interrupted"
+    if isinstance(error, GeneratorExit):
+        return "abandoned"
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else "error"

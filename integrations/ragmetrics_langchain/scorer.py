@@ -1,0 +1,58 @@
+"""A live scorer that takes LangChain's models."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable
+
+from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.live import LiveResult, LiveScorer, Sink
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_langchain.embedder import LangChainEmbedder
+from ragmetrics_langchain.judge import LangChainJudge
+
+__all__ = ["live_scorer"]
+
+
+def live_scorer(
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+    *,
+    judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+    embedder: Embedder | Embeddings | str | None = None,
+    scorer: Scorer | None = None,
+    mode: Literal["background", "inline"] = "background",
+    out: str | Path | None = None,
+    sinks: Sequence[Sink] = (),
+    on_result: Callable[[LiveResult], None] | None = None,
+    references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
+    sample_rate: float = 1.0,
+    seed: int | None = None,
+    concurrency: int = 8,
+    timeout: float | None = 60.0,
+    attempts: int = 2,
+    max_pending: int = 1000,
+    overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
+    redact: Callable[[str], str] | None = None,
+) -> LiveScorer:
+    """A live scorer that takes LangChain's models too; the arguments are those of `LiveScorer`."""
+    return LiveScorer(
+        metrics,
+        judge=LangChainJudge(judge) if isinstance(judge, Runnable) else judge,
+        embedder=LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder,
+        scorer=scorer,
+        mode=mode,
+        out=out,
+        sinks=sinks,
+        on_result=on_result,
+        references=references,
+        sample_rate=sample_rate,
+        seed=seed,
+        concurrency=concurrency,
+        timeout=timeout,
+        attempts=attempts,
+        max_pending=max_pending,
+        overflow=overflow,
+        redact=redact,
+    )

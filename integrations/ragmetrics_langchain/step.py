@@ -1,0 +1,101 @@
+"""Scoring as a step of a chain, whose scores the next step may act on."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Capture, LiveResult, LiveScorer
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
+from ragmetrics_langchain.messages import fields_of
+from ragmetrics_langchain.scorer import live_scorer
+
+__all__ = ["below", "score_step"]
+
+
+def score_step(
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    *,
+    judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+    embedder: Embedder | Embeddings | str | None = None,
+    scorer: Scorer | None = None,
+    live: LiveScorer | None = None,
+    input_key: str | None = None,
+    context_key: str | None = None,
+    answer_key: str | None = None,
+    scores_key: str = "scores",
+    records_key: str | None = None,
+) -> Runnable[Any, dict[str, Any]]:
+    """A step that takes a mapping with question, contexts and answer and adds the scores to it.
+
+    The chain waits for the scores. A judge that fails breaks nothing: a metric without a value has None.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges, as for `RagMetricsCallbackHandler`.
+        embedder: the model that makes vectors, likewise.
+        scorer: the model that rates pairs.
+        live: a live scorer in place of metrics and models, e.g. that of a handler.
+        input_key: where the question is, if not under one of the usual names.
+        context_key: where the contexts are, likewise.
+        answer_key: where the answer is, likewise.
+        scores_key: where the scores go: a mapping from the metrics' names to values.
+        records_key: where the records go, which prove them; by default nowhere.
+
+    Raises:
+        ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
+    """
+    if live is not None and metrics != ():
+        raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
+    own = live or live_scorer(metrics, judge=judge, embedder=embedder, scorer=scorer)
+
+    def capture(value: Any) -> Capture:
+        named = fields_of(value)
+        if not named:
+            raise ConfigError(
+                f"score_step needs a mapping with question, contexts and answer, not {type(value).__name__}"
+            )
+
+        def translate(_: Capture) -> Sample:
+            return sample_of(
+                question=question_in(named, input_key),
+                contexts=contexts_in(named, (context_key,) if context_key else CONTEXT_KEYS),
+                answer=answer_in(named, answer_key),
+            )
+
+        return Capture(translate=translate, name="score_step")
+
+    def scored(value: Any, result: LiveResult) -> dict[str, Any]:
+        records = {} if records_key is None else {records_key: result.records}
+        return {**fields_of(value), scores_key: result.scores, **records}
+
+    def score(value: Any) -> dict[str, Any]:
+        return scored(value, own.score(capture(value)))
+
+    async def ascore(value: Any) -> dict[str, Any]:
+        return scored(value, await own.ascore(capture(value)))
+
+    return RunnableLambda(score, afunc=ascore, name="score_step")
+
+
+def below(
+    metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
+) -> Callable[[Mapping[str, Any]], bool]:
+    """A condition for `RunnableBranch`: whether a score is below a threshold.
+
+    Args:
+        metric: the metric's name.
+        threshold: a score of exactly this is not below.
+        without_value: what holds when there is no score, because it is undefined or the judge failed.
+        scores_key: where `score_step` put the scores.
+    """
+
+    def is_below(value: Mapping[str, Any]) -> bool:
+        score: float | None = value[scores_key][metric]
+        return without_value if score is None else score < threshold
+
+    return is_below

@@ -1,0 +1,57 @@
+"""ragmetrics in LlamaIndex: evaluators that need no new code, retrieval metrics, and live scores."""
+
+from ragmetrics_llama_index.evaluator import Calling, RagMetricsEvaluator
+from ragmetrics_llama_index.evaluators import (
+    AnswerRelevancyEvaluator,
+    ContextEntityRecallEvaluator,
+    ContextPrecisionEvaluator,
+    ContextRecallEvaluator,
+    ContextRelevancyEvaluator,
+    CorrectnessEvaluator,
+    FactualCorrectnessEvaluator,
+    FaithfulnessEvaluator,
+    SemanticSimilarityEvaluator,
+)
+from ragmetrics_llama_index.instrumentation import Instrumentation, instrument
+from ragmetrics_llama_index.models import LlamaIndexEmbedder, LlamaIndexJudge
+from ragmetrics_llama_index.results import EvaluationFailed, TracedEvaluationResult
+from ragmetrics_llama_index.retrieval import (
+    MRR,
+    NDCG,
+    AveragePrecision,
+    ContextPrecision,
+    ContextRecall,
+    HitRate,
+    Precision,
+    Recall,
+    register_retrieval_metrics,
+)
+
+__all__ = [
+    "MRR",
+    "NDCG",
+    "AnswerRelevancyEvaluator",
+    "AveragePrecision",
+    "Calling",
+    "ContextEntityRecallEvaluator",
+    "ContextPrecision",
+    "ContextPrecisionEvaluator",
+    "ContextRecall",
+    "ContextRecallEvaluator",
+    "ContextRelevancyEvaluator",
+    "CorrectnessEvaluator",
+    "EvaluationFailed",
+    "FactualCorrectnessEvaluator",
+    "FaithfulnessEvaluator",
+    "HitRate",
+    "Instrumentation",
+    "LlamaIndexEmbedder",
+    "LlamaIndexJudge",
+    "Precision",
+    "RagMetricsEvaluator",
+    "Recall",
+    "SemanticSimilarityEvaluator",
+    "TracedEvaluationResult",
+    "instrument",
+    "register_retrieval_metrics",
+]

@@ -1,0 +1,233 @@
+"""One class evaluates every metric in LlamaIndex's terms."""
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.evaluation import BaseEvaluator
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.settings import Settings
+
+from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
+from ragmetrics_core.metrics import resolve
+from ragmetrics_llama_index import templates
+from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
+from ragmetrics_llama_index.responses import answer_in, nodes_in, read_whole, text_of_node
+from ragmetrics_llama_index.results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
+from ragmetrics_llama_index.threads import waited
+
+__all__ = ["Calling", "RagMetricsEvaluator"]
+
+log = logging.getLogger("ragmetrics.llama_index")
+
+# What the built-in evaluators have for their one yes-or-no question.
+_BUILT_IN = ("eval_template", "refine_template")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calling:
+    """How an evaluator asks its models, for each evaluation.
+
+    Attributes:
+        concurrency: how many calls may be in flight.
+        timeout: seconds for one call; None for no limit.
+        attempts: how often a call is made at most when it fails for reasons that may pass.
+        repeats: how often each verdict is asked for; the majority decides.
+    """
+
+    concurrency: int = 8
+    timeout: float | None = 120.0
+    attempts: int = 2
+    repeats: int = 1
+
+
+class RagMetricsEvaluator(BaseEvaluator):
+    """Evaluates one metric, or several that share their calls, where LlamaIndex expects an evaluator.
+
+    It does not raise for what one sample or one call brings: the result says what went wrong
+    (`invalid_result`, `invalid_reason`), and a batch goes on. It keeps nothing of an evaluation and may be
+    used by many at a time, in any event loop.
+
+    Args:
+        metrics: names or metric objects.
+        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
+            default `Settings.llm`, looked up at the first evaluation that needs a judge.
+        embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name; by default
+            `Settings.embed_model`, looked up in the same way.
+        threshold: every metric must reach it to pass; without one `passing` stays None.
+        raise_error: raise `EvaluationFailed`, which is a `ValueError`, where there is no score.
+        calling: how the models are asked.
+
+    Raises:
+        ConfigError: a mistake in the metrics or models.
+    """
+
+    # What an evaluation without a query asks about; faithfulness is often evaluated without one.
+    _without_query: str | None = None
+    _raises_when_failing = False
+
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        llm: AnyLLM | None = None,
+        embed_model: AnyEmbedder | None = None,
+        *,
+        threshold: float | None = None,
+        raise_error: bool = False,
+        calling: Calling | None = None,
+    ) -> None:
+        self._metrics = resolve(metrics)
+        self._judge = judge_of(llm) if llm is not None else None
+        self._embedder = embedder_of(embed_model) if embed_model is not None else None
+        self._passing = Passing(threshold)
+        self._raise_error = raise_error
+        self._calling = calling or Calling()
+
+    @property
+    def metrics(self) -> tuple[Metric[Any], ...]:
+        """What is measured, with the prompts as they are now."""
+        return self._metrics
+
+    def evaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> TracedEvaluationResult:
+        """Evaluate and wait for it; also inside a running event loop, which it blocks meanwhile.
+
+        The arguments are those of `aevaluate`.
+        """
+        return waited(self.aevaluate(query, response, contexts, **kwargs))
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        reference: str | None = None,
+        sleep_time_in_seconds: float = 0,
+        **kwargs: Any,
+    ) -> TracedEvaluationResult:
+        """Evaluate one answer.
+
+        Args:
+            query: the question.
+            response: the answer.
+            contexts: the retrieved texts, in rank order.
+            reference: the expected answer.
+            sleep_time_in_seconds: wait so long first.
+            kwargs: what other evaluators of the same batch take; not used.
+
+        Raises:
+            EvaluationFailed: there is no score, if `raise_error` was set.
+        """
+        await asyncio.sleep(sleep_time_in_seconds)
+        given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
+        try:
+            records = await self._measure(query, response, contexts, reference)
+        except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
+            log.warning("an evaluation failed: %s", error, exc_info=True)
+            result = TracedEvaluationResult(
+                **given, invalid_result=True, invalid_reason=f"{type(error).__name__}: {error}"
+            )
+            if self._raise_error:
+                raise EvaluationFailed(result) from error
+            return result
+        result = result_of(records, self._passing, **given)
+        fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
+        if self._raise_error and fails:
+            raise EvaluationFailed(result)
+        return result
+
+    def evaluate_response(
+        self, query: str | None = None, response: Any = None, **kwargs: Any
+    ) -> TracedEvaluationResult:
+        """Evaluate a response object and wait for it; see `aevaluate_response`."""
+        return waited(self.aevaluate_response(query, response, **kwargs))
+
+    async def aevaluate_response(
+        self, query: str | None = None, response: Any = None, **kwargs: Any
+    ) -> TracedEvaluationResult:
+        """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
+
+        A stream is read to its end; structured output counts as its JSON. The other arguments are those of
+        `aevaluate`.
+        """
+        if response is None:
+            return await self.aevaluate(query, None, None, **kwargs)
+        whole = await read_whole(response)
+        nodes = nodes_in(whole)
+        contexts = None if nodes is None else [text_of_node(node) for node in nodes]
+        return await self.aevaluate(query, answer_in(whole), contexts, **kwargs)
+
+    async def _measure(
+        self,
+        query: str | None,
+        response: str | None,
+        contexts: Sequence[str] | None,
+        reference: str | None,
+    ) -> list[Record]:
+        sample = Sample.from_mapping(
+            {
+                "question": query if query is not None else self._without_query,
+                "answer": response,
+                "contexts": None if contexts is None else list(contexts),
+                "reference": reference,
+            }
+        )
+        calling = self._calling
+        run = await aevaluate(
+            [sample],
+            metrics=self._metrics,
+            judge=self._judge_needed(),
+            embedder=self._embedder_needed(),
+            concurrency=calling.concurrency,
+            timeout=calling.timeout,
+            attempts=calling.attempts,
+            repeats=calling.repeats,
+        )
+        return list(run.records())
+
+    def _judge_needed(self) -> Judge | None:
+        if not needed(self._metrics, "judge"):
+            return None
+        return self._judge if self._judge is not None else judge_of(Settings.llm)
+
+    def _embedder_needed(self) -> Embedder | None:
+        if not needed(self._metrics, "embedder"):
+            return None
+        return self._embedder if self._embedder is not None else embedder_of(Settings.embed_model)
+
+    def _get_prompts(self) -> PromptDictType:
+        return templates.templates_of(self._metrics)
+
+    def _update_prompts(self, prompts: PromptDictType) -> None:
+        own = {key: template for key, template in prompts.items() if ":" not in key}
+        for name in _BUILT_IN:
+            self._adopt(name, own.pop(name, None))
+        self._metrics = templates.updated(self._metrics, own)
+
+    def _adopt(self, name: str, template: BasePromptTemplate | str | None) -> None:
+        """Take a template that was written for a built-in evaluator, if one of our prompts is like it."""
+        if template is None:
+            return
+        prompt = templates.fitting(self._metrics, template)
+        if prompt is None:
+            self._warn(name, "its variables are those of no prompt of this evaluator: see get_prompts()")
+            return
+        self._metrics = templates.updated(self._metrics, {f"{prompt.name}_template": template})
+
+    def _not_used(self, **given: tuple[object, str]) -> None:
+        """Say of arguments that mean nothing here that they do."""
+        for name, (value, why) in given.items():
+            if value is not None:
+                self._warn(name, why)
+
+    def _warn(self, name: str, why: str) -> None:
+        warnings.warn(f"{type(self).__name__}: {name} is not used: {why}", UserWarning, stacklevel=4)

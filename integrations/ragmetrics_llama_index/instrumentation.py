@@ -1,0 +1,233 @@
+"""`instrument`: live scores for an application that runs on LlamaIndex."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.settings import Settings
+from llama_index.core.workflow import Workflow
+
+from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Sink, Statistics
+from ragmetrics_core.metrics import resolve
+from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
+from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
+
+__all__ = ["Instrumentation", "instrument"]
+
+log = logging.getLogger("ragmetrics.llama_index")
+
+_WATCHED = (BaseQueryEngine, BaseChatEngine, Workflow)
+_INSTALLED: dict[object, "Instrumentation"] = {}
+_INSTALLING = threading.Lock()
+
+
+class Instrumentation:
+    """Live scores, until `uninstrument` or `close`; made by `instrument`.
+
+    Attributes:
+        scorer: scores what was captured; its statistics, alarms and waiting are here, too.
+    """
+
+    def __init__(self, scorer: LiveScorer, spans: Spans, watched: Sequence[object], key: object) -> None:
+        self.scorer = scorer
+        self._spans = spans
+        self._handler = SpanHandler(spans, scorer)
+        self._watched = watched  # their ids are watched: they must not be used again
+        self._key = key
+
+    @property
+    def results(self) -> list[LiveResult]:
+        """The newest results, oldest first."""
+        return self.scorer.results
+
+    @property
+    def means(self) -> dict[str, LiveMean]:
+        """Mean and number of scores of each metric."""
+        return self.scorer.means
+
+    @property
+    def stats(self) -> Statistics:
+        """What was captured, scored and skipped, and what went wrong."""
+        return self.scorer.stats
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether LlamaIndex's dispatcher knows of it."""
+        return any(each is self._handler for each in get_dispatcher().span_handlers)
+
+    def __len__(self) -> int:
+        """How many spans are open."""
+        return len(self._spans)
+
+    def pause(self) -> None:
+        """Score nothing until `resume`."""
+        self.scorer.pause()
+
+    def resume(self) -> None:
+        """Score again."""
+        self.scorer.resume()
+
+    def paused(self) -> AbstractContextManager[None]:
+        """Score nothing in this block."""
+        return self.scorer.paused()
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything captured so far is scored; False when time ran out."""
+        return self.scorer.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """`flush` that does not block the running loop."""
+        return await self.scorer.aflush(timeout)
+
+    def uninstrument(self) -> None:
+        """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
+        with _INSTALLING:
+            self._remove()
+
+    def close(self, timeout: float | None = None) -> bool:
+        """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
+        self.uninstrument()
+        return self.scorer.close(timeout)
+
+    def _install(self) -> None:
+        earlier = _INSTALLED.get(self._key)
+        if earlier is not None:
+            log.info("the same was instrumented before: the earlier instrumentation is taken out")
+            earlier._remove()
+        get_dispatcher().add_span_handler(self._handler)
+        _INSTALLED[self._key] = self
+
+    def _remove(self) -> None:
+        handlers = get_dispatcher().span_handlers
+        for place, each in enumerate(handlers):
+            if each is self._handler:
+                del handlers[place]
+                break
+        if _INSTALLED.get(self._key) is self:
+            del _INSTALLED[self._key]
+        self._spans.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def instrument(
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+    llm: AnyLLM | None = None,
+    embed_model: AnyEmbedder | None = None,
+    *,
+    watch: Sequence[object] | None = None,
+    mode: Literal["background", "inline"] = "background",
+    out: str | Path | None = None,
+    sinks: Sequence[Sink] = (),
+    on_result: Callable[[LiveResult], None] | None = None,
+    references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
+    sample_rate: float = 1.0,
+    seed: int | None = None,
+    concurrency: int = 8,
+    timeout: float | None = 60.0,
+    attempts: int = 2,
+    max_pending: int = 1000,
+    overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
+    redact: Callable[[str], str] | None = None,
+    max_open: int = 10_000,
+    ttl: float = 900.0,
+) -> Instrumentation:
+    """Score what query engines, chat engines and workflows answer, while they answer.
+
+    One answer is one sample: the outermost engine's question, its answer and its source nodes. Streams are
+    scored when they have been read to the end. What LlamaIndex's evaluators ask through query engines of
+    their own is not scored, nor is what our judge does. A second call for the same `watch` replaces the
+    first, so that a notebook's cell can be run again.
+
+    Args:
+        metrics: names or metric objects.
+        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
+            default `Settings.llm`, looked up when the first answer is scored. It is called from a thread and
+            an event loop of its own.
+        embed_model: the embedder, likewise; by default `Settings.embed_model`.
+        watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
+            default all query and chat engines, and no workflows.
+        mode: "inline" lets the application wait for the scores.
+        out: a run folder for the results, which the `ragmetrics` commands read.
+        sinks: where results go besides; the newest 1,000 are kept in any case.
+        on_result: called with each result, in a thread of the scorer's.
+        references: the expected answers, by question, or a function from the sample to its expected answer.
+        sample_rate: the share of answers that is scored, drawn at random.
+        seed: makes that draw repeatable.
+        concurrency: how many answers are worked on, and how many calls may be in flight.
+        timeout: seconds for one call; None for no limit.
+        attempts: how often a call is made at most when it fails for reasons that may pass.
+        max_pending: how many answers may wait.
+        overflow: which one goes when one more comes.
+        redact: applied to every text before a model or a sink sees it.
+        max_open: answers that may be open at a time.
+        ttl: seconds without a new span after which an open answer is given up.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+    scope, key = _scope(watch)
+    chosen = resolve(metrics)
+    scorer = LiveScorer(
+        chosen,
+        judge=judge_of(llm) if llm is not None else None,
+        judge_factory=_settings_llm if llm is None and needed(chosen, "judge") else None,
+        embedder=embedder_of(embed_model) if embed_model is not None else None,
+        embedder_factory=_settings_embedder if embed_model is None and needed(chosen, "embedder") else None,
+        mode=mode,
+        out=out,
+        sinks=sinks,
+        on_result=on_result,
+        references=references,
+        sample_rate=sample_rate,
+        seed=seed,
+        concurrency=concurrency,
+        timeout=timeout,
+        attempts=attempts,
+        max_pending=max_pending,
+        overflow=overflow,
+        redact=redact,
+    )
+    spans = Spans(scorer, scope, max_open=max_open, ttl=ttl)
+    made = Instrumentation(scorer, spans, tuple(watch or ()), key)
+    with _INSTALLING:
+        made._install()
+    return made
+
+
+def _settings_llm() -> Judge:
+    return judge_of(Settings.llm)
+
+
+def _settings_embedder() -> Embedder:
+    return embedder_of(Settings.embed_model)
+
+
+def _scope(watch: Sequence[object] | None) -> tuple[Watch, object]:
+    """What to watch, and what is the same for the same `watch`."""
+    if watch is None:
+        return Watch(), None
+    if not isinstance(watch, Sequence) or isinstance(watch, str) or not watch:
+        raise ConfigError("watch takes a list of query engines, chat engines and workflows, or of classes")
+    kinds = tuple(each for each in watch if isinstance(each, type))
+    instances = [each for each in watch if not isinstance(each, type)]
+    for each in watch:
+        is_one = issubclass(each, _WATCHED) if isinstance(each, type) else isinstance(each, _WATCHED)
+        if not is_one:
+            raise ConfigError(f"watch takes query engines, chat engines and workflows, not {each!r}")
+    return Watch(kinds, frozenset(map(id, instances))), frozenset(map(id, watch))

@@ -1,0 +1,70 @@
+"""What LlamaIndex objects hold: the text of an answer, nodes and their texts, a question."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+
+__all__ = ["answer_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
+
+# Where responses, agents' outputs, events and mappings keep the text, in the order in which it is looked for.
+_ANSWERS = ("response", "answer", "result", "output")
+
+
+async def read_whole(response: Any) -> Any:
+    """The response with all of its text: a stream that nobody has read yet is read to its end."""
+    if isinstance(response, AsyncStreamingResponse):
+        return await response.get_response()
+    if isinstance(response, StreamingResponse):
+        return response.get_response()
+    return response
+
+
+def answer_in(value: Any) -> str | None:
+    """The text of an answer, however a query engine, a chat engine, an agent or a workflow gives it.
+
+    None when there is none; also for a stream whose text is not there yet. Structured output is its JSON.
+    """
+    match value:
+        case None | str():
+            return value
+        case ChatMessage():
+            return value.content or ""
+        case PydanticResponse():
+            return str(value) if value.response is not None else None
+        case StreamingResponse() | AsyncStreamingResponse():
+            return value.response_txt
+        case Mapping():
+            inner = [value.get(name) for name in _ANSWERS]
+        case _:
+            inner = [getattr(value, name, None) for name in _ANSWERS]
+    found = next((each for each in inner if each is not None), None)
+    if found is not None:
+        return answer_in(found)
+    return value.model_dump_json() if isinstance(value, BaseModel) else None
+
+
+def nodes_in(value: Any) -> list[Any] | None:
+    """The source nodes of an answer, as a new list; None when it does not say."""
+    found = value.get("source_nodes") if isinstance(value, Mapping) else getattr(value, "source_nodes", None)
+    return list(found) if isinstance(found, Sequence) and not isinstance(found, str) else None
+
+
+def text_of_node(node: Any) -> str:
+    """A node's text, as the evaluators of LlamaIndex take it."""
+    return node.get_content() if isinstance(node, NodeWithScore | BaseNode) else str(node)
+
+
+def question_in(value: Any) -> str | None:
+    """The text of a question; None when there is none."""
+    match value:
+        case str():
+            return value
+        case QueryBundle():
+            return value.query_str
+        case ChatMessage():
+            return value.content
+    return None

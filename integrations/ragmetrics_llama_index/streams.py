@@ -1,0 +1,86 @@
+"""Streams that are read by the user and noted on the way: the same objects, the same tokens, no delay."""
+
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import Any
+
+from ragmetrics_core.live import Capture
+
+__all__ = ["Stream", "noted", "noted_async"]
+
+
+class Stream:
+    """An answer that is still being read.
+
+    Args:
+        capture: what is submitted once the answer is there.
+        submit: takes the capture.
+        skip: takes the reason why there is no answer.
+    """
+
+    def __init__(
+        self, capture: Capture, submit: Callable[[Capture], object], skip: Callable[[str], None]
+    ) -> None:
+        self._capture = capture
+        self._submit = submit
+        self._skip = skip
+        self._is_settled = False
+        self._tokens: list[Any] = []
+
+    def note(self, token: Any) -> None:
+        """One more token."""
+        self._tokens.append(token)
+
+    def finish(self, answer: Any = None) -> None:
+        """The answer is there: the tokens, unless it is given."""
+        if not self._is_settled:
+            self._is_settled = True
+            self._capture.answer = self._tokens if answer is None else answer
+            self._submit(self._capture)
+
+    def give_up(self, reason: str) -> None:
+        """There will be no whole answer."""
+        if not self._is_settled:
+            self._is_settled = True
+            self._skip(reason)
+
+    def __del__(self) -> None:
+        # a generator that nobody began to read is collected without a word
+        self.give_up("abandoned_stream")
+
+
+def noted(tokens: Generator[Any, None, None], stream: Stream, text: Callable[[Any], Any]) -> Any:
+    """The tokens, as they come; closing it closes the inner one."""
+    try:
+        for token in tokens:
+            stream.note(text(token))
+            yield token
+    except GeneratorExit:
+        stream.give_up("abandoned_stream")
+        raise
+    except BaseException:  # everything is the reader's; it is only noted here
+        stream.give_up("failed")
+        raise
+    else:
+        stream.finish()
+    finally:
+        if hasattr(tokens, "close"):
+            tokens.close()
+
+
+async def noted_async(tokens: AsyncGenerator[Any, None], stream: Stream, text: Callable[[Any], Any]) -> Any:
+    """The tokens, as they come; closing it closes the inner one."""
+    try:
+        async for token in tokens:
+            stream.note(text(token))
+            yield token
+    except GeneratorExit:
+        stream.give_up("abandoned_stream")
+        raise
+    except BaseException:  # everything is the reader's; it is only noted here
+        stream.give_up("failed")
+        raise
+    else:
+        stream.finish()
+    finally:
+        if hasattr(tokens, "aclose"):
+            await tokens.aclose()

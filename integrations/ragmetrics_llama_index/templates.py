@@ -1,0 +1,133 @@
+"""The prompts of metrics as LlamaIndex templates, and back.
+
+A prompt of ragmetrics has a system text, a user text and a text for asking once more. `<name>_template` is a
+`ChatPromptTemplate` of the first two, `<name>_again_template` a `PromptTemplate` of the third. Variables are
+written `{name}` there and `{{ name }}` here.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
+
+from ragmetrics_core import Metric
+from ragmetrics_core.errors import PromptError
+from ragmetrics_core.metrics import Part, get
+from ragmetrics_core.prompts import Prompt, PromptText
+
+__all__ = ["fitting", "prompts_of", "templates_of", "text_of", "updated"]
+
+_OURS = re.compile(r"\{\{ *([a-z_]+) *\}\}")
+_THEIRS = re.compile(r"\{([a-zA-Z_][a-zA-Z0-9_]*)\}")
+_SUFFIX, _AGAIN = "_template", "_again"
+
+
+def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
+    """All prompts that metrics and their parts ask, by name."""
+    found: dict[str, Prompt[Any]] = {}
+    for metric in metrics:
+        for each in fields(metric):
+            value = getattr(metric, each.name)
+            if isinstance(value, Prompt):
+                found[value.name] = value
+        found |= prompts_of(_metric_of(part) for part in metric.parts_used)
+    return found
+
+
+def templates_of(metrics: Iterable[Metric[Any]]) -> dict[str, BasePromptTemplate]:
+    """All prompts as LlamaIndex templates, by the names that `updated` takes."""
+    templates: dict[str, BasePromptTemplate] = {}
+    for name, prompt in sorted(prompts_of(metrics).items()):
+        templates[name + _SUFFIX] = ChatPromptTemplate(
+            message_templates=[
+                ChatMessage(role=MessageRole.SYSTEM, content=_as_theirs(prompt.system)),
+                ChatMessage(role=MessageRole.USER, content=_as_theirs(prompt.user)),
+            ]
+        )
+        if prompt.again:
+            templates[name + _AGAIN + _SUFFIX] = PromptTemplate(_as_theirs(prompt.again))
+    return templates
+
+
+def updated(
+    metrics: tuple[Metric[Any], ...], templates: Mapping[str, BasePromptTemplate | str]
+) -> tuple[Metric[Any], ...]:
+    """The metrics with the texts of templates in place of their prompts'.
+
+    Raises:
+        PromptError: no metric asks a prompt of such a name, or a text has other variables.
+    """
+    for key, template in templates.items():
+        prompts = prompts_of(metrics)
+        name = key.removesuffix(_SUFFIX)
+        is_again = name not in prompts and name.removesuffix(_AGAIN) in prompts
+        name = name.removesuffix(_AGAIN) if is_again else name
+        if name not in prompts or not key.endswith(_SUFFIX):
+            names = ", ".join(sorted(templates_of(metrics)))
+            raise PromptError(f"there is no prompt {key!r} to update; there are {names}")
+        text = text_of(prompts[name], template, is_again=is_again)
+        metrics = tuple(
+            metric.with_prompts({name: text}) if name in prompts_of([metric]) else metric
+            for metric in metrics
+        )
+    return metrics
+
+
+def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str, *, is_again: bool = False) -> PromptText:
+    """A prompt's text with that of a template.
+
+    Args:
+        prompt: the prompt.
+        template: a chat template with a system and a user message, or a text for the user message.
+        is_again: the template is the text for asking once more.
+
+    Raises:
+        PromptError: the template has other roles or other variables than the prompt.
+    """
+    system, user, again = prompt.system, prompt.user, prompt.again
+    if isinstance(template, ChatPromptTemplate):
+        by_role = {each.role.value: each.content or "" for each in template.message_templates}
+        if is_again or set(by_role) - {"system", "user"} or "user" not in by_role:
+            raise PromptError(
+                f"prompt {prompt.id}: a chat template needs one user message and may have one system message"
+            )
+        system = _as_ours(by_role.get("system", ""))
+        user = _as_ours(by_role["user"])
+    elif is_again:
+        again = _as_ours(_text(template))
+    else:
+        user = _as_ours(_text(template))
+    changed = PromptText(prompt.name, prompt.version, None, system, user, again)
+    prompt.with_text(system=system, user=user, again=again)
+    return changed
+
+
+def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str) -> Prompt[Any] | None:
+    """The prompt that has the template's variables; None when there is none."""
+    if isinstance(template, ChatPromptTemplate):
+        variables = set(template.template_vars)
+    else:
+        variables = set(_THEIRS.findall(_text(template)))
+    found = (each for each in prompts_of(metrics).values() if set(each.variables) == variables)
+    return next(found, None)
+
+
+def _metric_of(part: Part) -> Metric[Any]:
+    metric = get(part.metric, variant=part.variant, **part.settings)
+    return metric.with_prompts(part.prompts) if part.prompts else metric
+
+
+def _text(template: BasePromptTemplate | str) -> str:
+    return template if isinstance(template, str) else template.get_template()
+
+
+def _as_theirs(text: str) -> str:
+    return _OURS.sub(r"{\1}", text)
+
+
+def _as_ours(text: str) -> str:
+    """Every `{name}` as a variable, so that one that the prompt does not know is reported."""
+    return text if _OURS.search(text) else _THEIRS.sub(r"{{ \1 }}", text)

@@ -1,0 +1,29 @@
+"""Live scoring: what a running application answers is scored beside it, through the hooks of an adapter."""
+
+from ragmetrics_core.live.capture import Capture, LiveResult, Skip
+from ragmetrics_core.live.collector import Collector, Node
+from ragmetrics_core.live.judging import is_judging
+from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
+from ragmetrics_core.live.run_sink import RunSink
+from ragmetrics_core.live.scorer import LiveScorer
+from ragmetrics_core.live.sinks import CallableSink, LoggingSink, MemorySink, Sink
+from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
+
+__all__ = [
+    "Alert",
+    "CallableSink",
+    "Capture",
+    "Collector",
+    "LiveMean",
+    "LiveResult",
+    "LiveScorer",
+    "LoggingSink",
+    "MemorySink",
+    "Node",
+    "OpenTelemetrySink",
+    "RunSink",
+    "Sink",
+    "Skip",
+    "Statistics",
+    "is_judging",
+]

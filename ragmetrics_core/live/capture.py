@@ -1,0 +1,125 @@
+"""What a hook hands over, and what becomes of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from ragmetrics_core.record import Record
+from ragmetrics_core.sample import Label, Sample
+
+__all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated"]
+
+# Up to here a float holds every whole number; a label is text or a float.
+_LARGEST_WHOLE = 2**53
+
+
+class Skip(Exception):
+    """Raised by `Capture.translate`: this is no sample to score. It is counted and never an error.
+
+    Args:
+        reason: why, as a short word in snake_case: "no_retrieval".
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Capture:
+    """One answered question of a running application: references to the host's objects, and nothing else.
+
+    A hook fills it and hands it over; texts are made of the objects in the background, by `translate`.
+
+    Attributes:
+        translate: makes the sample of the fields below; may raise `Skip`.
+        id: names the sample and its records, unique for each capture.
+        name: what the application calls itself.
+        question, contexts, answer, history: the host's objects; lists are copied by the hook, one level deep.
+        data: anything else that `translate` needs.
+        labels: become labels of the sample, e.g. by which rule a field was found.
+        session: the conversation that the question belongs to.
+        parent: the host's own handle, for sinks: a span context, a run of a tracer.
+    """
+
+    translate: Callable[["Capture"], Sample]
+    id: str = field(default_factory=lambda: uuid4().hex)
+    name: str | None = None
+    question: Any = None
+    contexts: Any = None
+    answer: Any = None
+    history: Any = None
+    data: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, Any] = field(default_factory=dict)
+    session: str | None = None
+    parent: Any = None
+
+
+class LiveResult(NamedTuple):
+    """The scores of one capture.
+
+    Attributes:
+        sample: what was scored, as it was judged: with its reference, and redacted where that was asked for.
+        records: one for each metric, with sample and prompts attached: `recompute` takes them.
+        capture: what the hook had handed over.
+    """
+
+    sample: Sample
+    records: tuple[Record, ...]
+    capture: Capture
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """The values by the metric's name (its signature where two metrics share a name)."""
+        return {name: record.value for name, record in by_name(self.records).items()}
+
+
+def by_name(records: tuple[Record, ...]) -> dict[str, Record]:
+    """Records by the metric's name, or by its signature where several have the name."""
+    names = [record.metric for record in records]
+    return {
+        record.metric if names.count(record.metric) == 1 else record.signature: record for record in records
+    }
+
+
+def translated(capture: Capture) -> Sample:
+    """The capture's sample, under the capture's id and with its labels.
+
+    Raises:
+        Skip: it is none.
+    """
+    sample = capture.translate(capture)
+    known = {"app": capture.name, "session": capture.session}
+    labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
+    labels |= {name: _label(value) for name, value in capture.labels.items()}
+    return sample.model_copy(update={"id": capture.id, "labels": labels | sample.labels})
+
+
+def released(capture: Capture) -> Capture:
+    """The capture without the host's objects, which nobody needs once they are translated."""
+    return replace(
+        capture,
+        translate=_nothing,
+        question=None,
+        contexts=None,
+        answer=None,
+        history=None,
+        data={},
+        parent=None,
+    )
+
+
+def _nothing(capture: Capture) -> Sample:
+    raise Skip("released")
+
+
+def _label(value: Any) -> Label:
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, int) and abs(value) <= _LARGEST_WHOLE:
+        return value
+    if isinstance(value, float) and isfinite(value):
+        return value
+    return str(value)

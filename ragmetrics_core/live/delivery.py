@@ -1,0 +1,191 @@
+"""Handing results on: counts, means, alarms and sinks, all in one thread."""
+
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+from weakref import finalize
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live.background import Threads
+from ragmetrics_core.live.capture import Capture, LiveResult
+from ragmetrics_core.live.measuring import Measuring
+from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink, current_span_context
+from ragmetrics_core.live.run_sink import RunSink
+from ragmetrics_core.live.sinks import CallableSink, MemorySink, Sink
+from ragmetrics_core.live.statistics import Alarm, Alert, Counts, Means
+from ragmetrics_core.metrics import ALIASES
+
+__all__ = ["Delivery", "described"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
+_FAILED = frozenset({"parse_error", "model_error", "timeout"})
+# Messages that were logged already; a host that fails on every request should not fill its log with us.
+_MANY_MESSAGES = 200
+
+
+class Delivery:
+    """Gives results to the sinks, one after another, and counts.
+
+    Args:
+        measuring: tells what is measured.
+        out, sinks, on_result: as for `LiveScorer`.
+
+    Raises:
+        ConfigError: the folder holds another run.
+    """
+
+    def __init__(
+        self,
+        measuring: Measuring,
+        *,
+        out: str | Path | None,
+        sinks: Sequence[Sink],
+        on_result: Callable[[LiveResult], None] | None,
+    ) -> None:
+        self._measuring = measuring
+        self._sinks: list[Sink] = list(sinks)
+        own = next((sink for sink in sinks if isinstance(sink, MemorySink)), None)
+        self.memory = own or MemorySink()
+        if own is None:
+            self._sinks.insert(0, self.memory)
+        if out is not None:
+            self._sinks.append(RunSink(out))
+        if on_result is not None:
+            self._sinks.append(CallableSink(on_result))
+        self._wants_span = any(isinstance(sink, OpenTelemetrySink) for sink in self._sinks)
+        self._alarms: list[Alarm] = []
+        self._begun = False
+        self._begin()
+        self._introduce()
+
+    def _begin(self) -> None:
+        self.counts = Counts()
+        self.means = Means(self._measuring.names)
+        self._thread: Threads | None = None
+        self._failing: set[str] = set()
+        self._told: set[str] = set()
+
+    def renew(self) -> None:
+        """Begin anew in a forked child."""
+        self._begin()
+        self.memory.clear()
+
+    def made_thread(self) -> Threads:
+        """The thread that writes, to be started by the caller."""
+        self._thread = Threads(1, "ragmetrics-live-sinks")
+        finalize(self, self._thread.shutdown).atexit = False
+        return self._thread
+
+    def deliver(self, result: LiveResult) -> "Future[None]":
+        """Hand a result on; done when all sinks have it."""
+        assert self._thread is not None, "started before"
+        return self._thread.submit(self._deliver, result)
+
+    def flush(self) -> "Future[None]":
+        """Flush the sinks."""
+        return self._each("flush")
+
+    def close(self) -> "Future[None]":
+        """Close the sinks."""
+        return self._each("close")
+
+    def stop(self) -> None:
+        """End the thread when it has done what it was given."""
+        if self._thread is not None:
+            self._thread.shutdown()
+        self._thread = None
+
+    def watch(self, metric: str, *, below: float, window: int, call: Callable[[Alert], None] | None) -> None:
+        """See `LiveScorer.alert`."""
+        names = self._measuring.names
+        known = dict(zip((each.signature for each in self._measuring.metrics), names, strict=True))
+        name = ALIASES.get(metric, metric)
+        name = known.get(name, name)
+        if name not in names:
+            raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names)}")
+        self._alarms.append(Alarm(name, below=below, window=window, call=call or _log_alert))
+
+    def note_span(self, capture: Capture) -> None:
+        """Keep the host's current span for a sink that links results to it."""
+        if self._wants_span:
+            context = current_span_context()
+            if context is not None:
+                capture.data.setdefault("span_context", context)
+
+    def tell(self, what: str, error: BaseException) -> None:
+        """Count an error, and log it with its traceback when it is the first of its kind."""
+        message = f"{what}: {described(error)}"
+        self.counts.error(message)
+        if message not in self._told:
+            if len(self._told) < _MANY_MESSAGES:
+                self._told.add(message)
+            _LOGGER.error("%s", message, exc_info=error)
+
+    def _deliver(self, result: LiveResult) -> None:
+        self._guarded(self, self._introduce)
+        self.means.hear(result)
+        self._note_failures(result)
+        for sink in self._sinks:
+            self._guarded(sink, partial(sink.write, result))
+        for alarm in self._alarms:
+            self._guarded(alarm, partial(alarm.hear, result))
+        self.counts.add("scored")
+
+    def _introduce(self) -> None:
+        """Tell the sinks that write a manifest what is measured, as soon as that is known."""
+        manifest = self._measuring.manifest
+        if self._begun or manifest is None:
+            return
+        self._begun = True
+        for sink in self._sinks:
+            if isinstance(sink, RunSink):
+                sink.begin(manifest, tally=lambda: self._measuring.tally)
+
+    def _note_failures(self, result: LiveResult) -> None:
+        for record in result.records:
+            if record.status not in _FAILED:
+                self._failing.discard(record.signature)
+                continue
+            message = f"{record.signature}: {record.status} ({record.reason})"
+            self.counts.error(f"sample {record.sample_id}: {message}")
+            if record.signature not in self._failing:
+                self._failing.add(record.signature)
+                _LOGGER.warning("%s; nothing more is logged until this metric succeeds again", message)
+
+    def _each(self, method: str) -> "Future[None]":
+        if self._thread is None:
+            done: Future[None] = Future()
+            done.set_result(None)
+            return done
+        return self._thread.submit(self._for_each, method)
+
+    def _for_each(self, method: str) -> None:
+        for sink in self._sinks:
+            self._guarded(sink, getattr(sink, method))
+
+    def _guarded(self, each: object, call: Callable[[], None]) -> None:
+        try:
+            call()
+        except BaseException as error:  # the boundary to sinks and alarms: the others must go on
+            self.tell(f"{type(each).__name__} failed", error)
+
+
+def described(error: BaseException) -> str:
+    """The error in one line; not even an error that cannot be printed breaks this."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return type(error).__name__
+
+
+def _log_alert(alert: Alert) -> None:
+    _LOGGER.warning(
+        "%s: the mean of the last %d scores is %.3f, below %g (lowest: sample %s)",
+        alert.metric,
+        alert.window,
+        alert.mean,
+        alert.below,
+        alert.lowest,
+    )

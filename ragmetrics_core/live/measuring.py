@@ -1,0 +1,141 @@
+"""From a capture to its records."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ragmetrics_core.drivers import Calls, Traffic, measure_sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live.background import Threads
+from ragmetrics_core.live.capture import Capture, LiveResult, translated
+from ragmetrics_core.live.judging import within_judging
+from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
+from ragmetrics_core.metrics import Metric, resolve
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.runs import Manifest
+from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.preparation import prepare
+from ragmetrics_core.sample import Sample
+
+__all__ = ["Measuring", "References"]
+
+References = Mapping[str, str] | Callable[[Sample], str | None]
+
+
+class _Ready(NamedTuple):
+    """What is measured, checked, and the calls to the models."""
+
+    metrics: tuple[Metric[Any], ...]
+    calls: Calls
+    manifest: Manifest
+
+
+class Measuring:
+    """Makes samples of captures and measures them; the arguments are those of `LiveScorer`.
+
+    Raises:
+        ConfigError: a mistake in the arguments. With a factory, what it makes is checked when it is first
+            needed.
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        *,
+        judge: Judge | Callable[[str], Any] | str | None,
+        judge_factory: Callable[[], Judge | Callable[[str], Any] | str] | None,
+        embedder: Embedder | str | None,
+        embedder_factory: Callable[[], Embedder | str] | None,
+        scorer: Scorer | None,
+        traffic: Traffic,
+        references: References | None,
+        redact: Callable[[str], str] | None,
+    ) -> None:
+        for name, model, factory in (
+            ("judge", judge, judge_factory),
+            ("embedder", embedder, embedder_factory),
+        ):
+            if model is not None and factory is not None:
+                raise ConfigError(f"pass {name}=... or {name}_factory=..., not both")
+        self.metrics = resolve(metrics)
+        self._judge = judge if judge_factory is None else MadeJudge(judge_factory)
+        self._embedder = embedder if embedder_factory is None else MadeEmbedder(embedder_factory)
+        self._scorer = scorer
+        self._traffic = traffic
+        self._references = references
+        self._redact = redact
+        self._is_made = judge_factory is not None or embedder_factory is not None
+        self._ready: _Ready | None = None
+        if not self._is_made:
+            self._ready = on_own_loop(self._prepared())
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics by name, or by signature where two have the name."""
+        names = [metric.name for metric in self.metrics]
+        return [each.name if names.count(each.name) == 1 else each.signature for each in self.metrics]
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What is measured with which models; None as long as a factory was not called."""
+        return self._ready.manifest if self._ready else None
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """What the models were asked so far."""
+        return dict(vars(self._ready.calls.tally)) if self._ready else {}
+
+    def renew(self) -> None:
+        """Make the layers around the models anew: in a forked child they may hold a lock for ever."""
+        if self._ready is not None:
+            models = self._models
+            self._ready = self._ready._replace(calls=calls_to(models, self._traffic))
+
+    async def measured(self, capture: Capture, threads: Threads) -> LiveResult:
+        """The capture's sample with all its records.
+
+        Raises:
+            Skip: the capture is no sample.
+            ConfigError: a factory made something that is no model, or one that cannot judge these metrics.
+            Exception: whatever `translate`, `references` or `redact` raise.
+        """
+        if self._ready is None:
+            ready = await self._prepared()
+            self._ready = self._ready or ready
+        loop = asyncio.get_running_loop()
+        sample = await loop.run_in_executor(threads, within_judging, self._sample, capture)
+        asked: dict[str, Prompt[Any]] = {}
+        records = await measure_sample(sample, self._ready.metrics, self._ready.calls, prompts=asked)
+        texts = {digest: _text_of(prompt) for digest, prompt in asked.items()}
+        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), capture)
+
+    async def _prepared(self) -> _Ready:
+        prepared = await prepare(
+            [],
+            metrics=self.metrics,
+            judge=self._judge,
+            embedder=self._embedder,
+            scorer=self._scorer,
+        )
+        self._models = prepared.models
+        return _Ready(prepared.metrics, calls_to(prepared.models, self._traffic), prepared.manifest)
+
+    def _sample(self, capture: Capture) -> Sample:
+        sample = translated(capture)
+        if self._references is not None and sample.reference is None:
+            reference = self._reference(sample, self._references)
+            if reference is not None:
+                sample = sample.model_copy(update={"reference": reference})
+        return sample.redacted(self._redact) if self._redact else sample
+
+    def _reference(self, sample: Sample, references: References) -> str | None:
+        if callable(references):
+            return references(sample)
+        question = sample.question or ""
+        keys = (sample.id, question, question.strip())
+        return next((references[key] for key in keys if key in references), None)
+
+
+def _text_of(prompt: Prompt[Any]) -> PromptText:
+    return PromptText(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)

@@ -1,0 +1,320 @@
+"""The live scorer: takes captures from the hooks of an application and scores them beside it."""
+
+import random
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, get_args
+
+from ragmetrics_core.drivers import Traffic
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live.capture import Capture, LiveResult, Skip
+from ragmetrics_core.live.delivery import Delivery
+from ragmetrics_core.live.forking import renew_in_child
+from ragmetrics_core.live.judging import is_judging
+from ragmetrics_core.live.measuring import Measuring, References
+from ragmetrics_core.live.queue import Overflow
+from ragmetrics_core.live.sinks import Sink
+from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
+from ragmetrics_core.live.worker import Worker
+from ragmetrics_core.metrics import Metric
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
+
+__all__ = ["LiveScorer", "Mode"]
+
+Mode = Literal["background", "inline"]
+
+# What a forked child must not touch: the parent's loop and its files are shared with it.
+_INHERITED: list[object] = []
+
+
+class LiveScorer:
+    """Scores what an application answers, in the background, while it answers.
+
+    Hooks hand over a `Capture` with `submit`, which costs some microseconds. One daemon thread with an event
+    loop of its own makes samples of them, asks the judge and gives the results to the sinks; it starts with
+    the first capture. Nothing that goes wrong there reaches the application: it is counted in `stats`, and
+    logged by the logger "ragmetrics.live".
+
+    What is pending when the interpreter ends is finished then. A process that is killed, frozen or left with
+    `os._exit` must call `flush` before.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges; any callable from prompt to reply, or a name such as "embedded". It may
+            be the object that the application uses, unless that belongs to the application's event loop.
+        judge_factory: makes the judge in its place, on the scorer's own loop, when it is first needed.
+        embedder: the model that makes vectors, or a name such as "embedded".
+        embedder_factory: makes it in its place, likewise.
+        scorer: the model that rates pairs, for metrics that need one.
+        mode: "inline" makes `submit` wait for the scores. It still never raises.
+        out: a run folder; short for `RunSink(out)` among the sinks.
+        sinks: where results go, in this order. The newest 1,000 are kept in any case, see `results`.
+        on_result: called with each result, in a thread of the scorer's.
+        references: the expected answers, by question or by capture id, or a function from the sample to its
+            expected answer.
+        sample_rate: the share of captures that `submit` takes, drawn at random.
+        seed: makes that draw repeatable.
+        concurrency: how many captures are worked on, and how many calls of a model may be in flight.
+        timeout: seconds for one call; None for no limit, which also lets the interpreter wait at its end.
+        attempts: how often a call is made at most when it fails for reasons that may pass.
+        max_pending: how many captures may wait.
+        overflow: which one goes when one more comes.
+        redact: applied to every text of a sample before a model or a sink sees it.
+
+    Raises:
+        ConfigError: a mistake in the arguments, or the folder holds another run.
+
+    >>> from ragmetrics_core import Sample
+    >>> with LiveScorer("faithfulness", judge="embedded") as live:
+    ...     made = Capture(
+    ...         question="Who selects the UPF?",
+    ...         contexts=["The SMF selects the UPF."],
+    ...         answer="The SMF selects the UPF.",
+    ...         translate=lambda c: Sample(question=c.question, contexts=c.contexts, answer=c.answer),
+    ...     )
+    ...     taken = live.submit(made)
+    >>> live.means["faithfulness"]
+    LiveMean(mean=1.0, n=1)
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        *,
+        judge: Judge | Callable[[str], Any] | str | None = None,
+        judge_factory: Callable[[], Judge | Callable[[str], Any] | str] | None = None,
+        embedder: Embedder | str | None = None,
+        embedder_factory: Callable[[], Embedder | str] | None = None,
+        scorer: Scorer | None = None,
+        mode: Mode = "background",
+        out: str | Path | None = None,
+        sinks: Sequence[Sink] = (),
+        on_result: Callable[[LiveResult], None] | None = None,
+        references: References | None = None,
+        sample_rate: float = 1.0,
+        seed: int | None = None,
+        concurrency: int = 8,
+        timeout: float | None = 60.0,
+        attempts: int = 2,
+        max_pending: int = 1000,
+        overflow: Overflow = "drop_oldest",
+        redact: Callable[[str], str] | None = None,
+    ) -> None:
+        _check(mode, sample_rate, max_pending, overflow)
+        self._mode: Mode = mode
+        self._measuring = Measuring(
+            metrics,
+            judge=judge,
+            judge_factory=judge_factory,
+            embedder=embedder,
+            embedder_factory=embedder_factory,
+            scorer=scorer,
+            traffic=Traffic(concurrency=concurrency, timeout=timeout, attempts=attempts),
+            references=references,
+            redact=redact,
+        )
+        self._delivery = Delivery(self._measuring, out=out, sinks=sinks, on_result=on_result)
+        self._make_worker = partial(
+            Worker,
+            self._measuring,
+            self._delivery,
+            width=concurrency,
+            limit=max_pending,
+            overflow=overflow,
+            timeout=timeout,
+        )
+        self._worker = self._make_worker()
+        self._sample_rate = sample_rate
+        self._seed = seed
+        self._chance = random.Random(seed)
+        self._pauses = 0
+        self._pausing = threading.RLock()
+        renew_in_child(self)
+
+    @property
+    def mode(self) -> Mode:
+        """Whether `submit` waits for the scores."""
+        return self._mode
+
+    def after_fork(self) -> None:
+        """Begin anew in a forked child; what was pending is the parent's."""
+        _INHERITED.append(self._worker.abandon())
+        self._measuring.renew()
+        self._delivery.renew()
+        self._worker = self._make_worker()
+        self._chance = random.Random(self._seed)
+        self._pausing = threading.RLock()
+
+    # Taking captures
+
+    def submit(self, capture: Capture) -> bool:
+        """Take a capture; from any thread or loop. It never raises and, in the background mode, never waits.
+
+        False when it is not taken: `stats.skipped` counts why. In the inline mode, when it has no scores.
+        """
+        try:
+            return self._take(capture)
+        except Exception as error:  # the boundary to the host: whatever happens here must not reach it
+            self.hook_failed(error)
+            return False
+
+    def score(self, capture: Capture) -> LiveResult:
+        """Score a capture now and wait for it; works in a running loop, too, which then stands still.
+
+        Raises:
+            Skip: `translate` says that it is no sample.
+            ConfigError: the scorer is closed, or this was called by a judgement of ours.
+            Exception: whatever `translate`, `references` or `redact` raise. A judge that fails is no error:
+                the records say so.
+        """
+        self._delivery.note_span(capture)
+        return self._worker.score(capture)
+
+    async def ascore(self, capture: Capture) -> LiveResult:
+        """Score a capture on the running loop without blocking it; raises like `score`."""
+        self._delivery.note_span(capture)
+        return await self._worker.ascore(capture)
+
+    def hook_failed(self, error: BaseException) -> None:
+        """For an adapter's boundary: log an error of a hook with its traceback and count it; never raises."""
+        with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
+            if not isinstance(error, Skip):  # that is counted where it is raised
+                self._delivery.counts.skip("hook_failed")
+                self._delivery.tell("a hook failed", error)
+
+    def skip(self, reason: str) -> None:
+        """Count something that an adapter saw and did not capture."""
+        self._delivery.counts.skip(reason)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Take no captures in this block, from no thread; they are counted as skipped, "paused"."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def pause(self) -> None:
+        """Take no captures until `resume` was called as often as this."""
+        with self._pausing:
+            self._pauses += 1
+
+    def resume(self) -> None:
+        """Take captures again."""
+        with self._pausing:
+            self._pauses = max(0, self._pauses - 1)
+
+    # What came of them
+
+    def alert(
+        self, metric: str, *, below: float, window: int = 50, call: Callable[[Alert], None] | None = None
+    ) -> None:
+        """Tell when the mean of a metric's last scores falls below a threshold.
+
+        It is told once, and again only after the mean was up again; not before there are `window` scores.
+
+        Args:
+            metric: its name, an alias, or its signature.
+            below: the threshold.
+            window: how many scores.
+            call: told, in a thread of the scorer's; by default a warning is logged.
+
+        Raises:
+            ConfigError: this metric is not measured.
+        """
+        self._delivery.watch(metric, below=below, window=window, call=call)
+
+    @property
+    def results(self) -> list[LiveResult]:
+        """The newest results, oldest first; their captures hold nothing of the host's any more."""
+        return self._delivery.memory.results
+
+    @property
+    def means(self) -> dict[str, LiveMean]:
+        """Mean and number of scores of each metric since the scorer was made, by name."""
+        return self._delivery.means.shown()
+
+    @property
+    def stats(self) -> Statistics:
+        """What was captured, scored and skipped, and what went wrong."""
+        return self._delivery.counts.shown(pending=self._worker.pending)
+
+    # Waiting and ending
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything captured so far is scored and the sinks have it; False when time ran out.
+
+        Called by a judge or a sink, which would wait for itself, it is False at once.
+
+        Args:
+            timeout: seconds to wait at most; None waits as long as it takes.
+        """
+        return self._worker.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """`flush` that does not block the running loop."""
+        return await self._worker.aflush(timeout)
+
+    def close(self, timeout: float | None = None) -> bool:
+        """Take nothing more, flush, close the sinks and end the threads; False when time ran out.
+
+        What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, it
+        does not wait.
+        """
+        return self._worker.close(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Working
+
+    def _take(self, capture: Capture) -> bool:
+        if is_judging():
+            return False
+        refusal = self._refusal()
+        if refusal is not None:
+            self._delivery.counts.skip(refusal)
+            return False
+        if self._mode == "inline":
+            return self._score_quietly(capture)
+        self._delivery.note_span(capture)
+        return self._worker.put(capture)
+
+    def _refusal(self) -> str | None:
+        if self._worker.is_closed:
+            return "closed"
+        if self._pauses:
+            return "paused"
+        if self._sample_rate < 1 and self._chance.random() >= self._sample_rate:
+            return "not_sampled"
+        return None
+
+    def _score_quietly(self, capture: Capture) -> bool:
+        try:
+            self.score(capture)
+        except Skip:
+            return False
+        except Exception as error:  # the boundary to translations and other code of the host's
+            self._delivery.tell("scoring failed", error)
+            return False
+        return True
+
+
+def _check(mode: str, sample_rate: float, max_pending: int, overflow: str) -> None:
+    for name, value, allowed in (("mode", mode, get_args(Mode)), ("overflow", overflow, get_args(Overflow))):
+        if value not in allowed:
+            raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
+    if not 0 <= sample_rate <= 1:
+        raise ConfigError(f"sample_rate must be between 0 and 1, not {sample_rate}")
+    if max_pending < 1:
+        raise ConfigError(f"max_pending must be at least 1, not {max_pending}")

@@ -1,0 +1,159 @@
+"""What a live scorer has done so far, and the alarm that goes off when scores fall."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live.capture import LiveResult, by_name
+
+__all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
+
+_KEPT_ERRORS = 20
+
+
+class Statistics(NamedTuple):
+    """Counts since the scorer was made (or since this process was forked).
+
+    `captured` is `scored` + `failed` + `pending` + those of `skipped` that had been handed in.
+
+    Attributes:
+        captured: captures that were handed in and chosen for scoring.
+        scored: those that have records, with whatever status.
+        failed: those that have none because of an error.
+        pending: those that wait or are worked on.
+        skipped: what was not scored, by reason: "overflow", "not_sampled", "paused", "closed", those of
+            `Skip`, and what an adapter did not even capture.
+        errors: the newest messages, oldest first: of hooks, translations, models and sinks.
+    """
+
+    captured: int
+    scored: int
+    failed: int
+    pending: int
+    skipped: Mapping[str, int]
+    errors: Sequence[str]
+
+
+class Counts:
+    """The numbers of `Statistics`, counted from many threads."""
+
+    def __init__(self) -> None:
+        # A collected generator may come here while this thread is in here already.
+        self._lock = threading.RLock()
+        self._numbers: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
+
+    def add(self, name: str) -> None:
+        """One more "captured", "scored" or "failed"."""
+        with self._lock:
+            self._numbers[name] += 1
+
+    def skip(self, reason: str) -> None:
+        """One more that is not scored."""
+        with self._lock:
+            self._skipped[reason] += 1
+
+    def error(self, message: str) -> None:
+        """One more message."""
+        self._errors.append(message)
+
+    def shown(self, *, pending: int) -> Statistics:
+        """The numbers now."""
+        with self._lock:
+            return Statistics(
+                captured=self._numbers["captured"],
+                scored=self._numbers["scored"],
+                failed=self._numbers["failed"],
+                pending=pending,
+                skipped=dict(self._skipped),
+                errors=list(self._errors),
+            )
+
+
+class LiveMean(NamedTuple):
+    """Mean of all scores with a value so far, None when there is none, and how many they are."""
+
+    mean: float | None
+    n: int
+
+
+class Alert(NamedTuple):
+    """The mean of a metric's last scores has fallen below a threshold.
+
+    Attributes:
+        metric: by the name under which it is watched.
+        mean: of the last `window` scores.
+        below: the threshold.
+        window: how many scores.
+        lowest: id of the sample that has the lowest of them.
+    """
+
+    metric: str
+    mean: float
+    below: float
+    window: int
+    lowest: str
+
+
+class Alarm:
+    """Watches a metric's last scores; goes off once, and again only after the mean was up again.
+
+    Args:
+        metric: by its name, or by its signature where several have the name.
+        below: the threshold.
+        window: how many scores; with fewer there is no alarm.
+        call: told when it goes off.
+
+    Raises:
+        ConfigError: the window is less than 1.
+    """
+
+    def __init__(self, metric: str, *, below: float, window: int, call: Callable[[Alert], None]) -> None:
+        if window < 1:
+            raise ConfigError(f"window must be at least 1, not {window}")
+        self._metric = metric
+        self._below = below
+        self._call = call
+        self._last: deque[tuple[float, str]] = deque(maxlen=window)
+        self._is_off = False
+
+    def hear(self, result: LiveResult) -> None:
+        """Take a result; tell when the mean is below now and was not before."""
+        record = by_name(result.records).get(self._metric)
+        if record is None or record.value is None:
+            return
+        self._last.append((record.value, record.sample_id))
+        window = self._last.maxlen or 0
+        if len(self._last) < window:
+            return
+        mean = sum(value for value, _ in self._last) / window
+        is_new = mean < self._below and not self._is_off
+        self._is_off = mean < self._below
+        if is_new:
+            self._call(Alert(self._metric, mean, self._below, window, min(self._last)[1]))
+
+
+class Means:
+    """Means of all metrics since the beginning.
+
+    Args:
+        names: of the metrics; more may come.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._sums: dict[str, tuple[float, int]] = dict.fromkeys(names, (0.0, 0))
+
+    def hear(self, result: LiveResult) -> None:
+        """Take a result; only scores with a value count."""
+        for name, record in by_name(result.records).items():
+            total, n = self._sums.get(name, (0.0, 0))
+            if record.value is not None:
+                total, n = total + record.value, n + 1
+            self._sums[name] = total, n
+
+    def shown(self) -> dict[str, LiveMean]:
+        """The means now."""
+        return {name: LiveMean(total / n if n else None, n) for name, (total, n) in dict(self._sums).items()}

@@ -1,0 +1,659 @@
+"""The connector and its tracer: what is found, what is forwarded, and that nothing changes for the host."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, SuperComponent, component, tracing
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.components.joiners import BranchJoiner
+from haystack.components.routers import ConditionalRouter
+from haystack.core.errors import PipelineRuntimeError
+from haystack.dataclasses import ChatMessage
+from haystack.tracing import Span, Tracer
+from haystack.tracing.logging_tracer import LoggingTracer
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from haystack_integrations.components.evaluators.ragmetrics import (
+    RagMetricsConnector,
+    RagMetricsEvaluator,
+    RagMetricsLiveEvaluator,
+    RagMetricsTracer,
+)
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import LiveScorer
+from tests.integrations.haystack.generators import TEXTS, answering, question_data, rag_pipeline
+
+QUESTION = "What is the capital of France?"
+
+
+def connected(pipeline: Pipeline, **options: Any) -> RagMetricsConnector:
+    connector = RagMetricsConnector(**{"chat_generator": "embedded"} | options)
+    pipeline.add_component("scores", connector)
+    return connector
+
+
+def samples(connector: RagMetricsConnector) -> list[Sample]:
+    assert connector.flush()
+    return [result.sample for result in connector.scorer.results]
+
+
+def found(sample: Sample) -> dict[str, Any]:
+    return {name: rule for name, rule in sample.labels.items() if name.startswith("found_")}
+
+
+# What is found
+
+
+def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_changes_no_result():
+    data = question_data(QUESTION)
+    expected = rag_pipeline().run(data)
+    pipeline = rag_pipeline()
+    connector = connected(pipeline, name="docs")
+
+    result = pipeline.run(data)
+
+    assert result == expected
+    (sample,) = samples(connector)
+    assert (sample.question, sample.answer) == (QUESTION, "Paris is the capital of France.")
+    assert set(sample.contexts or ()) < set(TEXTS)
+    assert len(sample.context_ids or ()) == 2
+    assert sample.labels["app"] == "docs"
+    assert found(sample) == {
+        "found_question": "pipeline_input",
+        "found_contexts": "prompt_documents",
+        "found_answer": "replies",
+    }
+    assert connector.scorer.results[0].scores == {"faithfulness": 1.0}
+
+
+def test_answers_of_an_answer_builder_are_preferred():
+    pipeline = rag_pipeline(with_answers=True)
+    connector = connected(pipeline)
+
+    pipeline.run(question_data(QUESTION, with_answers=True))
+
+    (sample,) = samples(connector)
+    assert found(sample)["found_answer"] == found(sample)["found_question"] == "generated_answer"
+
+
+@pytest.mark.parametrize("way", ["run_async", "run_async_generator", "stream"])
+def test_every_asynchronous_way_to_run_is_scored_once(way: str):
+    pipeline = rag_pipeline()
+    connector = connected(pipeline)
+    data = question_data(QUESTION)
+
+    async def run() -> None:
+        if way == "run_async":
+            await pipeline.run_async(data)
+        elif way == "run_async_generator":
+            async for _ in pipeline.run_async_generator(data):
+                pass
+        else:
+            async for _ in pipeline.stream(data):
+                pass
+
+    asyncio.run(run())
+
+    (sample,) = samples(connector)
+    assert sample.answer == "Paris is the capital of France."
+
+
+def test_a_pipeline_that_runs_while_another_ones_parts_are_read_is_a_run_of_its_own():
+    outer, inner = rag_pipeline(), rag_pipeline()
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer)
+
+    async def run() -> int:
+        parts = 0
+        async for _ in outer.run_async_generator(question_data(QUESTION), include_outputs_from={"retriever"}):
+            await inner.run_async(question_data("What is the capital of Italy?"))
+            parts += 1
+        return parts
+
+    parts = asyncio.run(run())
+
+    assert scorer.close()
+    questions = [result.sample.question for result in scorer.results]
+    assert questions.count(QUESTION) == 1
+    assert questions.count("What is the capital of Italy?") == parts > 1
+
+
+def test_200_runs_at_the_same_time_stay_apart_in_threads_and_tasks():
+    pipeline = rag_pipeline(MockChatGenerator(response_fn=lambda messages: messages[-1].text or ""))
+    connector = connected(pipeline)
+
+    def data(number: int) -> dict[str, Any]:
+        return question_data(f"What is the capital of France, number {number}?")
+
+    async def run_all() -> None:
+        await asyncio.gather(*(pipeline.run_async(data(number)) for number in range(100, 200)))
+
+    with ThreadPoolExecutor(16) as threads:
+        list(threads.map(lambda number: pipeline.run(data(number)), range(100)))
+    asyncio.run(run_all())
+
+    questions = [sample.question for sample in samples(connector)]
+    assert len(questions) == len(set(questions)) == 200
+    # the generator repeats its prompt, which ends in the question
+    assert all(str(each.answer).endswith(str(each.question)) for each in samples(connector))
+
+
+def test_a_super_component_and_a_pipeline_inside_of_a_component_are_counted_once():
+    inner = rag_pipeline(with_answers=True)
+    mapping = {"query": ["retriever.query", "prompt_builder.question", "answer_builder.query"]}
+    outer = Pipeline()
+    outer.add_component(
+        "rag",
+        SuperComponent(
+            pipeline=inner, input_mapping=mapping, output_mapping={"answer_builder.answers": "found"}
+        ),
+    )
+    connector = connected(outer)
+
+    outer.run({"rag": {"query": QUESTION}})
+
+    (sample,) = samples(connector)
+    assert (sample.question, sample.answer) == (QUESTION, "Paris is the capital of France.")
+    assert len(sample.contexts or ()) == 2
+    assert found(sample)["found_contexts"] == "prompt_documents"
+
+
+def test_a_connector_inside_of_an_inner_pipeline_scores_that_pipeline():
+    inner = rag_pipeline()
+    connector = connected(inner)
+
+    @component
+    class Calls:
+        @component.output_types(replies=list[str])
+        def run(self, query: str) -> dict[str, Any]:
+            inner.run(question_data(query))
+            return {"replies": ["something else"]}
+
+    outer = Pipeline()
+    outer.add_component("calls", Calls())
+    outer.run({"calls": {"query": QUESTION}})
+
+    (sample,) = samples(connector)
+    assert sample.answer == "Paris is the capital of France."
+
+
+def test_what_a_component_leaves_running_asks_questions_of_its_own():
+    inner = rag_pipeline()
+    released = threading.Event()
+    started: list[threading.Thread] = []
+
+    @component
+    class LeavesAThread:
+        @component.output_types(replies=list[str])
+        def run(self, query: str) -> dict[str, Any]:
+            context = copy_context()
+
+            def later() -> None:
+                released.wait(30)
+                inner.run(question_data("What is the capital of Italy?"))
+
+            started.append(threading.Thread(target=context.run, args=(later,)))
+            started[0].start()
+            return {"replies": ["Paris."]}
+
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer)
+    outer = Pipeline()
+    outer.add_component("leaves", LeavesAThread())
+    outer.run({"leaves": {"query": QUESTION}})
+    released.set()
+    started[0].join()
+
+    scorer.close()
+    questions = sorted(str(result.sample.question) for result in scorer.results)
+    assert questions == [QUESTION, "What is the capital of Italy?"]
+
+
+def test_a_loop_counts_once_with_its_last_answer():
+    # the generator's first reply is refused by the router, the second one leaves the loop
+    pipeline = Pipeline()
+    pipeline.add_component("start", BranchJoiner(list[ChatMessage]))
+    pipeline.add_component("llm", MockChatGenerator(responses=["too vague", "Paris."]))
+    pipeline.add_component(
+        "router",
+        ConditionalRouter(
+            [
+                {
+                    "condition": "{{ replies[0].text == 'too vague' }}",
+                    "output": "{{ replies }}",
+                    "output_name": "again",
+                    "output_type": list[ChatMessage],
+                },
+                {
+                    "condition": "{{ True }}",
+                    "output": "{{ replies }}",
+                    "output_name": "done",
+                    "output_type": list[ChatMessage],
+                },
+            ],
+            unsafe=True,
+        ),
+    )
+    pipeline.connect("start", "llm.messages")
+    pipeline.connect("llm.replies", "router.replies")
+    pipeline.connect("router.again", "start")
+    connector = connected(pipeline)
+
+    pipeline.run({"start": {"value": [ChatMessage.from_user(QUESTION)]}})
+
+    (sample,) = samples(connector)
+    assert sample.answer == "Paris."
+
+
+def test_a_place_that_the_user_names_is_used():
+    @component
+    class Ranker:
+        @component.output_types(documents=list[Document])
+        def run(self, documents: list[Document]) -> dict[str, Any]:
+            return {"documents": documents[:1]}
+
+    pipeline = rag_pipeline()
+    pipeline.add_component("ranker", Ranker())
+    pipeline.connect("retriever.documents", "ranker.documents")
+    connector = connected(
+        pipeline, extract={"contexts": "ranker.documents", "question": "prompt_builder.question"}
+    )
+
+    pipeline.run(question_data(QUESTION))
+
+    (sample,) = samples(connector)
+    assert len(sample.contexts or ()) == 1
+    assert found(sample)["found_contexts"] == "extract:ranker.documents"
+    assert found(sample)["found_question"] == "extract:prompt_builder.question"
+
+
+@pytest.mark.parametrize("extract", [{"contexts": "ranker"}, {"context": "ranker.documents"}])
+def test_a_place_that_cannot_be_is_told_at_once(extract: dict[str, str]):
+    with pytest.raises(ConfigError, match=r"component\.socket"):
+        RagMetricsConnector(chat_generator="embedded", extract=extract)
+
+
+def test_a_conversation_is_the_samples_history():
+    pipeline = Pipeline()
+    pipeline.add_component("llm", MockChatGenerator(responses="In Paris."))
+    connector = connected(pipeline)
+    messages = [
+        ChatMessage.from_system("Be brief."),
+        ChatMessage.from_user("Hello"),
+        ChatMessage.from_assistant("Hello!"),
+        ChatMessage.from_user("Where is the tower?"),
+    ]
+
+    pipeline.run({"llm": {"messages": messages}})
+
+    (sample,) = samples(connector)
+    assert sample.question == "Where is the tower?"
+    assert [(turn.role, turn.content) for turn in sample.history or ()] == [
+        ("user", "Hello"),
+        ("assistant", "Hello!"),
+    ]
+
+
+def test_a_pipeline_that_answers_nothing_is_skipped_and_counted():
+    @component
+    class Indexes:
+        @component.output_types(written=int)
+        def run(self, documents: list[Document]) -> dict[str, Any]:
+            return {"written": len(documents)}
+
+    pipeline = Pipeline()
+    pipeline.add_component("writer", Indexes())
+    connector = connected(pipeline)
+
+    pipeline.run({"writer": {"documents": [Document(content="a")]}})
+
+    assert not samples(connector)
+    assert connector.scorer.stats.skipped == {"no_answer": 1}
+
+
+def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
+    def fails(messages: list[ChatMessage]) -> str:
+        raise RuntimeError("the model is down")
+
+    pipeline = rag_pipeline(MockChatGenerator(response_fn=fails))
+    connector = connected(pipeline)
+
+    with pytest.raises(PipelineRuntimeError, match="the model is down"):
+        pipeline.run(question_data(QUESTION))
+
+    assert not samples(connector)
+    assert connector.scorer.stats.skipped == {"run_failed": 1}
+
+
+def test_only_pipelines_that_the_user_wants_are_watched():
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer, only=lambda metadata: metadata.get("app") == "support")
+    wanted, other = rag_pipeline(), rag_pipeline()
+    wanted.metadata["app"] = "support"
+
+    wanted.run(question_data(QUESTION))
+    other.run(question_data("What is the capital of Italy?"))
+
+    scorer.close()
+    assert [result.sample.question for result in scorer.results] == [QUESTION]
+
+
+def test_calls_of_our_own_judges_are_no_samples():
+    pipeline = rag_pipeline(with_answers=True)
+    pipeline.add_component("live", RagMetricsLiveEvaluator(chat_generator="embedded", mode="inline"))
+    pipeline.add_component("batch", RagMetricsEvaluator(chat_generator="embedded", progress_bar=False))
+    pipeline.connect("answer_builder.answers", "live.answers")
+    connector = connected(pipeline)
+    batch = {
+        "questions": ["a"],
+        "contexts": [["a."]],
+        "predicted_answers": ["a."],
+        "ground_truth_answers": ["a."],
+    }
+
+    pipeline.run(question_data(QUESTION, with_answers=True) | {"batch": batch})
+
+    assert [sample.question for sample in samples(connector)] == [QUESTION]
+
+
+# What is forwarded
+
+
+class RecordingSpan(Span):
+    def __init__(self, calls: list[Any], name: str) -> None:
+        self.calls = calls
+        self.name = name
+
+    def set_tag(self, key: str, value: Any) -> None:
+        self.calls.append((self.name, "set_tag", key))
+
+    def set_content_tag(self, key: str, value: Any) -> None:
+        self.calls.append((self.name, "set_content_tag", key))
+
+    def raw_span(self) -> Any:
+        return f"raw {self.name}"
+
+    def get_correlation_data_for_logs(self) -> dict[str, Any]:
+        return {"trace": self.name}
+
+
+class Recording(Tracer):
+    """Writes down every call, with the parents that it was given."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.errors: list[Any] = []
+        self.url = "https://example.invalid"
+
+    @contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
+    ) -> Iterator[Span]:
+        name = str((tags or {}).get("haystack.component.name", operation_name))
+        span = RecordingSpan(self.calls, name)
+        parent = None if parent_span is None else (type(parent_span), parent_span.name)  # type: ignore[attr-defined]
+        self.calls.append(("open", operation_name, sorted(tags or {}), parent))
+        try:
+            yield span
+        except BaseException as error:
+            self.errors.append(type(error))
+            raise
+        finally:
+            self.calls.append(("close", name))
+
+    def current_span(self) -> Span | None:
+        self.calls.append("current_span")
+        return None
+
+
+def test_the_tracer_that_was_there_gets_every_call_unchanged():
+    alone, inside = Recording(), Recording()
+    data = question_data(QUESTION, with_answers=True)
+    tracing.enable_tracing(alone)
+    rag_pipeline(with_answers=True).run(data)
+
+    tracing.enable_tracing(inside)
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer)
+    rag_pipeline(with_answers=True).run(data)
+
+    scorer.close()
+    assert inside.calls == alone.calls
+    assert len(scorer.results) == 1
+
+
+def test_spans_and_other_attributes_are_those_of_the_tracer_inside():
+    inside = Recording()
+    tracing.enable_tracing(inside)
+    tracer = RagMetricsTracer.install()
+
+    with tracing.tracer.trace("haystack.pipeline.run", tags={}) as span:
+        assert span.raw_span() == "raw haystack.pipeline.run"
+        assert span.get_correlation_data_for_logs() == {"trace": "haystack.pipeline.run"}
+        assert span.name == "haystack.pipeline.run"  # type: ignore[attr-defined]
+    assert tracer.url == "https://example.invalid"
+    assert tracing.tracer.current_span() is None
+    assert "current_span" in inside.calls
+
+
+def test_an_error_of_the_application_passes_through_the_tracer_inside():
+    inside = Recording()
+    tracing.enable_tracing(inside)
+    RagMetricsTracer.install()
+
+    with pytest.raises(KeyError), tracing.tracer.trace("haystack.component.run"):
+        raise KeyError("of the application")
+
+    assert inside.errors == [KeyError]
+
+
+def test_a_tracer_that_is_enabled_later_is_wrapped_by_the_next_run():
+    pipeline = rag_pipeline()
+    connector = connected(pipeline)
+    pipeline.run(question_data(QUESTION))
+    later = Recording()
+    tracing.enable_tracing(later)
+
+    pipeline.run(question_data("What is the capital of Italy?"))
+
+    assert len(samples(connector)) == 2
+    assert ("close", "haystack.pipeline.run") in later.calls
+
+
+def test_a_tracer_that_wraps_ours_and_is_wrapped_again_counts_each_run_once():
+    class Wraps(Tracer):
+        def __init__(self, inner: Tracer) -> None:
+            self.inner = inner
+
+        @contextmanager
+        def trace(
+            self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
+        ) -> Iterator[Span]:
+            with self.inner.trace(operation_name, tags, parent_span) as span:
+                yield span
+
+        def current_span(self) -> Span | None:
+            return self.inner.current_span()
+
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer)
+    tracing.enable_tracing(Wraps(tracing.tracer.actual_tracer))
+    RagMetricsTracer.install()
+
+    rag_pipeline().run(question_data(QUESTION))
+
+    scorer.close()
+    assert len(scorer.results) == 1
+
+
+def test_the_last_connector_that_is_closed_puts_the_tracer_back():
+    before = LoggingTracer()
+    tracing.enable_tracing(before)
+    first, second = rag_pipeline(), rag_pipeline()
+    connected(first)
+    connected(second)
+    first.warm_up()
+    second.warm_up()
+
+    first.close()
+    assert isinstance(tracing.tracer.actual_tracer, RagMetricsTracer)
+    second.close()
+
+    assert tracing.tracer.actual_tracer is before
+
+
+def test_a_logging_tracer_logs_what_it_logged_before(caplog: pytest.LogCaptureFixture):
+    tracing.enable_tracing(LoggingTracer())
+    pipeline = rag_pipeline()
+    connected(pipeline)
+
+    with caplog.at_level(logging.DEBUG, logger="haystack.tracing.logging_tracer"):
+        pipeline.run(question_data(QUESTION))
+
+    operations = [each for each in caplog.messages if each.startswith("Operation: ")]
+    # four components and the pipeline
+    assert operations.count("Operation: haystack.component.run") == 4
+    assert operations.count("Operation: haystack.pipeline.run") == 1
+
+
+def test_spans_of_opentelemetry_keep_their_parents():
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("app")))
+    pipeline = rag_pipeline()
+    connector = connected(pipeline)
+
+    pipeline.run(question_data(QUESTION))
+
+    assert len(samples(connector)) == 1
+    spans = exporter.get_finished_spans()
+    (root,) = [span for span in spans if span.name == "haystack.pipeline.run"]
+    parts = [span for span in spans if span.name == "haystack.component.run"]
+    assert len(spans) == 5
+    assert all(part.parent and part.parent.span_id == root.context.span_id for part in parts)
+
+
+class OpenTelemetrySpan(Span):
+    def __init__(self, span: Any) -> None:
+        self.span = span
+
+    def set_tag(self, key: str, value: Any) -> None:
+        self.span.set_attribute(key, str(value))
+
+    def raw_span(self) -> Any:
+        return self.span
+
+
+class OpenTelemetryTracer(Tracer):
+    """As in Haystack's documentation."""
+
+    def __init__(self, tracer: Any) -> None:
+        self.tracer = tracer
+
+    @contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
+    ) -> Iterator[Span]:
+        with self.tracer.start_as_current_span(operation_name) as span:
+            wrapped = OpenTelemetrySpan(span)
+            wrapped.set_tags(tags or {})
+            yield wrapped
+
+    def current_span(self) -> Span | None:
+        return None
+
+
+# What must not happen
+
+
+class Odd(dict[str, Any]):
+    """A mapping that cannot be read."""
+
+    def get(self, *_: Any) -> Any:
+        raise RuntimeError("not today")
+
+
+@component
+class FailingConnector(RagMetricsConnector):
+    """A connector whose hook has a mistake."""
+
+    def capture(self, run: Any) -> Any:
+        raise RuntimeError("not today")
+
+
+@pytest.mark.parametrize("where", ["predicate", "judge", "sink", "reference"])
+def test_whatever_fails_on_our_side_the_result_of_the_pipeline_is_the_same(where: str):
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("not today")
+
+    expected = rag_pipeline().run(question_data(QUESTION))
+    scorer = LiveScorer(
+        "faithfulness",
+        judge=fails if where == "judge" else "embedded",
+        on_result=fails if where == "sink" else None,
+        references=fails if where == "reference" else None,
+    )
+    RagMetricsTracer.install().watch(scorer, only=fails if where == "predicate" else None)
+
+    result = rag_pipeline().run(question_data(QUESTION))
+
+    scorer.close()
+    assert result == expected
+    assert "not today" in scorer.stats.errors[-1]
+
+
+def test_a_mistake_in_a_hook_changes_no_result_and_is_counted():
+    expected = rag_pipeline().run(question_data(QUESTION))
+    pipeline = rag_pipeline()
+    connector = FailingConnector(chat_generator="embedded")
+    pipeline.add_component("scores", connector)
+
+    assert pipeline.run(question_data(QUESTION)) == expected
+    assert connector.scorer.stats.skipped == {"hook_failed": 1}
+
+
+def test_tags_that_cannot_be_read_do_not_reach_the_application():
+    RagMetricsTracer.install()
+
+    with tracing.tracer.trace("haystack.pipeline.run", tags=Odd()) as span:
+        span.set_tag("answered", True)
+
+
+def test_a_slow_judge_does_not_hold_the_pipeline():
+    release = threading.Event()
+
+    def waits(messages: list[ChatMessage]) -> str:
+        release.wait(30)
+        return "{}"
+
+    pipeline = rag_pipeline()
+    connector = connected(pipeline, chat_generator=MockChatGenerator(response_fn=waits))
+    try:
+        result = pipeline.run(question_data(QUESTION))
+        assert result["llm"]["replies"][0].text == "Paris is the capital of France."
+        assert connector.scorer.stats.scored == 0
+    finally:
+        release.set()
+        connector.close()
+
+
+def test_a_run_without_our_tracer_is_counted_and_not_scored():
+    pipeline = rag_pipeline(MockChatGenerator(response_fn=answering))
+    connector = connected(pipeline)
+    pipeline.warm_up()
+    tracing.disable_tracing()
+
+    assert connector.run() == {}
+
+    assert connector.scorer.stats.skipped == {"not_traced": 1}

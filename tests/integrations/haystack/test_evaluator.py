@@ -1,0 +1,449 @@
+"""Batch evaluators: inputs and outputs as Haystack's own, failures, concurrency."""
+
+import asyncio
+import json
+import threading
+from math import isnan
+from typing import Any
+
+import pytest
+from haystack import Pipeline, component
+from haystack.components.embedders import MockTextEmbedder
+from haystack.components.evaluators import (
+    ContextRelevanceEvaluator as HaystackContextRelevanceEvaluator,
+)
+from haystack.components.evaluators import FaithfulnessEvaluator as HaystackFaithfulnessEvaluator
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage
+from haystack.evaluation import EvaluationRunResult
+
+from haystack_integrations.components.evaluators import ragmetrics
+from haystack_integrations.components.evaluators.ragmetrics import (
+    AnswerSimilarityEvaluator,
+    ContextRelevanceEvaluator,
+    EvaluationFailed,
+    FaithfulnessEvaluator,
+    InputError,
+    RagMetricsEvaluator,
+)
+from ragmetrics_core import Record, Run, recompute
+from ragmetrics_core.errors import ConfigError, RagMetricsError
+from ragmetrics_core.metrics import METRICS
+from tests.integrations.haystack.generators import Asynchronous, Broken, Synchronous, scripted
+
+QUESTIONS = ["What is the capital of France?", "What is the capital of Spain?"]
+INPUTS: dict[str, Any] = {
+    "questions": QUESTIONS,
+    "contexts": [["Paris is the capital of France."], ["Paris is the capital of France."]],
+    "predicted_answers": ["Paris is the capital.", "Madrid is the capital."],
+}
+
+
+def faithfulness(**options: Any) -> FaithfulnessEvaluator:
+    return FaithfulnessEvaluator(**{"chat_generator": scripted(), "progress_bar": False} | options)
+
+
+def many(count: int) -> dict[str, Any]:
+    return {
+        "questions": [f"What is capital {number}?" for number in range(count)],
+        "contexts": [["Paris is a capital."]] * count,
+        "predicted_answers": [f"Capital {number} is Paris." for number in range(count)],
+    }
+
+
+def test_inputs_outputs_and_results_have_the_names_and_types_of_haystacks_own_evaluators():
+    reply = '{"statements": ["Paris is the capital."], "statement_scores": [1]}'
+    theirs = HaystackFaithfulnessEvaluator(
+        chat_generator=MockChatGenerator(responses=reply), progress_bar=False
+    )
+    ours = faithfulness()
+
+    expected, found = theirs.run(**INPUTS), ours.run(**INPUTS)
+
+    assert set(found) == set(expected)
+    assert set(found["results"][0]) >= set(expected["results"][0])
+    assert found["results"][0]["statements"] == expected["results"][0]["statements"]
+    assert found["results"][0]["statement_scores"] == expected["results"][0]["statement_scores"]
+    assert found["results"][0]["status"] == expected["results"][0]["status"] == "evaluated"
+    assert sockets(ours) == sockets(theirs)
+
+
+def test_context_relevance_has_the_names_of_haystacks_own():
+    theirs = HaystackContextRelevanceEvaluator(
+        chat_generator=MockChatGenerator(responses='{"relevant_statements": ["Paris"]}'), progress_bar=False
+    )
+    ours = ContextRelevanceEvaluator(chat_generator="embedded", progress_bar=False)
+    inputs = {"questions": QUESTIONS[:1], "contexts": INPUTS["contexts"][:1]}
+
+    expected, found = theirs.run(**inputs), ours.run(**inputs)
+
+    assert set(found["results"][0]) >= set(expected["results"][0])
+    assert found["results"][0]["relevant_statements"] == ["Paris is the capital of France."]
+    assert sockets(ours) == sockets(theirs)
+
+
+def sockets(evaluator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The mandatory inputs and the outputs, with their types."""
+    return (
+        {
+            name: socket.type
+            for name, socket in evaluator.__haystack_input__._sockets_dict.items()
+            if socket.is_mandatory
+        },
+        {name: socket.type for name, socket in evaluator.__haystack_output__._sockets_dict.items()},
+    )
+
+
+def test_the_score_is_the_mean_of_the_samples_in_plain_floats():
+    # one statement each: supported, not supported
+    found = faithfulness().run(**INPUTS)
+
+    assert found["individual_scores"] == [1.0, 0.0]
+    assert found["score"] == 0.5
+    assert {type(each) for each in [found["score"], *found["individual_scores"]]} == {float}
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_meta_has_model_and_tokens_of_every_reply():
+    # two calls for each of two samples; the mock counts words
+    found = faithfulness().run(**INPUTS)
+
+    assert len(found["meta"]) == 4
+    assert {each["model"] for each in found["meta"]} == {"mock-model"}
+    assert all(each["usage"]["prompt_tokens"] > 10 for each in found["meta"])
+
+
+def test_the_score_can_be_recomputed_from_a_result_without_a_model():
+    found = faithfulness().run(**INPUTS)
+
+    stored = json.dumps(found["results"][1]["record"])
+    assert recompute(Record.from_json(stored)).value == 0.0
+
+
+def test_several_metrics_go_straight_into_an_evaluation_run_result():
+    evaluator = RagMetricsEvaluator(
+        ["faithfulness", {"name": "answer_correctness", "weights": [1, 0]}],
+        chat_generator="embedded",
+        progress_bar=False,
+    )
+    truths = ["Paris is the capital.", "Madrid is the capital."]
+    found = evaluator.run(**INPUTS, ground_truth_answers=truths)
+
+    result = EvaluationRunResult("ours", inputs={"questions": QUESTIONS}, results=found["results"])
+
+    assert result.aggregated_report() == {
+        "metrics": ["faithfulness", "answer_correctness"],
+        "score": [0.5, 1.0],
+    }
+    assert result.detailed_report()["answer_correctness"] == [1.0, 1.0]
+    assert len(result.detailed_report("df")) == 2
+
+
+def test_samples_without_a_score_are_nan_and_no_part_of_the_mean():
+    # the second answer makes no statement
+    inputs = INPUTS | {"predicted_answers": ["Paris is the capital.", ""]}
+    evaluator = faithfulness()
+
+    found = evaluator.run(**inputs)
+
+    assert found["score"] == 1.0
+    assert isnan(found["individual_scores"][1])
+    assert found["results"][1]["status"] == "error"
+    assert found["results"][1]["ragmetrics_status"] == "undefined"
+    assert found["results"][1]["reason"] == "no_statements"
+    result = EvaluationRunResult("ours", {"questions": QUESTIONS}, {"faithfulness": found})
+    assert isnan(result.detailed_report()["faithfulness"][1])
+
+
+def test_empty_lists_give_no_scores_and_a_mean_that_is_nan():
+    found = faithfulness().run(questions=[], contexts=[], predicted_answers=[])
+
+    assert isnan(found.pop("score"))
+    assert found == {"individual_scores": [], "results": [], "meta": None}
+
+
+def test_a_sample_that_comes_twice_has_two_scores():
+    twice = {name: [values[0], values[0]] for name, values in INPUTS.items()}
+
+    assert faithfulness().run(**twice)["individual_scores"] == [1.0, 1.0]
+
+
+def test_a_sample_without_a_ground_truth_is_told_from_a_failed_one():
+    evaluator = RagMetricsEvaluator("factual_correctness", chat_generator="embedded", progress_bar=False)
+
+    found = evaluator.run(**INPUTS, ground_truth_answers=["Paris is the capital.", None])
+
+    assert found["results"][1]["ragmetrics_status"] == "skipped"
+    assert found["results"][1]["reason"] == "reference"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"questions": QUESTIONS}, "the metrics need contexts, predicted_answers"),
+        (INPUTS | {"contexts": [["a"]]}, "2 questions, 1 contexts, 2 predicted_answers"),
+        (INPUTS | {"questions": "What?"}, "questions must be a list"),
+        (INPUTS | {"contexts": ["a", "b"]}, r"contexts\[0\] must be a list of texts"),
+        (INPUTS | {"predicted_answers": [1, 2]}, r"predicted_answers\[0\] must be text, not int"),
+        (INPUTS | {"queries": QUESTIONS}, "there is no input 'queries'"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_value_errors_that_say_what_is_wrong(inputs: dict[str, Any], message: str):
+    with pytest.raises(InputError, match=message) as raised:
+        faithfulness().run(**inputs)
+
+    assert isinstance(raised.value, ValueError)
+    assert isinstance(raised.value, RagMetricsError)
+
+
+@pytest.mark.parametrize("generator", [Broken(), MockChatGenerator(responses="no JSON at all")])
+def test_a_failure_raises_a_value_error_as_haystacks_own_do(generator: Any):
+    for evaluator in (
+        HaystackFaithfulnessEvaluator(chat_generator=generator, progress_bar=False),
+        faithfulness(chat_generator=generator),
+    ):
+        with pytest.raises(ValueError, match=r"provider is down|Expecting value|parse_error"):
+            evaluator.run(**INPUTS)
+
+
+def test_a_failure_is_an_error_of_ragmetrics_too():
+    with pytest.raises(EvaluationFailed) as raised:
+        faithfulness(chat_generator=Broken()).run(**INPUTS)
+
+    assert isinstance(raised.value, RagMetricsError)
+
+
+@pytest.mark.parametrize(
+    ("generator", "status"),
+    [(Broken(), "model_error"), (MockChatGenerator(responses="no JSON at all"), "parse_error")],
+)
+def test_without_raise_on_failure_a_failure_is_a_status_with_its_reason(generator: Any, status: str):
+    found = faithfulness(chat_generator=generator, raise_on_failure=False).run(**INPUTS)
+
+    assert isnan(found["score"])
+    assert [each["ragmetrics_status"] for each in found["results"]] == [status, status]
+    assert all(each["reason"] for each in found["results"])
+    assert [each["status"] for each in found["results"]] == ["error", "error"]
+
+
+def test_one_failed_sample_does_not_lose_the_others():
+    def sometimes(messages: list[ChatMessage]) -> str:
+        from tests.integrations.haystack.generators import judged
+
+        if "Madrid" in (messages[-1].text or ""):
+            raise RuntimeError("the provider is down")
+        return judged(messages)
+
+    evaluator = faithfulness(chat_generator=MockChatGenerator(response_fn=sometimes), raise_on_failure=False)
+
+    found = evaluator.run(**INPUTS)
+
+    assert found["individual_scores"][0] == 1.0
+    assert "the provider is down" in found["results"][1]["reason"]
+
+
+def test_a_call_that_takes_too_long_is_a_timeout():
+    release = threading.Event()
+
+    def waits(messages: list[ChatMessage]) -> str:
+        release.wait(30)
+        return "{}"
+
+    evaluator = faithfulness(
+        chat_generator=MockChatGenerator(response_fn=waits), raise_on_failure=False, timeout=0.05, attempts=1
+    )
+    try:
+        found = evaluator.run(**INPUTS)
+    finally:
+        release.set()
+
+    assert [each["ragmetrics_status"] for each in found["results"]] == ["timeout", "timeout"]
+
+
+@pytest.mark.parametrize("generator", [Synchronous(), Asynchronous(), "embedded"])
+def test_run_and_run_async_give_equal_outputs(generator: Any):
+    evaluator = faithfulness(chat_generator=generator)
+
+    assert asyncio.run(evaluator.run_async(**INPUTS)) == evaluator.run(**INPUTS)
+
+
+def test_a_pipeline_runs_it_in_both_ways():
+    pipeline = Pipeline()
+    pipeline.add_component("faithfulness", faithfulness())
+
+    found = pipeline.run({"faithfulness": INPUTS})
+
+    assert found["faithfulness"]["score"] == 0.5
+    assert asyncio.run(pipeline.run_async({"faithfulness": INPUTS})) == found
+
+
+def test_as_many_calls_are_in_flight_as_the_limit_says_and_no_more():
+    # no call returns before three are there: it would hang with two, and four would be counted
+    generator = Synchronous(together=3)
+
+    found = faithfulness(chat_generator=generator, concurrency_limit=3).run(**many(6))
+
+    assert found["score"] == 1.0
+    assert generator.most == 3
+
+
+def test_the_limit_holds_for_an_asynchronous_generator():
+    generator = Asynchronous()
+
+    asyncio.run(faithfulness(chat_generator=generator, concurrency_limit=3).run_async(**many(12)))
+
+    assert generator.most == 3
+    assert generator.synchronous == 0
+
+
+def test_the_limit_holds_for_the_texts_of_an_embedder():
+    barrier = threading.Barrier(2)
+    lock = threading.Lock()
+    now, most = 0, 0
+
+    def embed(text: str) -> list[float]:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        barrier.wait(timeout=30)
+        with lock:
+            now -= 1
+        return [1.0, float(len(text))]
+
+    evaluator = AnswerSimilarityEvaluator(
+        text_embedder=MockTextEmbedder(embedding_fn=embed), concurrency_limit=2, progress_bar=False
+    )
+    answers = [f"answer {'x' * number}" for number in range(8)]
+    evaluator.run(predicted_answers=answers, ground_truth_answers=[f"{each}, really" for each in answers])
+
+    assert most == 2
+
+
+def test_a_generator_without_run_async_does_not_block_the_loop():
+    generator = Synchronous()
+
+    async def evaluated() -> int:
+        ticks = 0
+
+        async def tick() -> None:
+            nonlocal ticks
+            while True:
+                ticks += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(tick())
+        await faithfulness(chat_generator=generator).run_async(**many(4))
+        task.cancel()
+        return ticks
+
+    assert asyncio.run(evaluated()) > 0
+    assert threading.main_thread().name not in generator.threads
+
+
+def test_an_asynchronous_client_is_used_only_on_the_loop_of_the_pipeline():
+    generator = Asynchronous()
+    evaluator = faithfulness(chat_generator=generator)
+
+    evaluator.run(**INPUTS)
+    assert not generator.loops
+    assert generator.synchronous == 4
+
+    async def run() -> bool:
+        await evaluator.run_async(**INPUTS)
+        return generator.loops == {asyncio.get_running_loop()}
+
+    assert asyncio.run(run())
+
+
+def test_repeats_ask_for_each_verdict_again():
+    # one call for the statements, three for the verdict
+    generator = Synchronous()
+
+    faithfulness(chat_generator=generator, repeats=3).run(
+        questions=QUESTIONS[:1], contexts=[["Paris."]], predicted_answers=["Paris."]
+    )
+
+    assert generator.calls == 4
+
+
+def test_the_run_folder_is_one_that_the_command_line_reads(tmp_path: Any):
+    evaluator = faithfulness(out=str(tmp_path / "run"), chat_generator="embedded")
+
+    found = evaluator.run(**INPUTS)
+
+    run = Run.load(tmp_path / "run")
+    assert [score.value for each in run.sample_ids for score in run.scores(each).values()] == found[
+        "individual_scores"
+    ]
+    assert not list(run.audit())
+
+
+def test_there_is_an_evaluator_for_every_metric_and_its_inputs_are_what_the_metric_needs():
+    names = {"question": "questions", "contexts": "contexts", "answer": "predicted_answers"}
+    names["reference"] = "ground_truth_answers"
+    for name, metric in METRICS.items():
+        evaluator_class = getattr(ragmetrics, f"{metric.__name__}Evaluator")
+        evaluator = evaluator_class(chat_generator="embedded", text_embedder="embedded")
+
+        inputs, outputs = sockets(evaluator)
+        assert set(inputs) == {names[field] for field in metric.inputs.required()}, name
+        assert set(outputs) == {"score", "individual_scores", "results", "meta"}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ("faithfullness", "did you mean 'faithfulness'"),
+        ([{"name": "faithfulness", "variant": "loose"}], "no variant 'loose'"),
+        ([{"name": "faithfulness", "beta": 1}], "no setting 'beta'"),
+        ([{"metric": "faithfulness"}], "needs its name"),
+        ([METRICS["faithfulness"]()], "not by Faithfulness"),
+        (["faithfulness", "faithfulness"], "given twice"),
+        ("answer_relevance", "pass text_embedder="),
+        ([], "at least one metric"),
+    ],
+)
+def test_mistakes_in_the_metrics_are_told_when_the_evaluator_is_made(metrics: Any, message: str):
+    with pytest.raises(ConfigError, match=message):
+        RagMetricsEvaluator(metrics, chat_generator="embedded")
+
+
+def test_a_metric_that_asks_no_judge_needs_no_generator():
+    evaluator = AnswerSimilarityEvaluator(
+        text_embedder=MockTextEmbedder(embedding=[1.0, 0.0]), progress_bar=False
+    )
+
+    found = evaluator.run(predicted_answers=["Paris"], ground_truth_answers=["Rome"])
+
+    assert evaluator.chat_generator is None
+    assert found["score"] == 1.0  # the vectors are the same
+
+
+def test_two_variants_of_a_metric_are_told_apart_by_their_signatures():
+    evaluator = RagMetricsEvaluator(
+        ["faithfulness", "faithfulness/paper"], chat_generator="embedded", progress_bar=False
+    )
+
+    assert set(evaluator.run(**INPUTS)["results"]) == {"faithfulness/strict.1", "faithfulness/paper.1"}
+
+
+def test_progress_is_shown_when_it_is_asked_for(capsys: pytest.CaptureFixture[str]):
+    faithfulness(progress_bar=True).run(**INPUTS)
+
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_other_components_may_follow_a_single_metric():
+    @component
+    class Passed:
+        @component.output_types(passed=bool)
+        def run(self, score: float) -> dict[str, Any]:
+            return {"passed": score >= 0.5}
+
+    pipeline = Pipeline()
+    pipeline.add_component("faithfulness", faithfulness())
+    pipeline.add_component("passed", Passed())
+    pipeline.connect("faithfulness.score", "passed.score")
+
+    assert pipeline.run({"faithfulness": INPUTS})["passed"] == {"passed": True}

@@ -1,0 +1,195 @@
+"""Warming up and closing reach the parts inside; nothing happens before."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from haystack import Pipeline, component, tracing
+from haystack.components.embedders import OpenAITextEmbedder
+from haystack.components.generators.chat import OpenAIChatGenerator
+from haystack.dataclasses import ChatMessage
+
+from haystack_integrations.components.evaluators.ragmetrics import (
+    AnswerRelevanceEvaluator,
+    RagMetricsAgentHook,
+    RagMetricsConnector,
+    RagMetricsEvaluator,
+    RagMetricsLiveEvaluator,
+    RagMetricsTracer,
+)
+from tests.integrations.haystack.generators import judged, question_data, rag_pipeline
+
+MAKERS: list[Callable[..., Any]] = [
+    RagMetricsEvaluator,
+    RagMetricsLiveEvaluator,
+    RagMetricsConnector,
+    RagMetricsAgentHook,
+]
+
+
+class Noted:
+    """Writes down which methods of its life were called."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def warm_up(self) -> None:
+        self.calls.append("warm_up")
+
+    async def warm_up_async(self) -> None:
+        self.calls.append("warm_up_async")
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+    async def close_async(self) -> None:
+        self.calls.append("close_async")
+
+
+@component
+class Generator(Noted):
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        self.calls.append("run")
+        return {"replies": [ChatMessage.from_assistant(judged(messages))]}
+
+
+@component
+class Embedder(Noted):
+    @component.output_types(embedding=list[float])
+    def run(self, text: str) -> dict[str, Any]:
+        return {"embedding": [1.0]}
+
+
+def parts() -> dict[str, Any]:
+    return {
+        "metrics": ["faithfulness", "answer_similarity"],
+        "chat_generator": Generator(),
+        "text_embedder": Embedder(),
+    }
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_warm_up_and_close_reach_generator_and_embedder(make: Callable[..., Any]):
+    inside = parts()
+    part = make(**inside)
+
+    part.warm_up()
+    part.warm_up()
+    part.close()
+
+    for name in ("chat_generator", "text_embedder"):
+        assert inside[name].calls == ["warm_up", "warm_up", "close"]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_the_asynchronous_ways_reach_them_too(make: Callable[..., Any]):
+    inside = parts()
+    part = make(**inside)
+
+    async def live() -> None:
+        await part.warm_up_async()
+        await part.close_async()
+
+    asyncio.run(live())
+
+    for name in ("chat_generator", "text_embedder"):
+        assert "warm_up_async" in inside[name].calls
+        assert inside[name].calls[-1] == "close_async"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_parts_without_these_methods_are_left_alone(make: Callable[..., Any]):
+    part = make("faithfulness", chat_generator="embedded")
+
+    part.warm_up()
+    part.close()
+    asyncio.run(part.warm_up_async())
+    asyncio.run(part.close_async())
+
+
+@pytest.mark.parametrize("make", [*MAKERS, AnswerRelevanceEvaluator])
+def test_making_and_saving_needs_no_key_starts_nothing_and_enables_nothing(
+    make: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    threads = threading.active_count()
+
+    part = make(text_embedder=OpenAITextEmbedder())
+    part.to_dict()
+
+    assert isinstance(part.chat_generator, OpenAIChatGenerator)
+    assert threading.active_count() == threads
+    assert not tracing.is_tracing_enabled()
+
+
+def test_a_pipeline_closes_what_it_warmed_up():
+    generator = Generator()
+    pipeline = rag_pipeline(with_answers=True)
+    pipeline.add_component("live", RagMetricsLiveEvaluator(chat_generator=generator))
+    pipeline.connect("answer_builder.answers", "live.answers")
+
+    pipeline.run(question_data("What is the capital of France?", with_answers=True))
+    pipeline.close()
+
+    # everything captured was judged before the generator was closed
+    assert generator.calls.count("run") == 2
+    assert generator.calls[-1] == "close"
+
+
+def test_a_closed_part_opens_again_with_the_next_run():
+    pipeline = rag_pipeline()
+    connector = RagMetricsConnector(chat_generator="embedded")
+    pipeline.add_component("scores", connector)
+    data = question_data("What is the capital of France?")
+
+    pipeline.run(data)
+    pipeline.close()
+    assert not isinstance(tracing.tracer.actual_tracer, RagMetricsTracer)
+    pipeline.run(data)
+
+    assert connector.flush()
+    assert connector.scorer.stats.scored == 1
+    pipeline.close()
+
+
+def test_a_pipeline_of_its_own_for_each_connector_scores_with_its_own_metrics():
+    pipelines = []
+    for metrics in ("faithfulness", "context_relevance"):
+        pipeline = rag_pipeline()
+        pipeline.add_component("scores", RagMetricsConnector(metrics, chat_generator="embedded"))
+        pipelines.append(pipeline)
+
+    for pipeline in pipelines:
+        pipeline.run(question_data("What is the capital of France?"))
+
+    for pipeline, metric in zip(pipelines, ("faithfulness", "context_relevance"), strict=True):
+        connector: Any = pipeline.get_component("scores")
+        assert connector.flush()
+        (result,) = connector.scorer.results
+        assert set(result.scores) == {metric}
+        pipeline.close()
+
+
+def test_importing_the_package_enables_nothing_and_starts_nothing():
+    import subprocess
+    import sys
+
+    code = (
+        "import threading, haystack_integrations.components.evaluators.ragmetrics\n"
+        "from haystack import tracing\n"
+        "assert threading.active_count() == 1\n"
+        "assert not tracing.is_tracing_enabled()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_pipeline_may_be_closed_before_it_ever_ran():
+    pipeline = Pipeline()
+    pipeline.add_component("scores", RagMetricsConnector(chat_generator="embedded"))
+
+    pipeline.close()

@@ -1,0 +1,320 @@
+"""The evaluator inside a live pipeline: both wirings, both modes, the gate, failures."""
+
+import asyncio
+import json
+import threading
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.core.errors import PipelineConnectError, PipelineRuntimeError
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
+
+from haystack_integrations.components.evaluators.ragmetrics import EvaluationFailed, RagMetricsLiveEvaluator
+from ragmetrics_core import Run, recompute
+from ragmetrics_core.errors import ConfigError
+from tests.integrations.haystack.generators import (
+    Asynchronous,
+    Broken,
+    Synchronous,
+    question_data,
+    rag_pipeline,
+    scripted,
+)
+
+QUESTION = "What is the capital of France?"
+
+
+def live(**options: Any) -> RagMetricsLiveEvaluator:
+    return RagMetricsLiveEvaluator(**{"chat_generator": scripted()} | options)
+
+
+def answer(text: str = "Paris is the capital of France.") -> GeneratedAnswer:
+    documents = [Document(id="d1", content="Paris is the capital of France.")]
+    return GeneratedAnswer(data=text, query=QUESTION, documents=documents, meta={"model": "m"})
+
+
+def answered_pipeline(evaluator: RagMetricsLiveEvaluator, llm: Any = None) -> Pipeline:
+    pipeline = rag_pipeline(llm, with_answers=True)
+    pipeline.add_component("scores", evaluator)
+    pipeline.connect("answer_builder.answers", "scores.answers")
+    return pipeline
+
+
+def test_it_takes_answers_from_the_answer_builder_of_the_documented_pipeline():
+    pipeline = answered_pipeline(live(mode="inline"))
+
+    result = pipeline.run(question_data(QUESTION, with_answers=True))
+
+    (found,) = result["scores"]["answers"]
+    assert found.data == "Paris is the capital of France."
+    assert found.meta["evaluation"]["scores"] == {"faithfulness": 1.0}
+    assert result["scores"]["scores"] == {"faithfulness": 1.0}
+
+
+def test_it_takes_query_documents_and_replies_and_leaves_the_answer_builder_a_leaf():
+    pipeline = rag_pipeline(with_answers=True)
+    pipeline.add_component("scores", live(mode="inline"))
+    pipeline.connect("retriever.documents", "scores.documents")
+    pipeline.connect("llm.replies", "scores.replies")
+
+    result = pipeline.run(question_data(QUESTION, with_answers=True) | {"scores": {"query": QUESTION}})
+
+    assert set(result) == {"answer_builder", "scores"}
+    (found,) = result["scores"]["answers"]
+    assert (found.query, found.data) == (QUESTION, "Paris is the capital of France.")
+    assert found.meta["evaluation"]["scores"] == {"faithfulness": 1.0}
+    sample = result["scores"]["results"][0]["metrics"]["faithfulness"]["record"]["sample"]
+    assert sample["question"] == QUESTION
+    assert sample["labels"]["found_contexts"] == "documents"
+    assert len(sample["contexts"]) == len(sample["context_ids"]) == 2
+
+
+def test_replies_may_be_plain_texts():
+    found = live(mode="inline").run(query=QUESTION, documents=answer().documents, replies=["In Paris."])
+
+    assert found["answers"][0].data == "In Paris."
+    assert found["scores"] == {"faithfulness": 1.0}
+
+
+def test_documents_beside_answers_are_what_the_answer_is_judged_by():
+    # the answer builder keeps only documents that the answer cites
+    thinned = GeneratedAnswer(data="Paris.", query=QUESTION, documents=[], meta={})
+
+    found = live(mode="inline").run(answers=[thinned], documents=answer().documents)
+
+    record = found["results"][0]["metrics"]["faithfulness"]["record"]
+    assert record["sample"]["contexts"] == ["Paris is the capital of France."]
+
+
+def test_both_ways_to_run_give_equal_scores():
+    evaluator = live(mode="inline", chat_generator=Asynchronous())
+    pipeline = answered_pipeline(evaluator)
+    data = question_data(QUESTION, with_answers=True)
+
+    first = pipeline.run(data)["scores"]
+    second = asyncio.run(pipeline.run_async(data))["scores"]
+
+    assert first["scores"] == second["scores"] == {"faithfulness": 1.0}
+    assert set(first) == set(second) == {"answers", "scores", "results"}
+
+
+def test_scores_in_the_meta_and_in_the_results_are_json():
+    found = live(mode="inline").run(answers=[answer()])
+
+    assert json.loads(json.dumps(found["answers"][0].to_dict()))["meta"]["evaluation"]["status"] == "scored"
+    json.dumps(found["results"])
+
+
+def test_the_answer_that_was_given_is_not_changed():
+    given = answer()
+
+    found = live(mode="inline").run(answers=[given])
+
+    assert "evaluation" not in given.meta
+    assert found["answers"][0].meta["model"] == "m"
+
+
+def test_in_background_mode_answers_go_on_before_the_judge_replies_and_scores_are_found_by_their_id(
+    tmp_path: Any,
+):
+    release = threading.Event()
+
+    def waits(messages: list[ChatMessage]) -> str:
+        from tests.integrations.haystack.generators import judged
+
+        release.wait(30)
+        return judged(messages)
+
+    evaluator = live(chat_generator=MockChatGenerator(response_fn=waits), out=str(tmp_path / "run"))
+    result = answered_pipeline(evaluator).run(question_data(QUESTION, with_answers=True))
+
+    (found,) = result["scores"]["answers"]
+    assert found.meta["evaluation"]["status"] == "pending"
+    assert evaluator.scorer.stats.scored == 0
+    release.set()
+    assert evaluator.flush()
+    evaluator.close()
+    run = Run.load(tmp_path / "run")
+    score = run.score(found.meta["evaluation"]["id"], "faithfulness")
+    assert score.value == 1.0
+    assert recompute(score.record).value == 1.0
+
+
+def test_in_background_mode_scores_cannot_be_connected_because_there_are_none():
+    @component
+    class Reads:
+        @component.output_types(done=bool)
+        def run(self, scores: dict[str, float | None]) -> dict[str, Any]:
+            return {"done": True}
+
+    pipeline = Pipeline()
+    pipeline.add_component("scores", live())
+    pipeline.add_component("reads", Reads())
+
+    with pytest.raises(PipelineConnectError):
+        pipeline.connect("scores.scores", "reads.scores")
+
+
+def gated(text: str, **options: Any) -> dict[str, Any]:
+    """A pipeline that answers with a text and goes another way when that is not faithful."""
+
+    @component
+    class Fallback:
+        @component.output_types(answers=list[GeneratedAnswer])
+        def run(self, answers: list[GeneratedAnswer]) -> dict[str, Any]:
+            return {"answers": [GeneratedAnswer("I do not know.", each.query, []) for each in answers]}
+
+    evaluator = live(mode="inline", gate={"faithfulness": 0.7}, **options)
+    pipeline = answered_pipeline(evaluator, MockChatGenerator(responses=text))
+    pipeline.add_component("fallback", Fallback())
+    pipeline.connect("scores.rejected_answers", "fallback.answers")
+    return pipeline.run(question_data(QUESTION, with_answers=True))
+
+
+def test_an_answer_above_the_threshold_passes_the_gate_and_the_fallback_does_not_run():
+    result = gated("Paris is the capital of France.")
+
+    assert [each.data for each in result["scores"]["answers"]] == ["Paris is the capital of France."]
+    assert "fallback" not in result
+
+
+def test_an_answer_below_the_threshold_goes_to_the_fallback():
+    result = gated("Madrid is the capital of France.")
+
+    assert [each.data for each in result["fallback"]["answers"]] == ["I do not know."]
+    assert "answers" not in result["scores"]
+    assert result["scores"]["scores"] == {"faithfulness": 0.0}
+
+
+def test_an_answer_exactly_at_the_threshold_passes():
+    evaluator = live(mode="inline", gate={"faithfulness": 1.0})
+
+    assert len(evaluator.run(answers=[answer()])["answers"]) == 1
+
+
+@pytest.mark.parametrize(("unscored", "output"), [("reject", "rejected_answers"), ("pass", "answers")])
+def test_where_an_answer_without_a_score_goes_is_the_users_choice(unscored: Any, output: str):
+    evaluator = live(
+        mode="inline", gate={"faithfulness": 0.7}, unscored=unscored, chat_generator=Broken(), attempts=1
+    )
+
+    found = evaluator.run(answers=[answer()])
+
+    assert {name for name in found if name.endswith("answers")} == {output}
+
+
+def test_several_answers_are_sorted_by_the_gate_one_by_one():
+    evaluator = live(mode="inline", gate={"faithfulness": 0.5})
+
+    found = evaluator.run(answers=[answer("Madrid."), answer("Paris."), answer("Madrid!")])
+
+    assert [each.data for each in found["answers"]] == ["Paris."]
+    assert [each.data for each in found["rejected_answers"]] == ["Madrid.", "Madrid!"]
+    assert found["scores"]["faithfulness"] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gate": {"faithfulness": 0.7}}, "a gate must wait for the scores: pass mode='inline'"),
+        ({"raise_on_failure": True}, "raise_on_failure must wait for the scores"),
+        ({"mode": "inline", "gate": {"relevance": 0.7}}, "the gate names 'relevance'"),
+        ({"mode": "sometimes"}, "mode must be 'background' or 'inline'"),
+        ({"metrics": "faithfullness"}, "did you mean 'faithfulness'"),
+        ({"concurrency_limit": 0}, "concurrency_limit must be at least 1"),
+    ],
+)
+def test_options_that_cannot_be_are_told_when_the_evaluator_is_made(options: Any, message: str):
+    with pytest.raises(ConfigError, match=message):
+        live(**options)
+
+
+@pytest.mark.parametrize(
+    ("generator", "status"),
+    [(Broken(), "model_error"), (MockChatGenerator(responses="no JSON at all"), "parse_error")],
+)
+@pytest.mark.parametrize("mode", ["inline", "background"])
+def test_a_judge_that_fails_does_not_stop_the_pipeline(generator: Any, status: str, mode: Any):
+    evaluator = live(chat_generator=generator, mode=mode, attempts=1)
+
+    result = answered_pipeline(evaluator).run(question_data(QUESTION, with_answers=True))
+
+    assert [each.data for each in result["scores"]["answers"]] == ["Paris is the capital of France."]
+    assert evaluator.flush()
+    (found,) = evaluator.scorer.results
+    assert [record.status for record in found.records] == [status]
+
+
+def test_a_judge_that_hangs_holds_the_pipeline_no_longer_than_the_timeout():
+    release = threading.Event()
+
+    def waits(messages: list[ChatMessage]) -> str:
+        release.wait(30)
+        return "{}"
+
+    evaluator = live(
+        chat_generator=MockChatGenerator(response_fn=waits), mode="inline", timeout=0.05, attempts=1
+    )
+    try:
+        found = evaluator.run(answers=[answer()])
+    finally:
+        release.set()
+
+    assert found["scores"] == {"faithfulness": None}
+    assert "timeout" not in found["answers"][0].meta["evaluation"]["scores"]
+    assert found["results"][0]["metrics"]["faithfulness"]["ragmetrics_status"] == "timeout"
+
+
+def test_with_raise_on_failure_the_pipeline_stops_with_the_cause():
+    pipeline = answered_pipeline(
+        live(chat_generator=Broken(), mode="inline", raise_on_failure=True, attempts=1)
+    )
+
+    with pytest.raises(PipelineRuntimeError, match="the provider is down") as raised:
+        pipeline.run(question_data(QUESTION, with_answers=True))
+
+    assert isinstance(raised.value.__cause__, EvaluationFailed)
+    assert isinstance(raised.value.__cause__, ValueError)
+
+
+def test_an_answer_that_says_nothing_has_no_score_and_says_why():
+    found = live(mode="inline").run(answers=[answer("")])
+
+    evaluation = found["answers"][0].meta["evaluation"]
+    assert evaluation["scores"] == {"faithfulness": None}
+    assert evaluation["reasons"] == {"faithfulness": "no_statements"}
+
+
+def test_nothing_to_score_gives_nothing():
+    assert live(mode="inline").run(answers=[]) == {
+        "answers": [],
+        "scores": {"faithfulness": None},
+        "results": [],
+    }
+
+
+def test_a_reference_is_found_by_the_question():
+    evaluator = RagMetricsLiveEvaluator(
+        "factual_correctness", "embedded", mode="inline", references={QUESTION: "Paris is the capital."}
+    )
+
+    assert evaluator.run(answers=[answer("Paris is the capital.")])["scores"] == {"factual_correctness": 1.0}
+
+
+def test_the_limit_of_calls_holds_for_answers_that_come_together():
+    generator = Synchronous(together=2)
+    evaluator = live(chat_generator=generator, concurrency_limit=2)
+
+    evaluator.run(answers=[answer(f"Paris, {number}.") for number in range(4)])
+    evaluator.close()
+
+    assert generator.most == 2
+    assert generator.calls == 8
+
+
+def test_answers_that_are_not_drawn_are_told_from_pending_ones():
+    found = live(sample_rate=0.0).run(answers=[answer()])
+
+    assert found["answers"][0].meta["evaluation"]["status"] == "not_scored"

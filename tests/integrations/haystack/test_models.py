@@ -1,0 +1,217 @@
+"""A chat generator as a judge, a text embedder as an embedder."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from haystack import component, tracing
+from haystack.components.embedders import MockTextEmbedder
+from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.dataclasses import ChatMessage
+from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
+from haystack.utils import Secret
+
+from haystack_integrations.components.evaluators.ragmetrics import HaystackEmbedder, HaystackJudge
+from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.protocol import Embedder, Judge
+from tests.integrations.haystack.generators import judged, scripted
+
+SAMPLE = {
+    "question": "What is the capital of France?",
+    "contexts": ["Paris is the capital of France."],
+    "answer": "Paris.",
+}
+
+
+def test_a_generator_judges_outside_of_haystack_too():
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=HaystackJudge(scripted()))
+
+    (record,) = run.records()
+    assert record.value == 1.0
+    assert record.judge is not None
+    assert record.judge.startswith("haystack:MockChatGenerator/mock-model#")
+    assert [step.model for step in record.generate_steps] == ["mock-model", "mock-model"]
+    assert run.tally["prompt_tokens"] > 0
+
+
+def test_they_are_judge_and_embedder_of_the_core():
+    assert isinstance(HaystackJudge(scripted()), Judge)
+    assert isinstance(HaystackEmbedder(MockTextEmbedder()), Embedder)
+
+
+def test_the_system_text_is_a_system_message():
+    roles = []
+
+    def reply(messages: list[ChatMessage]) -> str:
+        roles.append([message.role.value for message in messages])
+        return judged(messages)
+
+    evaluate([SAMPLE], metrics="faithfulness", judge=HaystackJudge(MockChatGenerator(response_fn=reply)))
+
+    assert roles == [["system", "user"], ["system", "user"]]
+
+
+def test_generators_with_other_settings_have_other_identities():
+    first = HaystackJudge(MockChatGenerator(responses="a"))
+    second = HaystackJudge(MockChatGenerator(responses="b"))
+
+    assert first.identity == HaystackJudge(MockChatGenerator(responses="a")).identity
+    assert first.identity != second.identity
+
+
+def test_an_identity_names_model_and_server_and_no_key():
+    generator = OpenAIChatGenerator(
+        api_key=Secret.from_env_var("OTHER_KEY"), model="some-model", api_base_url="http://localhost:1/v1"
+    )
+
+    identity = HaystackJudge(generator).identity
+
+    assert identity.startswith("haystack:OpenAIChatGenerator/some-model@http://localhost:1/v1#")
+    assert (
+        identity
+        == HaystackJudge(
+            OpenAIChatGenerator(model="some-model", api_base_url="http://localhost:1/v1")
+        ).identity
+    )
+
+
+def test_replies_of_a_generator_that_cannot_be_named_are_not_kept():
+    assert HaystackJudge(scripted()).cacheable
+    assert not HaystackJudge(MockChatGenerator(response_fn=lambda messages: "{}")).cacheable
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        ({"prompt_tokens": 3, "completion_tokens": 4}, (3, 4)),
+        ({"input_tokens": 3, "output_tokens": 4}, (3, 4)),
+        ({}, (0, 0)),
+        (None, (0, 0)),
+    ],
+)
+def test_tokens_are_read_in_both_spellings_of_openai(usage: Any, tokens: tuple[int, int]):
+    generator = MockChatGenerator(response_fn=judged, meta={"usage": usage})
+
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=HaystackJudge(generator))
+
+    # two calls
+    assert (run.tally["prompt_tokens"], run.tally["completion_tokens"]) == (2 * tokens[0], 2 * tokens[1])
+
+
+def test_a_generator_without_a_reply_is_a_model_error():
+    @component
+    class Silent:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            return {"replies": []}
+
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=HaystackJudge(Silent()))
+
+    (record,) = run.records()
+    assert record.status == "model_error"
+    assert "Silent gave no reply" in str(record.reason)
+
+
+class StatusError(Exception):
+    def __init__(self, status_code: int) -> None:
+        super().__init__(f"the server said {status_code}")
+        self.status_code = status_code
+
+
+class APIConnectionError(Exception):
+    pass
+
+
+class ReadTimeout(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (StatusError(429), ModelOverloaded),
+        (StatusError(503), ModelOverloaded),
+        (StatusError(500), TransientModelError),
+        (StatusError(409), TransientModelError),
+        (StatusError(401), ModelRefused),
+        (StatusError(404), ModelRefused),
+        (ReadTimeout("slow"), ModelTimeout),
+        (TimeoutError("slow"), ModelTimeout),
+        (APIConnectionError("gone"), TransientModelError),
+        (ConnectionResetError("gone"), TransientModelError),
+        (ValueError("odd"), ModelError),
+    ],
+)
+def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: type[ModelError]):
+    assert type(model_error(error)) is kind
+
+
+def test_what_may_pass_is_asked_again():
+    calls = []
+
+    def reply(messages: list[ChatMessage]) -> str:
+        calls.append(messages)
+        if len(calls) == 1:
+            raise StatusError(500)
+        return judged(messages)
+
+    judge = HaystackJudge(MockChatGenerator(response_fn=reply))
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, attempts=2)
+
+    assert [record.value for record in run.records()] == [1.0]
+
+
+def test_an_embedder_gives_one_row_for_each_text():
+    embedder = HaystackEmbedder(MockTextEmbedder(embedding_fn=lambda text: [float(len(text)), 1.0]))
+
+    vectors = asyncio.run(embedder.aembed(["a", "bbb"]))
+
+    assert vectors.tolist() == [[1.0, 1.0], [3.0, 1.0]]
+
+
+def test_an_embedder_that_fails_is_a_model_error_with_its_words():
+    def fails(text: str) -> list[float]:
+        raise RuntimeError("no vectors today")
+
+    with pytest.raises(ModelError, match="no vectors today"):
+        asyncio.run(HaystackEmbedder(MockTextEmbedder(embedding_fn=fails)).aembed(["a"]))
+
+
+class Spans(LoggingTracer):
+    """A tracer that keeps its spans."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.spans: list[LoggingSpan] = []
+
+    @contextmanager
+    def trace(
+        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Any = None
+    ) -> Iterator[LoggingSpan]:
+        span = LoggingSpan(operation_name, dict(tags or {}))
+        self.spans.append(span)
+        yield span
+
+
+def test_calls_of_a_batch_are_seen_by_the_applications_tracer_with_their_tokens(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    spans = Spans()
+    tracing.enable_tracing(spans)
+    monkeypatch.setattr(tracing.tracer, "is_content_tracing_enabled", True)
+
+    evaluate([SAMPLE], metrics="faithfulness", judge=HaystackJudge(scripted()))
+
+    assert [span.operation_name for span in spans.spans] == ["haystack.chat_generator.run"] * 2
+    replies = [span.tags["haystack.component.output"]["replies"][0] for span in spans.spans]
+    assert all(reply.meta["usage"]["prompt_tokens"] for reply in replies)

@@ -1,0 +1,216 @@
+"""Every part is saved to YAML and loaded in a new process, without a flag and without a key."""
+
+import os
+import subprocess
+import sys
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+from haystack import Pipeline
+from haystack.components.agents import Agent
+from haystack.components.embedders import (
+    AzureOpenAITextEmbedder,
+    MockTextEmbedder,
+    OpenAITextEmbedder,
+)
+from haystack.components.generators.chat import (
+    AzureOpenAIChatGenerator,
+    AzureOpenAIResponsesChatGenerator,
+    FallbackChatGenerator,
+    MockChatGenerator,
+    OpenAIChatGenerator,
+    OpenAIResponsesChatGenerator,
+)
+from haystack.core.serialization import component_to_dict
+from haystack.utils import Secret
+
+from haystack_integrations.components.evaluators import ragmetrics
+from haystack_integrations.components.evaluators.ragmetrics import (
+    AnswerCorrectnessEvaluator,
+    FaithfulnessEvaluator,
+    RagMetricsAgentHook,
+    RagMetricsConnector,
+    RagMetricsEvaluator,
+    RagMetricsLiveEvaluator,
+)
+from ragmetrics_core.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[3]
+KEY = Secret.from_env_var("A_KEY_THAT_NOBODY_HAS")
+
+LOAD = """
+import sys
+from haystack import Pipeline
+text = sys.stdin.read()
+sys.stdout.write(Pipeline.loads(text).dumps())
+"""
+
+GENERATORS: list[Any] = [
+    OpenAIChatGenerator(api_key=KEY, model="gpt-5-nano", generation_kwargs={"seed": 1}),
+    OpenAIResponsesChatGenerator(api_key=KEY, api_base_url="http://localhost:8000/v1"),
+    AzureOpenAIChatGenerator(azure_endpoint="https://example.invalid", api_key=KEY),
+    AzureOpenAIResponsesChatGenerator(azure_endpoint="https://example.invalid", api_key=KEY),
+    FallbackChatGenerator([OpenAIChatGenerator(api_key=KEY), MockChatGenerator(responses="{}")]),
+    MockChatGenerator(responses=["{}", "[]"]),
+    "embedded",
+]
+EMBEDDERS: list[Any] = [
+    OpenAITextEmbedder(api_key=KEY, model="text-embedding-3-small"),
+    AzureOpenAITextEmbedder(azure_endpoint="https://example.invalid", api_key=KEY),
+    MockTextEmbedder(dimension=8),
+    "embedded",
+]
+
+LIVE = {
+    "metrics": ["faithfulness", {"name": "answer_correctness", "variant": "paper", "weights": [1, 0]}],
+    "name": "support",
+    "out": "runs/live",
+    "references": {"What?": "That."},
+    "sample_rate": 0.5,
+    "concurrency_limit": 2,
+    "timeout": None,
+    "attempts": 3,
+    "max_pending": 10,
+    "overflow": "drop_newest",
+}
+BATCH = {
+    "progress_bar": False,
+    "raise_on_failure": False,
+    "concurrency_limit": 2,
+    "timeout": None,
+    "attempts": 3,
+    "repeats": 3,
+    "include_records": False,
+    "out": "runs/batch",
+}
+
+
+def models() -> dict[str, Any]:
+    return {
+        "chat_generator": OpenAIChatGenerator(api_key=KEY, model="gpt-5-nano"),
+        "text_embedder": MockTextEmbedder(dimension=8),
+    }
+
+
+# Every parameter differs from its default; a test below makes sure of it.
+COMPONENTS: dict[str, Any] = {
+    "evaluator": lambda: RagMetricsEvaluator(metrics=LIVE["metrics"], **BATCH, **models()),
+    "correctness": lambda: AnswerCorrectnessEvaluator(
+        variant="ragas-0.4", parameters={"weights": [1, 2]}, **BATCH, **models()
+    ),
+    "live": lambda: RagMetricsLiveEvaluator(
+        mode="inline",
+        gate={"faithfulness": 0.7},
+        unscored="pass",
+        raise_on_failure=True,
+        **LIVE,
+        **models(),
+    ),
+    "connector": lambda: RagMetricsConnector(extract={"contexts": "ranker.documents"}, **LIVE, **models()),
+    "hook": lambda: RagMetricsAgentHook(**LIVE, **models()),
+}
+
+
+def loaded_elsewhere(text: str) -> str:
+    """Load a pipeline in a new process and save it again there."""
+    environment = {name: value for name, value in os.environ.items() if "HAYSTACK" not in name}
+    path = os.pathsep.join([str(ROOT), str(ROOT / "integrations")])
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        input=text,
+        env=environment | {"PYTHONPATH": path, "HAYSTACK_TELEMETRY_ENABLED": "False"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_every_part_with_every_generator_and_embedder_comes_back_from_yaml_in_a_new_process():
+    pipeline = Pipeline()
+    for name, make in COMPONENTS.items():
+        part = make()
+        if name == "hook":
+            part = Agent(chat_generator=MockChatGenerator(), hooks={"after_run": [part]})
+        pipeline.add_component(name, part)
+    for number, generator in enumerate(GENERATORS):
+        pipeline.add_component(f"generator_{number}", FaithfulnessEvaluator(chat_generator=generator))
+    for number, embedder in enumerate(EMBEDDERS):
+        pipeline.add_component(
+            f"embedder_{number}",
+            RagMetricsEvaluator("answer_similarity", text_embedder=embedder),
+        )
+    text = pipeline.dumps()
+
+    assert loaded_elsewhere(text) == text
+    assert Pipeline.loads(text) == pipeline
+    assert "A_KEY_THAT_NOBODY_HAS" in text
+
+
+def test_a_pipeline_that_was_loaded_scores_like_the_one_that_was_saved():
+    pipeline = Pipeline()
+    pipeline.add_component(
+        "evaluator", RagMetricsEvaluator("faithfulness", chat_generator="embedded", progress_bar=False)
+    )
+    inputs = {
+        "questions": ["Where?"],
+        "contexts": [["It is in Paris."]],
+        "predicted_answers": ["It is in Paris."],
+    }
+
+    again = Pipeline.loads(pipeline.dumps())
+
+    assert again.run({"evaluator": inputs}) == pipeline.run({"evaluator": inputs})
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_every_parameter_that_is_not_its_default_survives(name: str):
+    part = COMPONENTS[name]()
+    parameters = signature(type(part).__init__).parameters
+    defaults = {each: value.default for each, value in parameters.items() if each != "self"}
+
+    data = component_to_dict(part, name)
+    again = component_to_dict(type(part).from_dict(data), name)
+
+    assert again == data
+    assert set(data["init_parameters"]) == set(defaults)
+    left = [each for each, value in data["init_parameters"].items() if value == defaults[each]]
+    assert not left
+
+
+@pytest.mark.parametrize("name", [each for each in ragmetrics.__all__ if each.endswith("Evaluator")])
+def test_every_evaluator_survives_with_its_defaults(name: str):
+    evaluator = getattr(ragmetrics, name)(chat_generator="embedded", text_embedder="embedded")
+
+    data = evaluator.to_dict()
+
+    assert type(evaluator).from_dict(data).to_dict() == data
+
+
+def test_loading_does_not_change_the_dictionary_that_is_loaded():
+    data = COMPONENTS["live"]().to_dict()
+    before = repr(data)
+
+    RagMetricsLiveEvaluator.from_dict(data)
+
+    assert repr(data) == before
+
+
+def test_a_key_given_as_text_is_refused_rather_than_written_down():
+    generator = OpenAIChatGenerator(api_key=Secret.from_token("a secret"))
+    pipeline = Pipeline()
+    pipeline.add_component("evaluator", FaithfulnessEvaluator(chat_generator=generator))
+
+    with pytest.raises(ValueError, match="Cannot serialize token-based secret"):
+        pipeline.dumps()
+
+
+def test_a_mistake_in_the_yaml_is_told_when_it_is_loaded():
+    data = RagMetricsEvaluator("faithfulness", chat_generator="embedded").to_dict()
+    data["init_parameters"]["metrics"] = "faithfullness"
+
+    with pytest.raises(ConfigError, match="did you mean 'faithfulness'"):
+        RagMetricsEvaluator.from_dict(data)

@@ -1,0 +1,47 @@
+"""Handlers for the tests; without langchain-core there is nothing to test."""
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ragmetrics_core import Sample
+
+collect_ignore_glob = [] if importlib.util.find_spec("langchain_core") else ["*.py"]
+
+MakeHandler = Callable[..., Any]
+
+
+@pytest.fixture
+def make_handler() -> Iterator[MakeHandler]:
+    """Makes handlers that measure faithfulness by word rules, and closes them."""
+    from ragmetrics_langchain import RagMetricsCallbackHandler
+
+    made: list[RagMetricsCallbackHandler] = []
+
+    def make(metrics: Any = "faithfulness", **options: Any) -> RagMetricsCallbackHandler:
+        made.append(RagMetricsCallbackHandler(metrics, **{"judge": "embedded"} | options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def handler(make_handler: MakeHandler) -> Any:
+    return make_handler()
+
+
+@pytest.fixture
+def only_sample() -> Callable[[Any], Sample]:
+    """The one sample that a handler has scored."""
+
+    def find(handler: Any) -> Sample:
+        assert handler.flush()
+        assert handler.stats.errors == []
+        (result,) = handler.results
+        return result.sample
+
+    return find

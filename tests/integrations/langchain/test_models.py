@@ -1,0 +1,370 @@
+"""LangChain's models as judges and embedders."""
+
+import asyncio
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from langchain_core.globals import set_llm_cache
+from langchain_core.language_models import FakeListChatModel, FakeListLLM, GenericFakeChatModel
+from langchain_core.language_models.chat_models import BaseChatModel, SimpleChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import RunnableLambda
+
+from ragmetrics_core import Sample, as_judge, evaluate
+from ragmetrics_core.errors import (
+    ConfigError,
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.models import as_embedder
+from ragmetrics_core.prompts import QUESTIONS, Message
+from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_langchain import LangChainEmbedder, LangChainJudge
+from tests.integrations.langchain.apps import Echo, answer, question
+
+
+def request(text: str = "Tell me about tea?", *, draw: int = 0, draws: int = 1) -> Generate[Any]:
+    messages = (Message("system", "You judge."), Message("user", text))
+    return Generate(prompt=QUESTIONS, variables={}, messages=messages, draw=draw, draws=draws)
+
+
+def ask(judge: LangChainJudge, **of_request: Any) -> list[Completion]:
+    return list(asyncio.run(judge.agenerate(request(**of_request))))
+
+
+# Replies
+
+
+def test_a_reply_comes_with_model_usage_and_both_messages_were_sent():
+    model = Echo()
+    (reply,) = ask(LangChainJudge(model))
+
+    assert reply == Completion(text=answer("tea"), model="echo-1-2026", usage=Usage(7, 5))
+    assert [(each.type, each.text) for each in model.heard[0]] == [
+        ("system", "You judge."),
+        ("human", "Tell me about tea?"),
+    ]
+
+
+def test_a_reply_in_blocks_is_joined_and_a_cut_one_is_told():
+    blocks: Any = [{"type": "text", "text": "It is "}, {"type": "text", "text": "so."}]
+    cut = AIMessage(blocks, response_metadata={"stop_reason": "max_tokens", "model": "m"})
+    (reply,) = ask(LangChainJudge(Echo(replies=[cut])))
+
+    assert reply == Completion(text="It is so.", model="m", finish_reason="length")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        FakeListChatModel(responses=["yes"]),
+        FakeListChatModel(responses=["yes"]).bind(temperature=0),
+        FakeListChatModel(responses=["yes"]).with_config(tags=["mine"]),
+        FakeListChatModel(responses=["yes"]).with_retry(),
+        FakeListChatModel(responses=["yes"]) | StrOutputParser(),
+        FakeListLLM(responses=["yes"]),
+        GenericFakeChatModel(messages=iter(["yes"])),
+        lambda: FakeListChatModel(responses=["yes"]),
+    ],
+    ids=["chat", "bound", "configured", "retrying", "parsed", "completion", "generic", "factory"],
+)
+def test_any_runnable_that_replies_with_text_judges(model: Any):
+    assert [reply.text for reply in ask(LangChainJudge(model))] == ["yes"]
+
+
+def test_a_reply_that_is_no_text_is_an_error_that_names_it():
+    judge = LangChainJudge(RunnableLambda(lambda messages: 42), name="odd")
+
+    with pytest.raises(ModelError, match="odd replied with int, neither a message nor a text"):
+        ask(judge)
+
+
+def test_draws_are_made_at_the_same_time():
+    everybody_is_here = threading.Barrier(3, timeout=20)
+
+    def meet(messages: Any) -> str:
+        everybody_is_here.wait()
+        return "yes"
+
+    assert len(ask(LangChainJudge(RunnableLambda(meet), name="meeting"), draws=3)) == 3
+
+
+def test_a_failed_draw_is_the_error_itself():
+    with pytest.raises(ModelError, match="ValueError: no"):
+        ask(LangChainJudge(Echo(error=ValueError("no"))), draws=3)
+
+
+# Caches and draws
+
+
+@pytest.fixture
+def global_cache() -> Iterator[InMemoryCache]:
+    cache = InMemoryCache()
+    set_llm_cache(cache)
+    yield cache
+    set_llm_cache(None)
+
+
+def drawn(model: BaseChatModel, wrap: Any = lambda model: model) -> list[str]:
+    return [reply.text for reply in ask(LangChainJudge(wrap(model)), draws=3)]
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, lambda m: m.bind(temperature=1)], ids=["plain", "bound"])
+def test_a_global_cache_does_not_make_all_draws_one(global_cache: InMemoryCache, wrap: Any):
+    def model() -> BaseChatModel:
+        return GenericFakeChatModel(messages=iter(["one", "two", "three"]))
+
+    assert sorted(drawn(model(), wrap)) == ["one", "three", "two"]
+
+
+def test_a_cache_of_the_models_own_does_not_make_all_draws_one():
+    model = GenericFakeChatModel(messages=iter(["one", "two", "three"]), cache=InMemoryCache())
+
+    assert sorted(drawn(model)) == ["one", "three", "two"]
+
+
+def test_the_first_draw_still_comes_from_the_cache(global_cache: InMemoryCache):
+    judge = LangChainJudge(GenericFakeChatModel(messages=iter(["one", "two"])))
+
+    assert [ask(judge)[0].text, ask(judge)[0].text] == ["one", "one"]
+
+
+def test_votes_of_a_run_are_independent_in_spite_of_a_cache(global_cache: InMemoryCache):
+    verdicts = (
+        f'{{"verdicts": [{{"number": 1, "verdict": "{said}", "reason": "so"}}]}}'
+        for said in ("yes", "no", "no")
+    )
+    model = GenericFakeChatModel(messages=iter(['{"statements": ["Tea is green."]}', *verdicts]))
+    sample = Sample(question="q", contexts=["Tea is black."], answer="Tea is green.")
+    run = evaluate([sample], metrics="faithfulness", judge=LangChainJudge(model), repeats=3)
+
+    (record,) = run.records()
+    # two of three say no
+    assert record.value == 0.0
+
+
+def test_a_cache_that_cannot_be_seen_is_warned_of_once(global_cache: InMemoryCache):
+    hidden = FakeListChatModel(responses=["same"])
+    judge = LangChainJudge(RunnableLambda(hidden.invoke), name="hidden")
+
+    with pytest.warns(UserWarning, match=r"hidden does not show.*Switch the cache off") as told:
+        ask(judge, draws=3)
+    with warnings.catch_warnings(action="error"):
+        ask(judge, draws=3)
+    assert len(told) == 1
+
+
+def test_draws_that_are_one_message_are_warned_of():
+    one = AIMessage("same", id="message-1")
+    judge = LangChainJudge(RunnableLambda(lambda messages: one), name="stuck")
+
+    with pytest.warns(UserWarning, match="stuck gave the same message for several draws"):
+        ask(judge, draws=2)
+
+
+def test_a_single_draw_needs_no_warning(global_cache: InMemoryCache):
+    judge = LangChainJudge(RunnableLambda(lambda messages: "yes"), name="hidden")
+
+    assert ask(judge)[0].text == "yes"
+
+
+# Names
+
+
+def test_a_judge_is_named_by_class_model_server_and_settings():
+    class ChatBooks(Echo):
+        temperature: float = 0.5
+        base_url: str = "https://user:secret@books.example/v1?key=secret"
+
+    plain = LangChainJudge(ChatBooks())
+    bound = LangChainJudge(ChatBooks().bind(temperature=0, stop=["\n"]))
+
+    server = "at=https%3A%2F%2Fbooks.example%2Fv1"
+    assert plain.identity == f"langchain:ChatBooks/echo-1?{server}&temperature=0.5"
+    assert bound.identity == f"langchain:ChatBooks/echo-1?{server}&temperature=0&stop=%5B%22%5Cn%22%5D"
+    assert "secret" not in plain.identity
+    assert plain.cacheable
+    assert bound.cacheable
+
+
+def test_replies_of_a_model_that_does_not_say_what_it_is_are_not_kept():
+    unknown = FakeListChatModel(responses=["yes"])
+
+    assert LangChainJudge(unknown).identity == "langchain:FakeListChatModel"
+    assert not LangChainJudge(unknown).cacheable
+    assert not LangChainJudge(Echo().bind(tools=[object()])).cacheable
+    assert LangChainJudge(unknown, name="mine").cacheable
+    assert LangChainJudge(unknown, name="mine").identity == "mine"
+
+
+def test_what_is_no_model_is_refused_before_any_call():
+    for given in ("gpt", Echo, None):
+        with pytest.raises(ConfigError, match="Runnable of LangChain or a function that makes one, not"):
+            LangChainJudge(given)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="Embeddings of LangChain"):
+        LangChainEmbedder(3)  # type: ignore[arg-type]
+
+
+# Errors
+
+
+class HTTPFailure(Exception):
+    def __init__(self, status_code: int) -> None:
+        super().__init__(f"status {status_code}")
+        self.status_code = status_code
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (HTTPFailure(429), ModelOverloaded),
+        (HTTPFailure(503), ModelOverloaded),
+        (HTTPFailure(500), TransientModelError),
+        (HTTPFailure(401), ModelRefused),
+        (ConnectionResetError("gone"), TransientModelError),
+        (TimeoutError("late"), ModelTimeout),
+        (ValueError("odd"), ModelError),
+    ],
+    ids=repr,
+)
+def test_errors_of_a_provider_are_told_by_their_status(raised: Exception, kind: type[ModelError]):
+    with pytest.raises(ModelError) as told:
+        ask(LangChainJudge(Echo(error=raised)))
+
+    assert type(told.value) is kind
+    # asyncio makes a TimeoutError of a thread anew
+    assert repr(told.value.__cause__) == repr(raised)
+    assert str(told.value).startswith(f"langchain:Echo/echo-1: {type(raised).__name__}: ")
+
+
+class LoopBound(SimpleChatModel):
+    """A model whose client belongs to the loop that it was first used in."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "loop-bound"
+
+    model: str = "bound-1"
+    loops: list[Any] = []  # noqa: RUF012  copied by pydantic
+
+    def _call(self, *args: Any, **kwargs: Any) -> str:
+        raise AssertionError
+
+    async def _acall(self, *args: Any, **kwargs: Any) -> str:
+        loop = asyncio.get_running_loop()
+        if loop not in (self.loops or [loop]):
+            raise RuntimeError("this lock is bound to a different event loop")
+        self.loops.append(loop)
+        return "yes"
+
+    async def _agenerate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> Any:
+        from langchain_core.outputs import ChatGeneration, ChatResult
+
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(await self._acall()))])
+
+
+def test_a_model_that_belongs_to_another_loop_asks_for_a_function_that_makes_one():
+    model = LoopBound()
+    asyncio.run(model.ainvoke("the application was first"))
+
+    with pytest.raises(ModelRefused, match="pass a function that makes the model"):
+        ask(LangChainJudge(model))
+
+
+def test_a_function_makes_one_model_for_each_loop():
+    made: list[LoopBound] = []
+
+    def make() -> LoopBound:
+        made.append(LoopBound())
+        return made[-1]
+
+    judge = LangChainJudge(make, name="made")
+
+    async def twice() -> None:
+        await judge.agenerate(request())
+        await judge.agenerate(request())
+
+    asyncio.run(twice())
+    asyncio.run(twice())
+    assert len(made) == 2
+
+
+def test_200_calls_from_both_sides_of_one_model_are_unmixed():
+    model = Echo()
+    judge = LangChainJudge(model)
+    own: list[str] = []
+
+    async def application() -> list[str]:
+        replies = await asyncio.gather(*(model.ainvoke(question(f"app{n}")) for n in range(100)))
+        return [str(reply.text) for reply in replies]
+
+    async def judging() -> list[str]:
+        replies = await asyncio.gather(*(judge.agenerate(request(question(f"judge{n}"))) for n in range(100)))
+        return [reply.text for (reply,) in replies]
+
+    thread = threading.Thread(target=lambda: own.extend(asyncio.run(application())))
+    thread.start()
+    judged = asyncio.run(judging())
+    thread.join()
+
+    assert own == [answer(f"app{n}") for n in range(100)]
+    assert judged == [answer(f"judge{n}") for n in range(100)]
+
+
+# Embedders
+
+
+def test_embeddings_give_one_row_for_each_text():
+    embedder = LangChainEmbedder(DeterministicFakeEmbedding(size=8), name="fake")
+    rows = asyncio.run(embedder.aembed(["tea", "milk", "tea"]))
+
+    assert rows.shape == (3, 8)
+    assert np.array_equal(rows[0], rows[2])
+    assert embedder.identity == "fake"
+
+
+def test_embeddings_measure_a_metric_through_evaluate():
+    embedder = LangChainEmbedder(lambda: DeterministicFakeEmbedding(size=8), name="fake")
+    sample = Sample(answer="Tea is green.", reference="Tea is green.")
+    (record,) = evaluate([sample], metrics="answer_similarity", embedder=embedder).records()
+
+    # the same text twice
+    assert record.value == pytest.approx(1.0)
+
+
+def test_an_embedder_is_named_by_class_and_model_and_errors_are_ours():
+    class BookEmbeddings(Embeddings):
+        model = "books-1"
+        dimensions = 4
+
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            raise HTTPFailure(429)
+
+        def embed_query(self, text: str) -> list[float]:
+            raise AssertionError
+
+    embedder = LangChainEmbedder(BookEmbeddings())
+    assert embedder.identity == "langchain:BookEmbeddings/books-1?dimensions=4"
+    assert embedder.cacheable
+    with pytest.raises(ModelOverloaded):
+        asyncio.run(embedder.aembed(["tea"]))
+
+
+def test_they_are_models_for_the_core():
+    judge = LangChainJudge(Echo())
+    embedder = LangChainEmbedder(DeterministicFakeEmbedding(size=2))
+
+    assert as_judge(judge) is judge
+    assert as_embedder(embedder) is embedder

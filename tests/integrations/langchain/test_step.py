@@ -1,0 +1,116 @@
+"""Scores inside a chain, and a fallback below a threshold."""
+
+import asyncio
+from operator import itemgetter
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, RunnablePassthrough
+
+from ragmetrics_core import recompute
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_langchain import RagMetricsCallbackHandler, below, score_step
+from tests.integrations.langchain.apps import PROMPT, Echo, Shelf, answer, question
+
+FALLBACK = "I had better ask somebody."
+
+
+def guarded(model: Echo, **settings: Any) -> Runnable[Any, str]:
+    """Answer, score, and answer something else when the score is low."""
+    branch: Runnable[Any, str] = RunnableBranch(
+        (below("faithfulness", 0.6, without_value=True), RunnableLambda(lambda _: FALLBACK)),
+        RunnableLambda(itemgetter("answer")),
+    )
+    return (
+        RunnablePassthrough.assign(context=itemgetter("question") | Shelf())
+        | RunnablePassthrough.assign(answer=PROMPT | model | StrOutputParser())
+        | score_step("faithfulness", **{"judge": "embedded"} | settings)
+        | branch
+    )
+
+
+def test_a_supported_answer_passes():
+    assert guarded(Echo()).invoke({"question": question("tea")}) == answer("tea")
+
+
+def test_an_unsupported_answer_is_replaced():
+    model = Echo(replies=[AIMessage("Vienna has two million inhabitants.")])
+
+    assert guarded(model).invoke({"question": question("tea")}) == FALLBACK
+
+
+def test_it_works_asynchronously_in_batches_and_streams():
+    chain = guarded(Echo())
+    given = [{"question": question(n)} for n in range(20)]
+
+    async def ask_all() -> list[str]:
+        return await chain.abatch(given)
+
+    expected = [answer(n) for n in range(20)]
+    assert asyncio.run(ask_all()) == expected
+    assert chain.batch(given) == expected
+    assert "".join(chain.stream(given[0])) == expected[0]
+
+
+def test_a_judge_that_fails_gives_no_score_and_no_error():
+    def judge(prompt: str) -> str:
+        raise RuntimeError("the judge is down")
+
+    step = score_step("faithfulness", judge=judge)
+    scored = step.invoke({"question": "q", "context": ["c"], "answer": "It is so."})
+
+    assert scored["scores"] == {"faithfulness": None}
+    assert scored["answer"] == "It is so."
+
+
+def test_the_records_come_along_on_request_and_prove_the_scores():
+    step = score_step("faithfulness", judge="embedded", scores_key="quality", records_key="proofs")
+    scored = step.invoke({"question": "q", "context": "Tea is green.", "answer": "Tea is green."})
+
+    assert scored["quality"] == {"faithfulness": 1.0}
+    assert [recompute(record).value for record in scored["proofs"]] == [1.0]
+
+
+def test_fields_under_other_names_are_named():
+    step = score_step(
+        "faithfulness", judge="embedded", input_key="asks", context_key="passages", answer_key="says"
+    )
+    scored = step.invoke({"asks": "q", "passages": ["Tea is green."], "says": "Tea is green."})
+
+    assert scored["scores"] == {"faithfulness": 1.0}
+
+
+def test_a_step_may_use_the_scorer_of_a_handler(
+    handler: RagMetricsCallbackHandler,
+):
+    step = score_step(live=handler.live)
+    scored = step.invoke({"question": "q", "context": ["Tea is green."], "answer": "Tea is green."})
+
+    assert scored["scores"] == {"faithfulness": 1.0}
+    assert handler.flush()
+    assert handler.means["faithfulness"] == (1.0, 1)
+
+
+def test_a_scored_chain_is_one_sample_of_a_handler(handler: RagMetricsCallbackHandler):
+    guarded(Echo()).invoke({"question": question("tea")}, {"callbacks": [handler]})
+    assert handler.flush()
+
+    (result,) = handler.results
+    assert result.sample.answer == answer("tea")
+
+
+def test_something_that_is_no_mapping_is_refused_with_the_remedy():
+    with pytest.raises(ConfigError, match="needs a mapping with question, contexts and answer, not str"):
+        score_step("faithfulness", judge="embedded").invoke("an answer")
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"), [(0.59, True), (0.6, False), (1.0, False), (None, "without value")]
+)
+def test_below_compares_strictly_and_says_what_holds_without_a_value(score: Any, expected: Any):
+    for without_value in (True, False):
+        condition = below("faithfulness", 0.6, without_value=without_value)
+        wanted = without_value if expected == "without value" else expected
+        assert condition({"scores": {"faithfulness": score}}) is wanted

@@ -1,0 +1,305 @@
+"""What an evaluation gives: a score that its record proves, or a stated reason why there is none."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from llama_index.core.evaluation import EvaluationResult
+
+from ragmetrics_core import recompute
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import (
+    AnswerCorrectness,
+    AnswerRelevance,
+    ContextPrecision,
+    Faithfulness,
+)
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_llama_index import (
+    AnswerRelevancyEvaluator,
+    Calling,
+    ContextEntityRecallEvaluator,
+    ContextPrecisionEvaluator,
+    ContextRecallEvaluator,
+    CorrectnessEvaluator,
+    EvaluationFailed,
+    FactualCorrectnessEvaluator,
+    FaithfulnessEvaluator,
+    RagMetricsEvaluator,
+    SemanticSimilarityEvaluator,
+    TracedEvaluationResult,
+)
+from tests.integrations.llama_index.fakes import CONTEXTS, FAITHFUL, HALF, QUERY, FunctionLLM, judge_llm
+
+GIVEN = {"query": QUERY, "response": HALF, "contexts": CONTEXTS}
+
+EVERY = [
+    FaithfulnessEvaluator,
+    AnswerRelevancyEvaluator,
+    CorrectnessEvaluator,
+    FactualCorrectnessEvaluator,
+    ContextPrecisionEvaluator,
+    ContextRecallEvaluator,
+    ContextEntityRecallEvaluator,
+]
+
+
+def embedded(kind: Any, **options: Any) -> RagMetricsEvaluator:
+    """An evaluator on the models that need nothing."""
+    model = {"embed_model": HashEmbedder()} if kind in (AnswerRelevancyEvaluator,) else {}
+    made: RagMetricsEvaluator = kind("embedded", **model, **options)
+    return made
+
+
+# Scores and their proof
+
+
+def test_a_score_is_the_supported_share_and_its_feedback_lists_the_verdicts():
+    # two statements, one of them in the contexts: 1/2
+    result = FaithfulnessEvaluator(judge_llm()).evaluate(**GIVEN)
+    assert (result.score, result.passing) == (0.5, False)
+    assert "1. supported: The tower is 300 m high." in result.feedback
+    assert "2. not supported: It is green." in result.feedback
+    assert "1 / 2 = 0.5" in result.feedback
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_every_score_can_be_computed_again_from_its_record(kind):
+    result = embedded(kind).evaluate(**GIVEN, reference=FAITHFUL)
+    assert not result.invalid_result, result.invalid_reason
+    assert result.record is not None
+    again = recompute(result.record)
+    assert (again.status, again.value) == ("ok", result.record.value)
+
+
+def test_a_result_as_json_can_be_read_again_and_proves_its_score():
+    result = FaithfulnessEvaluator(judge_llm()).evaluate(**GIVEN)
+
+    read = TracedEvaluationResult.model_validate_json(result.model_dump_json())
+
+    assert (read.score, read.feedback) == (result.score, result.feedback)
+    (record,) = read.records
+    assert [step.reply for step in record.generate_steps] == [
+        step.reply for step in result.records[0].generate_steps
+    ]
+    assert recompute(record).value == 0.5
+
+
+def test_a_plain_evaluation_result_of_llama_index_takes_all_but_the_records():
+    result = FaithfulnessEvaluator(judge_llm()).evaluate(**GIVEN)
+    plain = EvaluationResult(**result.model_dump())
+    assert (plain.score, plain.feedback) == (0.5, result.feedback)
+
+
+def test_passing_follows_the_threshold():
+    scores = {
+        threshold: FaithfulnessEvaluator(judge_llm(), threshold=threshold).evaluate(**GIVEN).passing
+        for threshold in (0.5, 0.51, None)
+    }
+    assert scores == {0.5: True, 0.51: False, None: None}
+
+
+def test_several_metrics_share_their_statements_and_give_the_mean():
+    judge = judge_llm()
+    metrics = ["faithfulness", "factual_correctness"]
+
+    result = RagMetricsEvaluator(metrics, judge, threshold=0.5).evaluate(**GIVEN, reference=FAITHFUL)
+
+    # faithfulness 1/2; precision 1/2 and recall 1/1: F = 2/3; the mean is 7/12
+    assert result.scores == {"faithfulness": 0.5, "factual_correctness": pytest.approx(2 / 3)}
+    assert result.score == pytest.approx(7 / 12)
+    assert result.passing is True
+    assert result.record is None
+    assert sum(f"<answer>\n{HALF}" in each and '{"statements":' in each for each in judge.asked) == 1
+
+
+def test_several_metrics_pass_only_if_each_of_them_does():
+    # 0.5 and 2/3: the mean of 0.58 would reach 0.55
+    made = RagMetricsEvaluator(["faithfulness", "factual_correctness"], judge_llm(), threshold=0.55)
+    assert made.evaluate(**GIVEN, reference=FAITHFUL).passing is False
+
+
+def test_one_missing_score_of_several_leaves_none_for_all():
+    result = RagMetricsEvaluator(["faithfulness", "factual_correctness"], judge_llm()).evaluate(**GIVEN)
+    assert (result.score, result.passing, result.invalid_result) == (None, None, True)
+    assert result.scores == {"faithfulness": 0.5, "factual_correctness": None}
+    assert result.invalid_reason == "factual_correctness: it needs reference=, the expected answer"
+
+
+# Correctness on the scale from 1 to 5
+
+
+@pytest.mark.parametrize(
+    ("response", "score", "passing"),
+    [
+        (FAITHFUL, 5.0, True),  # everything agrees: 1 + 4 · 1
+        (HALF, 1 + 4 * 2 / 3, False),  # precision 1/2, recall 1: F = 2/3
+        ("It is green.", 1.0, False),  # nothing agrees
+    ],
+)
+def test_correctness_is_one_plus_four_times_the_value_and_passes_from_four(response, score, passing):
+    result = CorrectnessEvaluator(judge_llm()).evaluate(query=QUERY, response=response, reference=FAITHFUL)
+    assert result.score == pytest.approx(score)
+    assert result.passing is passing
+    assert "1 + 4 × value" in result.feedback
+
+
+def test_correctness_from_zero_to_one_is_an_option():
+    made = CorrectnessEvaluator(judge_llm(), scale="0-1")
+    result = made.evaluate(query=QUERY, response=HALF, reference=FAITHFUL)
+    assert (result.score, result.passing) == (pytest.approx(2 / 3), False)
+
+
+def test_correctness_with_the_similarity_takes_an_embedding_model():
+    made = CorrectnessEvaluator(
+        judge_llm(), scale="0-1", embed_model=HashEmbedder(), metric=AnswerCorrectness()
+    )
+    assert made.evaluate(query=QUERY, response=FAITHFUL, reference=FAITHFUL).score == pytest.approx(1.0)
+
+
+def test_a_named_evaluator_takes_its_metric_with_other_settings():
+    made = FaithfulnessEvaluator(judge_llm(), metric=Faithfulness(granularity="sentence"))
+    result = made.evaluate(**GIVEN)
+    assert result.score == 0.5
+    assert result.records[0].signature == "faithfulness/strict.1(granularity=sentence)"
+
+
+def test_a_named_evaluator_refuses_another_metric():
+    with pytest.raises(ConfigError, match="ContextRecall"):
+        ContextRecallEvaluator(metric=ContextPrecision())
+
+
+# Nothing there
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "reason"),
+    [
+        (FaithfulnessEvaluator, {"response": FAITHFUL, "contexts": []}, "no_contexts"),
+        (FaithfulnessEvaluator, {"response": FAITHFUL}, "needs contexts="),
+        (FaithfulnessEvaluator, {"response": "", "contexts": CONTEXTS}, "no_statements"),
+        (ContextPrecisionEvaluator, {"query": QUERY, "contexts": [], "reference": "x"}, "no_contexts"),
+        (CorrectnessEvaluator, {"query": QUERY, "response": FAITHFUL}, "needs reference="),
+        (CorrectnessEvaluator, {"response": FAITHFUL, "reference": "x"}, "needs query="),
+        (FactualCorrectnessEvaluator, {"query": QUERY, "response": "", "reference": ""}, "undefined"),
+    ],
+)
+def test_where_there_is_nothing_to_judge_the_result_says_so(kind, given, reason):
+    result = embedded(kind).evaluate(**given)
+    assert (result.score, result.passing, result.invalid_result) == (None, None, True)
+    assert reason in (result.invalid_reason or "")
+
+
+def test_an_empty_answer_is_relevant_to_nothing_and_raises_nothing():
+    result = embedded(AnswerRelevancyEvaluator).evaluate(query=QUERY, response="")
+    assert (result.score is None) == result.invalid_result
+
+
+def test_an_answer_that_declines_is_evaluated_and_marked():
+    declines = "I could not find the height of the tower."
+    result = embedded(FaithfulnessEvaluator).evaluate(query=QUERY, response=declines, contexts=CONTEXTS)
+    assert not result.invalid_result
+    record = result.records[0]
+    assert record.abstained is not None
+    assert record.abstained.declined
+
+
+def test_a_text_with_half_a_character_is_a_reason_and_no_exception():
+    result = embedded(FaithfulnessEvaluator).evaluate(query=QUERY, response="\ud800", contexts=CONTEXTS)
+    assert result.invalid_result
+    assert "SampleError" in (result.invalid_reason or "")
+
+
+# Failures
+
+
+def fails(prompt: str) -> str:
+    raise RuntimeError("the judge is down")
+
+
+def test_a_judge_that_fails_is_a_reason_and_no_exception():
+    result = FaithfulnessEvaluator(FunctionLLM(fails)).evaluate(**GIVEN)
+    assert (result.score, result.passing, result.invalid_result) == (None, None, True)
+    assert "model_error" in (result.invalid_reason or "")
+    assert "the judge is down" in (result.invalid_reason or "")
+
+
+def test_a_reply_that_cannot_be_read_is_a_reason_and_no_score():
+    result = FaithfulnessEvaluator(FunctionLLM(lambda prompt: "\x00[[[")).evaluate(**GIVEN)
+    assert (result.score, result.invalid_result) == (None, True)
+    assert "parse_error" in (result.invalid_reason or "")
+
+
+def test_missing_verdicts_leave_bounds_and_no_score():
+    # the second statement never gets a verdict: 1/2 or 2/2
+    judge = ScriptedJudge(
+        {
+            "statements": {"statements": ["The tower is 300 m high.", "It is green."]},
+            "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
+        }
+    )
+    result = FaithfulnessEvaluator(judge).evaluate(**GIVEN)
+    assert (result.score, result.invalid_result) == (None, True)
+    assert "between 0.5 and 1" in (result.invalid_reason or "")
+
+
+def test_with_raise_error_a_failure_raises_and_carries_the_result():
+    made = RagMetricsEvaluator("faithfulness", FunctionLLM(fails), raise_error=True)
+    with pytest.raises(EvaluationFailed, match="the judge is down") as failed:
+        made.evaluate(**GIVEN)
+    assert failed.value.result.records[0].status == "model_error"
+
+
+def test_models_that_cannot_be_made_are_a_reason_and_are_logged(monkeypatch, caplog):
+    def no_key(settings: Any) -> Any:
+        raise ValueError("no key")
+
+    monkeypatch.setattr("llama_index.core.settings._Settings.llm", property(no_key))
+    with caplog.at_level(logging.WARNING, logger="ragmetrics.llama_index"):
+        result = FaithfulnessEvaluator().evaluate(**GIVEN)
+    assert result.invalid_reason == "ValueError: no key"
+    assert caplog.records[0].exc_info
+
+
+def test_transient_failures_are_tried_again_as_often_as_the_caller_says():
+    tried: list[str] = []
+
+    def lost(prompt: str) -> str:
+        tried.append(prompt)
+        raise ConnectionError("lost")
+
+    result = FaithfulnessEvaluator(FunctionLLM(lost), calling=Calling(attempts=1)).evaluate(**GIVEN)
+    assert result.invalid_result
+    assert len(tried) == 1
+
+
+# Models are looked up late
+
+
+def test_no_model_of_the_settings_is_looked_up_where_none_is_needed():
+    # the fixture of this folder fails the test if a default model was made
+    similarity = SemanticSimilarityEvaluator(HashEmbedder())
+    assert similarity.evaluate(response="green tower", reference="green tower").score == pytest.approx(1.0)
+    correctness = CorrectnessEvaluator(judge_llm())
+    assert correctness.evaluate(query=QUERY, response=FAITHFUL, reference=FAITHFUL).score == 5.0
+    for kind in EVERY:
+        kind()
+
+
+def test_an_evaluator_keeps_nothing_of_an_evaluation_and_serves_many_loops_at_a_time():
+    made = FaithfulnessEvaluator(judge_llm())
+
+    async def many() -> list[float | None]:
+        answers = [FAITHFUL, HALF] * 20
+        results = await asyncio.gather(*(made.aevaluate(QUERY, each, CONTEXTS) for each in answers))
+        return [result.score for result in results]
+
+    assert asyncio.run(many()) == [1.0, 0.5] * 20
+    assert asyncio.run(many()) == [1.0, 0.5] * 20
+
+
+def test_a_metric_object_with_its_own_variant_is_taken():
+    metric = AnswerRelevance(n_questions=2)
+    made = AnswerRelevancyEvaluator("embedded", embed_model=HashEmbedder(), metric=metric)
+    assert made.metrics == (metric,)

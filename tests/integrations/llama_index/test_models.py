@@ -1,0 +1,231 @@
+"""LlamaIndex models as judge and embedder."""
+
+import asyncio
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from llama_index.core import MockEmbedding
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.llms.callbacks import llm_chat_callback
+from llama_index.core.llms.mock import MockLLM
+from pydantic import PrivateAttr
+
+from ragmetrics_core import Embedder, Judge
+from ragmetrics_core.errors import ModelError, ModelOverloaded, ModelRefused, TransientModelError
+from ragmetrics_core.prompts import STATEMENTS
+from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_llama_index import LlamaIndexEmbedder, LlamaIndexJudge
+from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding
+
+
+def request(draws: int = 1) -> Generate[Any]:
+    variables = {"question": "How high?", "answer": "300 m."}
+    return Generate(
+        prompt=STATEMENTS, variables=variables, messages=STATEMENTS.render(variables), draws=draws
+    )
+
+
+def asked(llm: Any, draws: int = 1) -> list[Completion]:
+    return list(asyncio.run(LlamaIndexJudge(llm).agenerate(request(draws))))
+
+
+class ChatLLM(FunctionLLM):
+    """A chat model with an asynchronous body, as the providers' packages have."""
+
+    is_chat_model: bool = True
+    model_name: str = "chatty"
+    raw: Any = None
+    _seen: list[Any] = PrivateAttr(default_factory=list)
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(str, **settings)
+
+    @llm_chat_callback()
+    async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        self._seen.append([(each.role.value, each.content) for each in messages])
+        return ChatResponse(message=ChatMessage(role="assistant", content="a reply"), raw=self.raw)
+
+
+def test_both_are_what_the_core_asks_for():
+    assert isinstance(LlamaIndexJudge(MockLLM()), Judge)
+    assert isinstance(LlamaIndexEmbedder(MockEmbedding(embed_dim=3)), Embedder)
+
+
+def test_a_chat_model_gets_system_and_user_message():
+    llm = ChatLLM()
+    assert asked(llm) == [Completion(text="a reply", model="chatty")]
+    system, user = request().messages
+    assert llm._seen == [[("system", system.content), ("user", user.content)]]
+
+
+def test_a_completion_model_gets_the_prompt_that_its_own_format_makes():
+    llm = FunctionLLM(
+        lambda prompt: "a reply", messages_to_prompt=lambda messages: f"{len(messages)} messages"
+    )
+    assert asked(llm) == [Completion(text="a reply", model="function")]
+    assert llm.asked == ["2 messages"]
+
+
+def test_each_draw_is_a_call_of_its_own():
+    llm = FunctionLLM(lambda prompt: "a reply")
+    assert len(asked(llm, draws=3)) == 3
+    assert len(llm.asked) == 3
+
+
+@pytest.mark.parametrize("is_chat_model", [False, True])
+def test_a_model_that_is_synchronous_inside_does_not_hold_up_the_loop(is_chat_model):
+    answered = threading.Event()
+
+    def waits(prompt: str) -> str:
+        assert answered.wait(10), "the loop stood still while the model was asked"
+        return "a reply"
+
+    async def main() -> list[Completion]:
+        asking = asyncio.create_task(
+            LlamaIndexJudge(FunctionLLM(waits, is_chat_model=is_chat_model)).agenerate(request())
+        )
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        answered.set()
+        return list(await asking)
+
+    assert [each.text for each in asyncio.run(main())] == ["a reply"]
+
+
+def test_tokens_and_the_reason_for_the_end_are_kept_where_the_provider_tells_them():
+    choice = SimpleNamespace(finish_reason="length")
+    usage = SimpleNamespace(prompt_tokens=7, completion_tokens=3)
+    raw = SimpleNamespace(model="large-1", usage=usage, choices=[choice])
+    (reply,) = asked(ChatLLM(raw=raw))
+    assert reply == Completion("a reply", "large-1", Usage(7, 3), "length")
+
+
+def test_other_providers_names_are_understood():
+    raw = {"usage": {"input_tokens": 7, "output_tokens": 3}, "stop_reason": "max_tokens"}
+    (reply,) = asked(ChatLLM(raw=raw))
+    assert (reply.usage, reply.finish_reason) == (Usage(7, 3), "length")
+
+
+def test_an_empty_reply_is_an_empty_text():
+    class Silent(ChatLLM):
+        async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+            return ChatResponse(message=ChatMessage(role="assistant", blocks=[]))
+
+    assert asked(Silent())[0].text == ""
+
+
+class HttpError(Exception):
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.status_code = status
+
+
+class APIConnectionError(Exception):
+    """As providers' clients name it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (HttpError(429), ModelOverloaded),
+        (HttpError(500), TransientModelError),
+        (HttpError(401), ModelRefused),
+        (ConnectionError("lost"), TransientModelError),
+        (APIConnectionError("lost"), TransientModelError),
+        (TimeoutError("late"), TransientModelError),
+        (ValueError("odd"), ModelError),
+        (ModelRefused("no"), ModelRefused),
+    ],
+)
+def test_a_failure_says_whether_it_may_pass(error, kind):
+    def fails(prompt: str) -> str:
+        raise error
+
+    with pytest.raises(ModelError) as failed:
+        asked(FunctionLLM(fails))
+    assert type(failed.value) is kind
+    assert str(error) in str(failed.value)
+
+
+def test_the_identity_names_class_model_and_settings_and_no_key():
+    class Provider(FunctionLLM):
+        temperature: float = 0.1
+        api_key: str = "secret"
+
+    identity = LlamaIndexJudge(Provider(str)).identity
+    assert "Provider:function" in identity
+    assert '"temperature":0.1' in identity
+    assert "secret" not in identity
+    assert identity != LlamaIndexJudge(Provider(str, temperature=0.2)).identity
+    assert LlamaIndexJudge(Provider(str), name="mine").identity == "mine"
+
+
+# Embedders
+
+
+def embedded(model: Any, texts: list[str]) -> Any:
+    return asyncio.run(LlamaIndexEmbedder(model).aembed(texts))
+
+
+class AsyncEmbedding(WordEmbedding):
+    """Has an asynchronous body of its own; the synchronous one must not be used."""
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return [float(len(text)), 1.0]
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        raise AssertionError("asked synchronously")
+
+
+def test_there_is_a_row_for_each_text_in_their_order():
+    texts = [f"word{number}" for number in range(25)]  # more than one batch of 10
+    rows = embedded(WordEmbedding(), texts)
+    expected = [WordEmbedding()._get_text_embedding(text) for text in texts]
+    assert np.array_equal(rows, expected)
+
+
+def test_an_asynchronous_embedding_model_is_asked_asynchronously():
+    assert embedded(AsyncEmbedding(), ["a", "bcd"]).tolist() == [[1.0, 1.0], [3.0, 1.0]]
+
+
+def test_a_synchronous_embedding_model_does_not_hold_up_the_loop():
+    answered = threading.Event()
+
+    class Waiting(WordEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            assert answered.wait(10), "the loop stood still while the model was asked"
+            return [1.0]
+
+    async def main() -> Any:
+        asking = asyncio.create_task(LlamaIndexEmbedder(Waiting()).aembed(["a"]))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        answered.set()
+        return await asking
+
+    assert asyncio.run(main()).tolist() == [[1.0]]
+
+
+def test_a_failing_embedding_model_is_a_model_error():
+    class Failing(WordEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            raise ConnectionError("lost")
+
+    with pytest.raises(TransientModelError, match="lost"):
+        embedded(Failing(), ["a"])
+
+
+def test_the_embedders_identity_names_class_and_model():
+    identity = LlamaIndexEmbedder(WordEmbedding(model_name="words-1")).identity
+    assert identity.endswith("WordEmbedding:words-1")
+
+
+def test_a_completion_that_is_no_text_is_not_hidden():
+    class Odd(FunctionLLM):
+        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
+            return CompletionResponse(text="", additional_kwargs={"prompt_tokens": 1, "completion_tokens": 0})
+
+    assert asked(Odd(str)) == [Completion(text="", model="function", usage=Usage(1, 0))]

@@ -1,0 +1,150 @@
+"""A small application with a small adapter: what the shared suite is tried on, and how an adapter looks."""
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+from ragmetrics_core import Sample
+from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, Skip, is_judging
+from tests.live.suite import App, Ending, answer_to, contexts_for, pieces_of
+
+# More than the 200 of the suite that are open at the same time.
+MAX_ROOTS = 250
+
+
+class Hooks:
+    """What the application calls as it runs: begin, retrieved, end and failed, by the ids of its runs."""
+
+    def __init__(self, scorer: LiveScorer) -> None:
+        self.scorer = scorer
+        self.open = Collector(max_roots=MAX_ROOTS)
+
+    def begin(self, run: int, parent: int | None, given: Any) -> None:
+        if is_judging():
+            return
+        try:
+            self.open.start(run, parent, {"given": given})
+        except Exception as error:  # the boundary to the host
+            self.scorer.hook_failed(error)
+
+    def retrieved(self, run: int, documents: list[Any]) -> None:
+        if is_judging():
+            return
+        try:
+            node = self.open.get(run)
+            if node is not None:
+                node.payload["documents"] = documents
+            self.open.end(run)
+        except Exception as error:  # the boundary to the host
+            self.scorer.hook_failed(error)
+
+    def end(self, run: int, answer: Any) -> None:
+        if is_judging():
+            return
+        try:
+            root = self.open.end(run)
+            if root is not None:
+                given = root.payload["given"]
+                capture = Capture(
+                    translate=sample_of, name="fake", question=given, answer=answer, data={"root": root}
+                )
+                self.scorer.submit(capture)
+        except Exception as error:  # the boundary to the host
+            self.scorer.hook_failed(error)
+
+    def failed(self, run: int) -> None:
+        if is_judging():
+            return
+        try:
+            if self.open.end(run) is not None:
+                self.scorer.skip("failed")
+        except Exception as error:  # the boundary to the host
+            self.scorer.hook_failed(error)
+
+
+def sample_of(capture: Capture) -> Sample:
+    """The sample of a root: its retrievals, in order."""
+    root: Node = capture.data["root"]
+    found = [node.payload["documents"] for node in root.walk() if "documents" in node.payload]
+    if not found:
+        raise Skip("no_retrieval")
+    contexts = tuple(str(document) for documents in found for document in documents)
+    return Sample(question=str(capture.question), contexts=contexts, answer="".join(capture.answer))
+
+
+class FakeApp:
+    """Retrieves and answers; tells its hooks."""
+
+    most_held = MAX_ROOTS * 2
+
+    def __init__(self, scorer: LiveScorer) -> None:
+        self.scorer = scorer
+        self.hooks = Hooks(scorer)
+        self._ids = count()
+
+    def ask(self, question: str) -> str:
+        run = self._begin(question)
+        try:
+            self._retrieve(run, question)
+            answer = answer_to(question)
+        except BaseException:
+            self.hooks.failed(run)
+            raise
+        self.hooks.end(run, answer)
+        return answer
+
+    async def aask(self, question: str) -> str:
+        run = self._begin(question)
+        try:
+            await asyncio.sleep(0)
+            self._retrieve(run, question)
+            await asyncio.sleep(0)
+            answer = answer_to(question)
+        except BaseException:
+            self.hooks.failed(run)
+            raise
+        self.hooks.end(run, answer)
+        return answer
+
+    def stream(self, question: str) -> Iterator[str]:
+        run = self._begin(question)
+        told = []
+        try:
+            self._retrieve(run, question)
+            for piece in pieces_of(answer_to(question)):
+                told.append(piece)
+                yield piece
+        except BaseException:
+            self.hooks.failed(run)
+            raise
+        self.hooks.end(run, told)
+
+    def root(self, number: int, ending: Ending) -> None:
+        question = f"question {number}"
+        run = self._begin(question)
+        self._retrieve(run, question)
+        if ending == "answered":
+            self.hooks.end(run, "answer")
+        elif ending == "failed":
+            self.hooks.failed(run)
+
+    def held(self) -> int:
+        return len(self.hooks.open)
+
+    def close(self) -> None:
+        self.scorer.close()
+
+    def _begin(self, question: str) -> int:
+        run = next(self._ids)
+        self.hooks.begin(run, None, question)
+        return run
+
+    def _retrieve(self, run: int, question: str) -> None:
+        step = next(self._ids)
+        self.hooks.begin(step, run, question)
+        self.hooks.retrieved(step, contexts_for(question))
+
+
+def make_app(**options: Any) -> App:
+    return FakeApp(LiveScorer("faithfulness", **options))
