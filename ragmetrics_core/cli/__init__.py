@@ -25,7 +25,10 @@ def main() -> NoReturn:
         sys.exit(_without_extra())
     except KeyboardInterrupt:
         sys.exit(130)
-    app()
+    try:
+        app()
+    except KeyboardInterrupt:  # before the command began; from then on it says so itself
+        sys.exit(130)
     sys.exit(0)
 
 

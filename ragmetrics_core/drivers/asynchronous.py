@@ -1,6 +1,7 @@
 """The asynchronous driver: answers requests by asking the models, many at a time."""
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -172,7 +173,7 @@ async def measure_sample(
     shared = _Shared(calls)
     interpreters = [_Live(sample, segments=segments, shared=shared) for _ in metrics]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
-    records = [await walks[0]] if len(walks) == 1 else await asyncio.gather(*walks)
+    records = [await walks[0]] if len(walks) == 1 else await _together(walks)
     for each in interpreters:
         prompts.update(each.prompts)
     return records
@@ -253,7 +254,23 @@ class _Live(Interpreter):
         return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
-        return await asyncio.gather(*(_settled(branch) for branch in branches))
+        try:
+            return await _together([_settled(branch) for branch in branches])
+        finally:
+            for branch in branches:
+                # One that was cancelled before it began would complain that nobody awaited it.
+                if inspect.getcoroutinestate(branch) == inspect.CORO_CREATED:
+                    branch.close()
+
+
+async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 async def _settled(branch: Coroutine[Any, Any, Any]) -> Any:

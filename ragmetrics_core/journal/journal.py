@@ -307,6 +307,8 @@ class Journal:
                 return  # `close` commits the rest
             # Cleared before the batch is taken: what is put from now on is in it, or wakes again.
             self._wake.clear()
+            if self._closing.is_set():
+                return  # `close` came in between, and its wake-up was cleared with the others
             self._commit()
 
     def _commit(self) -> None:

@@ -248,6 +248,10 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         after = headers.get("retry-after", "")
         if after.replace(".", "", 1).isdecimal():
             return float(after)
-        return max(0.0, email.utils.parsedate_to_datetime(after).timestamp() - time.time())
+        until = email.utils.parsedate_to_datetime(after).timestamp()
+        # The server's clock says how long that is, as far as it is told: ours may be wrong, and may jump.
+        sent = headers.get("date")
+        now = email.utils.parsedate_to_datetime(sent).timestamp() if sent else time.time()
+        return max(0.0, until - now)
     except ValueError:
         return None

@@ -27,6 +27,8 @@ from ragmetrics_core.sample import Sample
 __all__ = ["Folder", "Key", "Manifest", "MetricEntry", "manifest_in"]
 
 SCHEMA = 1
+# A manifest that is being written.
+SCRATCH = "manifest.json.new"
 
 
 class MetricEntry(BaseModel):
@@ -159,7 +161,7 @@ class Folder:
         if self.path is None:
             return
         text = manifest.model_dump_json(by_alias=True, indent=2)
-        scratch = self.path / "manifest.json.new"
+        scratch = self.path / SCRATCH
         try:
             scratch.write_text(text + "\n", encoding="utf-8")
             os.replace(scratch, self.path / "manifest.json")
@@ -350,8 +352,9 @@ def _holds_run(path: Path) -> bool:
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether a folder holds nothing but what a lock leaves there."""
-    return all(entry.name in FolderLock.FILES for entry in path.iterdir())
+    """Whether a folder holds nothing but what a lock, and a run that ended as it began, leave there."""
+    lock, _ = FolderLock.FILES
+    return all(entry.name.startswith(lock) or entry.name == SCRATCH for entry in path.iterdir())
 
 
 def _clear(path: Path) -> None:

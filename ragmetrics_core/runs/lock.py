@@ -103,8 +103,12 @@ def _note_holder(file: Path) -> None:
         "since": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
     }
     scratch = file.with_name(f"{file.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(holder) + "\n", encoding="utf-8")
-    os.replace(scratch, file)
+    try:
+        scratch.write_text(json.dumps(holder) + "\n", encoding="utf-8")
+        os.replace(scratch, file)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 def _holder(file: Path) -> str:

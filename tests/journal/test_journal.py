@@ -364,3 +364,22 @@ def test_what_is_absorbed_must_exist(tmp_path: Path):
     with Journal() as journal, pytest.raises(RecordError, match=r"nothing.*No such file"):
         journal.absorb(tmp_path / "nothing")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_closing_just_when_a_commit_begins_does_not_wait_for_ever(tmp_path: Path):
+    with Journal(tmp_path / "j") as journal:
+
+        class ClosedMeanwhile(threading.Event):
+            """`close` comes between the end of the wait for more and the clearing of the wake-ups."""
+
+            def clear(self) -> None:
+                journal._closing.set()
+                self.set()
+                super().clear()
+
+        journal._wake = ClosedMeanwhile()
+        journal.put(call_address("model", "question"), b"answer", identity="model")
+        assert journal._thread is not None
+        journal._thread.join(20)
+        assert not journal._thread.is_alive()
+        journal._closing.clear()  # so that `close` does its work
