@@ -6,12 +6,14 @@ import inspect
 import pytest
 
 from ragmetrics_core import scoring
-from ragmetrics_core.scoring import claims, ranking, similarity, spread
+from ragmetrics_core.scoring import claims, ranking, retrieval, similarity, spread
 
 FORMULAS = [value for name in scoring.__all__ if inspect.isfunction(value := getattr(scoring, name))]
 
 
-@pytest.mark.parametrize("module", [claims, ranking, similarity, spread], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [claims, ranking, retrieval, similarity, spread], ids=lambda it: it.__name__
+)
 def test_the_examples_in_the_docstrings_are_true(module):
     results = doctest.testmod(module)
     assert results.attempted > 0
@@ -26,6 +28,5 @@ def test_every_formula_states_its_math_range_undefined_cases_source_and_an_examp
 
 
 def test_every_formula_of_the_modules_is_exported():
-    assert (
-        sorted([*claims.__all__, *ranking.__all__, *similarity.__all__, *spread.__all__]) == scoring.__all__
-    )
+    modules = claims, ranking, retrieval, similarity, spread
+    assert sorted(name for module in modules for name in module.__all__) == scoring.__all__
