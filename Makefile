@@ -30,11 +30,12 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
 	$(BIN)/python -m pytest $(ARGS)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types and layers
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics.md
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/metrics.py --check
 
 check: lint test ## everything that must hold before a change lands: lint and test
 

@@ -3,22 +3,38 @@
 Each is a generator to be used with `yield from`; the type checker knows what it gives back.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import fsum
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
-from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, VerdictList, align, locate
+from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, Rating, VerdictList, align, locate
 from ragmetrics_core.prompts import Item, Prompt
-from ragmetrics_core.protocol import Compare, Fork, Generate, Part, Rate, Reply, Review, Segment, Steps
+from ragmetrics_core.protocol import (
+    Compare,
+    Count,
+    Fork,
+    Generate,
+    Part,
+    Rate,
+    Reply,
+    Review,
+    Segment,
+    Steps,
+)
 
 __all__ = [
     "ask",
     "ask_draws",
     "ask_each",
+    "ask_ratings",
     "ask_votes",
+    "count",
     "part",
     "rate",
+    "rate_shares",
     "review",
     "similar",
     "split",
@@ -75,6 +91,7 @@ def ask_each(
     labels: Labels = SUPPORTED,
     source: str = "contexts",
     size: int = 20,
+    first: int = 1,
     **variables: object,
 ) -> Steps[Judged]:
     """Number the items and ask for a verdict on each; numbers left out are asked for once more.
@@ -89,6 +106,7 @@ def ask_each(
         labels: what a positive and a negative verdict are called.
         source: the variable in which quoted evidence is looked up.
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
+        first: which of the sample's chunks is the first one shown, where only some are.
         variables: the prompt's other variables.
 
     Raises:
@@ -104,9 +122,31 @@ def ask_each(
         raise StepFailed("parse_error", f"{prompt.id}: no verdict could be read from the reply")
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
-    decisions = [_decision(text, found.get(number), source, texts) for number, text in numbered]
+    decisions = [_decision(text, found.get(number), source, texts, first) for number, text in numbered]
     dropped = [text for answer in answers for text in answer.dropped]
     return (yield from review(decisions, about=about, labels=labels, dropped=dropped))
+
+
+def ask_ratings(
+    *asked: tuple[Prompt[Rating], Mapping[str, object]], allowed: Callable[[float], bool]
+) -> Steps[tuple[float | None, ...]]:
+    """Ask for ratings side by side; None where no reply holds one that the scale has.
+
+    Where the run asks several times or several judges, a rating is the mean of those that count.
+
+    Args:
+        asked: a prompt with its variables for each rating.
+        allowed: whether a number is on the scale; any other is no rating, and is never clipped into one.
+
+    Raises:
+        StepFailed: not one rating could be read.
+    """
+    ratings: tuple[float | None, ...] = yield from together(
+        *(_rating(prompt, variables, allowed) for prompt, variables in asked)
+    )
+    if asked and not any(rating is not None for rating in ratings):
+        raise StepFailed("parse_error", f"{asked[0][0].id}: no rating on the scale could be read")
+    return ratings
 
 
 def review(
@@ -134,6 +174,27 @@ def rate(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
     """The scorer's number for each pair of texts."""
     numbers: tuple[float, ...] = yield Rate(tuple(pairs))
     return numbers
+
+
+def rate_shares(pairs: Sequence[tuple[str, str]]) -> Steps[tuple[float, ...]]:
+    """The scorer's number for each pair of texts, where it must be one from 0 to 1.
+
+    Raises:
+        StepFailed: a number lies outside: the scorer is of another kind than the metric needs.
+    """
+    numbers = yield from rate(pairs)
+    outside = next((number for number in numbers if not 0 <= number <= 1), None)
+    if outside is not None:
+        raise StepFailed("model_error", f"the scorer gave {outside:g}, which is not from 0 to 1")
+    return numbers
+
+
+def count(
+    procedure: str, answer: str, references: Sequence[str], **settings: object
+) -> Steps[Mapping[str, tuple[int, ...]]]:
+    """What a library counts in an answer and its references; the counts are kept in the record."""
+    counts: Mapping[str, tuple[int, ...]] = yield Count(procedure, answer, tuple(references), settings)
+    return counts
 
 
 def split(text: str) -> Steps[tuple[str, ...]]:
@@ -210,6 +271,17 @@ def _decided(verdicts: Sequence[NumberedVerdict]) -> _Decided:
     return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes)
 
 
+def _rating(
+    prompt: Prompt[Rating], variables: Mapping[str, object], allowed: Callable[[float], bool]
+) -> Steps[float | None]:
+    replies: tuple[Reply[Rating], ...] = yield Generate(
+        prompt=prompt, variables=variables, hints=_hints(variables), votes=True
+    )
+    read = [reply.reading.value for reply in replies if not reply.cut]
+    ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
+    return fsum(ratings) / len(ratings) if ratings else None
+
+
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     if reply.cut:
         raise StepFailed("parse_error", f"{prompt.id}: the reply was cut by the model's length limit")
@@ -218,11 +290,16 @@ def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     return reply.reading.value
 
 
-def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[str]) -> Decision:
+def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[str], first: int) -> Decision:
     if decided is None:
         return Decision(text, None)
     found, votes = decided
-    evidence = [Evidence(quote=quote, source=source, span=locate(quote, shown)) for quote in found.evidence]
+    evidence = []
+    for quote in found.evidence:
+        span = locate(quote, shown)
+        if span is not None and first > 1:
+            span = replace(span, chunk=span.chunk + first - 1)
+        evidence.append(Evidence(quote=quote, source=source, span=span))
     return Decision(text, found.supported, found.reason, tuple(evidence), votes=votes)
 
 

@@ -33,6 +33,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "reference_contexts": ("reference_contexts",),
     "context_ids": ("context_ids", "retrieved_context_ids", "retrieved_ids"),
     "reference_context_ids": ("reference_context_ids", "expected_ids"),
+    "reference_context_grades": ("reference_context_grades", "relevance_grades"),
     "history": ("history", "chat_history"),
     "language": ("language",),
     "labels": ("labels",),
@@ -141,12 +142,16 @@ def _plain(value: object) -> object:
     return None if type(value).__name__ in {"NAType", "NaTType"} else value
 
 
-def _field(name: str, column: str, value: object) -> str | tuple[str, ...] | tuple[dict[str, str], ...]:
+def _field(
+    name: str, column: str, value: object
+) -> str | tuple[str, ...] | tuple[float, ...] | tuple[dict[str, str], ...]:
     """The value of one field, from a cell that is not absent."""
     if name == "id":
         return _identifier(repr(column), value)
     if name == "history":
         return _turns(column, value)
+    if name == "reference_context_grades":
+        return _grades(column, value)
     if name in _TEXT_FIELDS:
         return _text(repr(column), value)
     items = _decoded(value) if isinstance(value, str) else value
@@ -183,6 +188,21 @@ def _passage(what: str, value: object) -> str:
             raise SampleError(f"{what} has no text under any of {', '.join(_DOCUMENT_KEYS)}")
         value = value[key]
     return _text(what, value)
+
+
+def _grades(column: str, value: object) -> tuple[float, ...]:
+    """Finite numbers, also as a JSON list that was written as text."""
+    items = value
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            items = json.loads(value)
+    numbers = [_plain(item) for item in items] if isinstance(items, list | tuple) else [items]
+    if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
+        raise SampleError(f"{column!r} must be a list of numbers, got {shown(value)}")
+    grades = tuple(float(each) for each in numbers if isinstance(each, int | float))
+    if not all(map(math.isfinite, grades)):
+        raise SampleError(f"{column!r} must hold finite numbers, got {shown(value)}")
+    return grades
 
 
 def _decoded(text: str) -> list[str]:

@@ -7,6 +7,7 @@ A metric is a generator: it yields requests and receives typed answers. It never
 | `Generate` | one or more replies of the judge           | a tuple of `Reply`, one for each draw |
 | `Compare`  | cosines between an anchor and some texts   | a tuple of `float | None`            |
 | `Rate`     | a scorer's numbers for pairs of texts      | a tuple of `float`                   |
+| `Count`    | what a library counts in texts             | counts by name, each a tuple of `int` |
 | `Segment`  | the sentences of a text                    | a tuple of `str`                     |
 | `Review`   | the verdicts that count                    | `Judged`                             |
 | `Part`     | another metric's measurement of the sample | `Measurement`                        |
@@ -27,6 +28,7 @@ from ragmetrics_core.prompts import Message, Prompt
 __all__ = [
     "Compare",
     "Completion",
+    "Count",
     "Embedder",
     "Fork",
     "Generate",
@@ -123,6 +125,26 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """Ask for what a library counts in an answer and its references; no model is involved.
+
+    The counts become part of the record, with the library's version and settings, so that the score can be
+    derived again without the library.
+
+    Attributes:
+        procedure: what is counted: "bleu", "chrf", "rouge" or "meteor".
+        answer: the text under test.
+        references: the texts that it is compared with.
+        settings: settings of the procedure, by name.
+    """
+
+    procedure: str
+    answer: str
+    references: tuple[str, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """Ask for the sentences of a text; the split becomes part of the record."""
 
@@ -163,7 +185,7 @@ class Fork:
     branches: tuple["Steps[Any]", ...]
 
 
-Request = Generate[Any] | Compare | Rate | Segment | Review | Part | Fork
+Request = Generate[Any] | Compare | Rate | Count | Segment | Review | Part | Fork
 Steps = Generator[Request, Any, T]
 
 

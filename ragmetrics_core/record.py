@@ -21,6 +21,7 @@ __all__ = [
     "Abstained",
     "CompareStep",
     "Correction",
+    "CountStep",
     "GenerateStep",
     "PartResult",
     "RateStep",
@@ -111,8 +112,29 @@ class RateStep(_Stored):
     ratings: tuple[float, ...]
 
 
+class CountStep(_Stored):
+    """What a library counted in an answer and its references.
+
+    Attributes:
+        path: the step's place in the measurement.
+        procedure: what was counted: "bleu", "chrf", "rouge" or "meteor".
+        made_by: the library with its version and settings, in its own notation where it has one.
+        text_digests: digests of the answer and the references.
+        counts: the counts, by name.
+    """
+
+    kind: Literal["count"] = "count"
+    path: str
+    procedure: str
+    made_by: str
+    text_digests: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]]
+
+
 # Written as the step that it is: a union would try its members, which takes twice as long.
-Step = SerializeAsAny[Annotated[GenerateStep | CompareStep | RateStep, Field(discriminator="kind")]]
+Step = SerializeAsAny[
+    Annotated[GenerateStep | CompareStep | RateStep | CountStep, Field(discriminator="kind")]
+]
 
 
 class Correction(_Stored):
@@ -241,6 +263,14 @@ class Record(_Stored):
     def generate_steps(self) -> Iterator[GenerateStep]:
         """The steps that asked the judge."""
         return (step for step in self.steps if isinstance(step, GenerateStep))
+
+    @property
+    def ratings(self) -> Iterator[tuple[float, str]]:
+        """The ratings that were read, in the order of their steps, each with the judge's reason."""
+        for step in self.generate_steps:
+            value = step.value if isinstance(step.value, dict) else {}
+            if isinstance(rating := value.get("rating"), int | float):
+                yield float(rating), str(value.get("reason") or "")
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Record":

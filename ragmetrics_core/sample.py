@@ -15,18 +15,22 @@ from ragmetrics_core.errors import SampleError
 
 __all__ = [
     "Answered",
+    "Asked",
     "Attributed",
     "Compared",
     "Complete",
     "Grounded",
     "Label",
     "MissingField",
+    "RankedIds",
+    "RankedTexts",
     "Referenced",
     "ReferencedContexts",
     "Retrieved",
     "Sample",
     "Turn",
     "View",
+    "Worded",
 ]
 
 
@@ -67,6 +71,8 @@ class Sample(BaseModel):
         reference_contexts: the chunks that should have been retrieved.
         context_ids: ids of the retrieved chunks in rank order.
         reference_context_ids: ids of the chunks that should have been retrieved.
+        reference_context_grades: how relevant each of these is, 1 where none are given; they belong to
+            `reference_context_ids`, or to `reference_contexts` where there are no ids. 0 or below is "not".
         history: the conversation before the question.
         language: language of the sample, as a tag such as "en" or "de".
         labels: everything else that is known about the sample, for the study; no part of the content.
@@ -83,6 +89,7 @@ class Sample(BaseModel):
     reference_contexts: tuple[str, ...] | None = None
     context_ids: tuple[str, ...] | None = None
     reference_context_ids: tuple[str, ...] | None = None
+    reference_context_grades: tuple[float, ...] | None = None
     history: tuple[Turn, ...] | None = None
     language: str | None = None
     labels: dict[str, Label] = {}
@@ -94,6 +101,13 @@ class Sample(BaseModel):
             self.model_dump_json()
         except PydanticSerializationError:
             raise ValueError("a text is not valid Unicode: it holds half a character") from None
+        if self.reference_context_grades is not None:
+            graded = self.reference_context_ids or self.reference_contexts or ()
+            if len(graded) != len(self.reference_context_grades):
+                raise SampleError(
+                    f"reference_context_grades has {len(self.reference_context_grades)} grades "
+                    f"for {len(graded)} relevant chunks"
+                )
         if self.reference is None and self.references:
             self._fill("reference", self.references[0])
         if not self.id:
@@ -195,7 +209,10 @@ class Sample(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a metric needs of a sample; the fields of a view are never None, except the language."""
+    """What a metric needs of a sample.
+
+    A field without a default is needed and never None. One with a default is taken where the sample has it.
+    """
 
     language: str | None = field(default=None, kw_only=True)
 
@@ -204,6 +221,12 @@ class View:
     def required(cls) -> tuple[str, ...]:
         """Names of the sample's fields that the view cannot do without."""
         return tuple(item.name for item in fields(cls) if item.default is MISSING)
+
+    @classmethod
+    @cache
+    def optional(cls) -> tuple[str, ...]:
+        """Names of the fields that it takes where the sample has them; among them is the language."""
+        return tuple(item.name for item in fields(cls) if item.default is not MISSING)
 
     @classmethod
     def of(cls, sample: Sample) -> Self:
@@ -216,7 +239,10 @@ class View:
         for name, value in values.items():
             if value is None:
                 raise MissingField(name)
-        return cls(**values, language=sample.language)
+        for name in cls.optional():
+            if (value := getattr(sample, name)) is not None:
+                values[name] = value
+        return cls(**values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +312,40 @@ class Complete(View):
     answer: str
     contexts: tuple[str, ...]
     reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worded(View):
+    """An answer and the expected answers, of which `reference` is the first."""
+
+    answer: str
+    reference: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(View):
+    """A question, its answer and the expected answers, of which `reference` is the first."""
+
+    question: str
+    answer: str
+    reference: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedIds(View):
+    """The ids of what was retrieved, in rank order, and of what is relevant."""
+
+    context_ids: tuple[str, ...]
+    reference_context_ids: tuple[str, ...]
+    reference_context_grades: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTexts(View):
+    """The retrieved chunks, in rank order, and those that are relevant."""
+
+    contexts: tuple[str, ...]
+    reference_contexts: tuple[str, ...]
+    reference_context_grades: tuple[float, ...] | None = None

@@ -73,6 +73,7 @@ class Score:
             for evidence in verdict.evidence:
                 where = f"chunk {evidence.span.chunk}" if evidence.span else "found nowhere"
                 lines.append(f"     “{evidence.quote}” ({where})")
+        lines += [f"  rated {rating:g}: {reason or 'no reason given'}" for rating, reason in record.ratings]
         lines += [f"  not counted: {note}" for note in record.notes]
         if record.abstained and record.abstained.declined:
             lines.append(f"  the answer declines: {record.abstained.reason or 'no reason given'}")

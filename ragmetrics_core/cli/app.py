@@ -21,6 +21,7 @@ from ragmetrics_core.cli.plan import plan
 from ragmetrics_core.cli.runs import runs
 from ragmetrics_core.cli.screen import write_anything
 from ragmetrics_core.cli.show import show
+from ragmetrics_core.cli.study import study
 from ragmetrics_core.cli.verdicts import verdicts
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
 from ragmetrics_core.report.terminal import visible
@@ -94,6 +95,7 @@ for command in (evaluate, plan, show, audit, verdicts, diff, correct, runs, merg
     app.command(no_args_is_help=False)(command)
 app.add_typer(batch, name="batch")
 app.add_typer(cache, name="cache")
+app.add_typer(study, name="study")
 
 
 @app.callback()

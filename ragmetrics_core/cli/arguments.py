@@ -1,6 +1,9 @@
 """What several commands take: a run, a sample, data and how it is to be evaluated."""
 
+import re
+import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -8,8 +11,8 @@ import typer
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
-from ragmetrics_core.models import as_embedder, as_judge
-from ragmetrics_core.protocol import Embedder, Judge
+from ragmetrics_core.models import as_embedder, as_judge, as_scorer
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
 __all__ = [
     "Cache",
@@ -26,8 +29,10 @@ __all__ = [
     "Repeats",
     "RunFolder",
     "SampleId",
+    "ScorerName",
     "VariantName",
     "choose",
+    "own_metric",
 ]
 
 DEFAULT = "embedded"
@@ -44,7 +49,8 @@ MetricNames = Annotated[
     str | None,
     typer.Option(
         "--metrics",
-        help="Names: faithfulness,context_recall/ragas-0.4. Without it: the recommended two.",
+        help="Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of "
+        "your own. Without it: the recommended two.",
     ),
 ]
 JudgeNames = Annotated[
@@ -57,6 +63,10 @@ JudgeNames = Annotated[
 ]
 EmbedderName = Annotated[
     str | None, typer.Option("--embedder", help="embedded or openai:MODEL. Without it: embedded, if needed.")
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub."),
 ]
 VariantName = Annotated[
     str | None,
@@ -92,10 +102,15 @@ class Chosen(NamedTuple):
     metrics: tuple[Metric[Any], ...] | None
     judges: tuple[Judge, ...]
     embedder: Embedder | None
+    scorer: Scorer | None = None
 
 
 def choose(
-    metrics: str | None, variant: str | None, judges: Sequence[str] | None, embedder: str | None
+    metrics: str | None,
+    variant: str | None,
+    judges: Sequence[str] | None,
+    embedder: str | None,
+    scorer: str | None = None,
 ) -> Chosen:
     """The metrics and models of these names; those that nothing needs are left out.
 
@@ -106,17 +121,43 @@ def choose(
     needs = frozenset().union(*(metric.needs for metric in chosen)) if chosen else frozenset({"judge"})
     names = judges or ([DEFAULT] if "judge" in needs else [])
     embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
-    return Chosen(chosen, tuple(map(as_judge, names)), embedding)
+    return Chosen(chosen, tuple(map(as_judge, names)), embedding, as_scorer(scorer) if scorer else None)
 
 
 def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:
     """The metrics that were named; None for the recommended ones, which the samples decide."""
     if names is None and variant is None:
         return None
-    named = [name.strip() for name in (names or "recommended").split(",") if name.strip()]
+    # a comma between brackets is one of a metric's settings: ndcg(k=10,gain=exponential)
+    listed = re.split(r",(?![^()]*\))", names or "recommended")
+    named = [name.strip() for name in listed if name.strip()]
     if not named:
         raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
-    if variant is None:
-        return resolve(named)
     spread = [each for name in named for each in (RECOMMENDED if name == "recommended" else (name,))]
-    return resolve([get(name) if "/" in name else get(name, variant=variant) for name in spread])
+    return resolve([_metric(name, variant) for name in spread])
+
+
+def _metric(name: str, variant: str | None) -> Metric[Any]:
+    """A metric of the catalogue, or of the user's own module: `my_metrics:Politeness`."""
+    if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", name):
+        return own_metric(name)
+    return get(name) if "/" in name else get(name, variant=variant)
+
+
+def own_metric(name: str) -> Metric[Any]:
+    """The metric that a module of the user has, by `module:name`; the working folder is looked in too.
+
+    Raises:
+        ConfigError: there is no such module, or what it has of that name is no metric.
+    """
+    module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ConfigError(f"there is no metric {name!r}: {error}") from error
+    metric = found() if isinstance(found, type) and issubclass(found, Metric) else found
+    if not isinstance(metric, Metric):
+        raise ConfigError(f"{name!r} is no metric, but a {type(found).__name__}")
+    return metric

@@ -16,6 +16,7 @@ from ragmetrics_core.cli.arguments import (
     PromptFolder,
     Repeats,
     RunFolder,
+    ScorerName,
     VariantName,
     choose,
 )
@@ -41,6 +42,7 @@ def export(
     metrics: MetricNames = None,
     judge: JudgeNames = None,
     embedder: EmbedderName = None,
+    scorer: ScorerName = None,
     variant: VariantName = None,
     prompts: PromptFolder = None,
     cache: Cache = None,
@@ -52,7 +54,7 @@ def export(
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
     """
-    chosen = choose(metrics, variant, judge, embedder)
+    chosen = choose(metrics, variant, judge, embedder, scorer)
     with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
         wave = export_wave(
             data,
@@ -61,6 +63,7 @@ def export(
             metrics=chosen.metrics,
             panel=chosen.judges,
             embedder=chosen.embedder,
+            scorer=chosen.scorer,
             cache=cache,
             repeats=repeats,
             full_repeats=full_repeats,

@@ -27,4 +27,4 @@ def diff(
     first, second = Run.load(run_a), Run.load(run_b)
     changes = compare(first.record(sample, metric), second.record(sample, metric))
     (entry,) = (each for each in first.metrics if each.signature == changes.before.signature)
-    show(page(), terminal.difference_page(changes, low=entry.low, high=entry.high))
+    show(page(), terminal.difference_page(changes, low=entry.worst, high=entry.best))

@@ -19,6 +19,7 @@ from ragmetrics_core.cli.arguments import (
     PriceTable,
     PromptFolder,
     Repeats,
+    ScorerName,
     VariantName,
     choose,
 )
@@ -36,6 +37,7 @@ def evaluate(
     metrics: MetricNames = None,
     judge: JudgeNames = None,
     embedder: EmbedderName = None,
+    scorer: ScorerName = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder that keeps the records; a run that it holds goes on.")
     ] = None,
@@ -78,7 +80,7 @@ def evaluate(
     The folder given with --out keeps the proof of every score. The same command again goes on where an
     earlier one ended: no finished score is measured and no answered call is made again.
     """
-    chosen = choose(metrics, variant, judge, embedder)
+    chosen = choose(metrics, variant, judge, embedder, scorer)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
             run = run_evaluation(
@@ -86,6 +88,7 @@ def evaluate(
                 metrics=chosen.metrics,
                 panel=chosen.judges,
                 embedder=chosen.embedder,
+                scorer=chosen.scorer,
                 out=out,
                 overwrite=overwrite,
                 cache=cache,

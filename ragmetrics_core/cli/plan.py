@@ -16,6 +16,7 @@ from ragmetrics_core.cli.arguments import (
     PriceTable,
     PromptFolder,
     Repeats,
+    ScorerName,
     VariantName,
     choose,
 )
@@ -31,6 +32,7 @@ def plan(
     metrics: MetricNames = None,
     judge: JudgeNames = None,
     embedder: EmbedderName = None,
+    scorer: ScorerName = None,
     out: Annotated[
         Path | None, typer.Option(help="The run's folder, if it has begun: what it holds is left out.")
     ] = None,
@@ -43,12 +45,13 @@ def plan(
     limit: Limit = None,
 ) -> None:
     """Count the calls and tokens that `evaluate` would use, without one call."""
-    chosen = choose(metrics, variant, judge, embedder)
+    chosen = choose(metrics, variant, judge, embedder, scorer)
     found = make_plan(
         data,
         metrics=chosen.metrics,
         panel=chosen.judges,
         embedder=chosen.embedder,
+        scorer=chosen.scorer,
         out=out,
         cache=cache,
         prices=prices,

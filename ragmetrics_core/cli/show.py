@@ -66,7 +66,8 @@ def show(
         record = opened.record(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         print_page(
-            console, terminal.proof(record, low=entry.low, high=entry.high, prompts=prompts, replies=replies)
+            console,
+            terminal.proof(record, low=entry.worst, high=entry.best, prompts=prompts, replies=replies),
         )
 
 

@@ -13,11 +13,13 @@ from ragmetrics_core.errors import FailedStatus, StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.overlap import counted
 from ragmetrics_core.parsers import Answer, Hints, Reading, split_sentences
 from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
 from ragmetrics_core.protocol import (
     Compare,
     Completion,
+    Count,
     Fork,
     Generate,
     Part,
@@ -32,6 +34,7 @@ from ragmetrics_core.record import (
     Abstained,
     CompareStep,
     Correction,
+    CountStep,
     GenerateStep,
     RateStep,
     Record,
@@ -51,7 +54,7 @@ DRAWS = 1000
 # Of branches that failed side by side one gives the status. A branch that was not asked to its end comes
 # before one whose reply is there: its steps are missing, and only such a status says so.
 _URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeout": 1, "parse_error": 2}
-AnyStep = GenerateStep | CompareStep | RateStep
+AnyStep = GenerateStep | CompareStep | RateStep | CountStep
 
 
 class Drawn(NamedTuple):
@@ -145,6 +148,17 @@ class Interpreter(ABC):
     async def rate(self, request: Rate, path: Path) -> RateStep:
         """The ratings that a request asks for, as they go on record."""
 
+    async def count(self, request: Count, path: Path) -> CountStep:
+        """What a library counts, as it goes on record."""
+        found = counted(request)
+        return CountStep(
+            path=written(path),
+            procedure=request.procedure,
+            made_by=found.made_by,
+            text_digests=tuple(map(digest_of, (request.answer, *request.references))),
+            counts=dict(found.counts),
+        )
+
     @abstractmethod
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
@@ -153,7 +167,7 @@ class Interpreter(ABC):
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
         try:
-            measurement = await self._walk(metric.measure(metric.inputs.of(self.sample)), ())
+            measurement = await self._walk(metric.measure(metric.view.of(self.sample)), ())
         except MissingField as missing:
             return self._record(metric, "skipped", Measurement(reason=missing.field))
         except StepFailed as failed:
@@ -210,13 +224,16 @@ class Interpreter(ABC):
             case Rate():
                 rated = self._steps[path] = await self.rate(request, path)
                 return rated.ratings
+            case Count():
+                found = self._steps[path] = await self.count(request, path)
+                return found.counts
             case Segment():
                 return self._sentences(request.text)
             case Review():
                 return self._review(request, path)
             case Part():
                 metric = catalogue.of_part(request)
-                return await self._walk(metric.measure(metric.inputs.of(self.sample)), path)
+                return await self._walk(metric.measure(metric.view.of(self.sample)), path)
             case Fork():
                 walks = [
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)

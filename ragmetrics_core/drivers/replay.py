@@ -10,8 +10,8 @@ from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Generate, Rate, Usage
-from ragmetrics_core.record import CompareStep, Correction, GenerateStep, RateStep, Record
+from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
+from ragmetrics_core.record import CompareStep, Correction, CountStep, GenerateStep, RateStep, Record
 from ragmetrics_core.score import Score
 
 __all__ = [
@@ -214,6 +214,18 @@ class _Replay(Interpreter):
                 f"step {step.path} has {len(step.ratings)} ratings for {len(request.pairs)} pairs"
             )
         return step.model_copy(update={"pair_digests": digests})
+
+    async def count(self, request: Count, path: Path) -> CountStep:
+        """The stored counts; where the same library is at hand, in the same version, it counts again."""
+        (step,) = self._steps_at(path, CountStep, "a count")
+        try:
+            again = await super().count(request, path)
+        except ConfigError:  # the library is not installed
+            again = None
+        if again is not None and again.made_by == step.made_by:
+            return again
+        digests = tuple(map(digest_of, (request.answer, *request.references)))
+        return step.model_copy(update={"procedure": request.procedure, "text_digests": digests})
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         results: list[Any] = []

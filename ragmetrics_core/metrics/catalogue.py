@@ -1,23 +1,58 @@
 """The catalogue: every metric by name, and what users may call it."""
 
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics.abstention import Abstention
+from ragmetrics_core.metrics.answer_accuracy import AnswerAccuracy
 from ragmetrics_core.metrics.answer_correctness import AnswerCorrectness
+from ragmetrics_core.metrics.answer_equivalence import AnswerEquivalence
 from ragmetrics_core.metrics.answer_relevance import AnswerRelevance
+from ragmetrics_core.metrics.answer_relevance_rating import AnswerRelevanceRating
 from ragmetrics_core.metrics.answer_similarity import AnswerSimilarity
+from ragmetrics_core.metrics.average_precision import AveragePrecision
+from ragmetrics_core.metrics.bert_score import BertScore
+from ragmetrics_core.metrics.bleu import Bleu
+from ragmetrics_core.metrics.chrf import Chrf
+from ragmetrics_core.metrics.chunk_faithfulness import ChunkFaithfulness
+from ragmetrics_core.metrics.citation_support import CitationSupport
+from ragmetrics_core.metrics.claim_recall import ClaimRecall
 from ragmetrics_core.metrics.context_entity_recall import ContextEntityRecall
 from ragmetrics_core.metrics.context_precision import ContextPrecision
 from ragmetrics_core.metrics.context_recall import ContextRecall
 from ragmetrics_core.metrics.context_relevance import ContextRelevance
+from ragmetrics_core.metrics.context_relevance_rating import ContextRelevanceRating
+from ragmetrics_core.metrics.context_utilization import ContextUtilization
+from ragmetrics_core.metrics.criterion import Criterion
+from ragmetrics_core.metrics.exact_match import ExactMatch
 from ragmetrics_core.metrics.factual_correctness import FactualCorrectness
 from ragmetrics_core.metrics.faithfulness import Faithfulness
+from ragmetrics_core.metrics.groundedness_rating import GroundednessRating
+from ragmetrics_core.metrics.hallucination import Hallucination
+from ragmetrics_core.metrics.hit_rate import HitRate
+from ragmetrics_core.metrics.meteor import Meteor
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.ndcg import Ndcg
+from ragmetrics_core.metrics.noise_sensitivity import NoiseSensitivity
 from ragmetrics_core.metrics.ragas_score import RagasScore
+from ragmetrics_core.metrics.reciprocal_rank import ReciprocalRank
+from ragmetrics_core.metrics.retrieval_precision import RetrievalPrecision
+from ragmetrics_core.metrics.retrieval_recall import RetrievalRecall
+from ragmetrics_core.metrics.rouge import Rouge
+from ragmetrics_core.metrics.rubric import Rubric
+from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
+from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
+from ragmetrics_core.metrics.token_f1 import TokenF1
 from ragmetrics_core.protocol import Part
 
 __all__ = ["ALIASES", "METRICS", "RECOMMENDED", "get", "metric_class", "of_part", "resolve"]
+
+_NAMED = re.compile(
+    r"(?P<name>[^/@()]*)(?:@(?P<k>\d+))?(?:/(?P<variant>[^/@()]+))?(?:\((?P<settings>.*)\))?", re.DOTALL
+)
 
 METRICS: Mapping[str, type[Metric[Any]]] = {
     metric.name: metric
@@ -32,6 +67,35 @@ METRICS: Mapping[str, type[Metric[Any]]] = {
         ContextRecall,
         ContextEntityRecall,
         RagasScore,
+        ContextRelevanceRating,
+        GroundednessRating,
+        AnswerRelevanceRating,
+        AnswerAccuracy,
+        Rubric,
+        Criterion,
+        ClaimRecall,
+        ContextUtilization,
+        NoiseSensitivity,
+        Hallucination,
+        SelfKnowledge,
+        ChunkFaithfulness,
+        CitationSupport,
+        Abstention,
+        RetrievalPrecision,
+        RetrievalRecall,
+        HitRate,
+        AveragePrecision,
+        ReciprocalRank,
+        Ndcg,
+        ExactMatch,
+        TokenF1,
+        Bleu,
+        Chrf,
+        Rouge,
+        Meteor,
+        BertScore,
+        AnswerEquivalence,
+        SemanticAnswerSimilarity,
     )
 }
 
@@ -42,6 +106,20 @@ ALIASES: Mapping[str, str] = {
     "semantic_similarity": "answer_similarity",
     "answer_semantic_similarity": "answer_similarity",
     "context_entities_recall": "context_entity_recall",
+    "response_groundedness": "groundedness_rating",
+    "sas": "semantic_answer_similarity",
+    "bem": "answer_equivalence",
+    "precision_at_k": "retrieval_precision",
+    "recall_at_k": "retrieval_recall",
+    "hit_rate_at_k": "hit_rate",
+    "map": "average_precision",
+    "mAP": "average_precision",
+    "mrr": "reciprocal_rank",
+    "MRR": "reciprocal_rank",
+    "nDCG": "ndcg",
+    "ndcg_at_k": "ndcg",
+    "em": "exact_match",
+    "f1": "token_f1",
     "FaiFul": "faithfulness",
     "AnsRel": "answer_relevance",
     "ConRel": "context_relevance",
@@ -64,6 +142,7 @@ def metric_class(name: str) -> type[Metric[Any]]:
         from difflib import get_close_matches
 
         near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
+        near = get_close_matches(name, near, n=3, cutoff=0.9) or near
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METRICS)}"
         raise ConfigError(f"there is no metric {name!r}; {hint}")
     return known
@@ -72,15 +151,48 @@ def metric_class(name: str) -> type[Metric[Any]]:
 def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any]:
     """A metric by name, with a variant and settings: `get("faithfulness", variant="paper")`.
 
-    The name may carry the variant: `get("faithfulness/paper")`.
+    The name may carry both, as a signature does: `get("faithfulness/paper")`, `get("ndcg(k=10)")`. A cut-off
+    has a short form: `get("ndcg@10")`.
 
     Raises:
         ConfigError: there is no such metric, variant or setting.
     """
-    name, _, named = name.partition("/")
-    metric = metric_class(name)
-    variant = variant or named or next(iter(metric.variants))
-    return metric.from_settings(variant, settings)
+    found = _NAMED.fullmatch(name.strip())
+    if found is None:
+        raise ConfigError(
+            f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
+        )
+    metric = metric_class(found["name"])
+    variant = variant or found["variant"] or next(iter(metric.variants))
+    written = dict(_setting(each) for each in (found["settings"] or "").split(",") if each.strip())
+    if found["k"]:
+        written["k"] = int(found["k"])
+    usual = metric(variant=variant)
+    read = {name: _as_is_usual(value, getattr(usual, name, None)) for name, value in written.items()}
+    return metric.from_settings(variant, {**read, **settings})
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting as a signature writes it: `k=10`, `weights=1:0`, `stemmer=true`."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ConfigError(f"{text.strip()!r} is no setting: write setting=value")
+    return name, [_number(each) for each in value.split(":")] if ":" in value else _number(value)
+
+
+def _number(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.casefold() in words:
+        return words[text.casefold()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def _as_is_usual(value: Any, usual: Any) -> Any:
+    """Text where the setting is a text: `kind=1` of ROUGE is "1"."""
+    return str(value) if isinstance(usual, str) and isinstance(value, int | float) else value
 
 
 def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:

@@ -28,7 +28,10 @@ class Metric(Generic[V]):
         name: the metric's name, the same as its module's.
         inputs: the view of a sample that `measure` takes; it says which fields are needed.
         needs: which models it uses, of "judge", "embedder" and "scorer".
-        low, high: the range of the score; `high` is better.
+        low, high: the range of the score.
+        higher_is_better: whether the high end of the range is the good one.
+        packages: what must be installed to measure it, as (module, extra of ragmetrics); nothing of it is
+            needed to recompute a record.
         variants: settings by variant name; the first one is the default.
         variant: the variant; a name without version ("paper") means its newest version.
         repetition: which of several measurements of the same; each asks for draws of its own.
@@ -39,6 +42,8 @@ class Metric(Generic[V]):
     needs: ClassVar[Needs] = frozenset({"judge"})
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
+    higher_is_better: ClassVar[bool] = True
+    packages: ClassVar[tuple[tuple[str, str], ...]] = ()
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strict.1": {}}
 
     variant: str = "strict.1"
@@ -76,6 +81,11 @@ class Metric(Generic[V]):
     def measure(self, sample: V) -> Steps[Measurement]:
         """Measure one sample; yields requests, returns the outcome."""
         raise NotImplementedError
+
+    @property
+    def view(self) -> type[View]:
+        """The view that these settings need: `inputs`, unless a setting asks for other fields."""
+        return self.inputs
 
     @cached_property
     def settings(self) -> dict[str, Any]:

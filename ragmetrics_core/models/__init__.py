@@ -3,11 +3,13 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge
+from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge, as_scorer
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.batched import Batched
     from ragmetrics_core.models.cached import Cached
+    from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
+    from ragmetrics_core.models.entailment import EntailmentJudge
     from ragmetrics_core.models.lexical import LexicalJudge
     from ragmetrics_core.models.limited import Limited
     from ragmetrics_core.models.llama import LlamaJudge
@@ -21,6 +23,8 @@ __all__ = [
     "Batched",
     "Cached",
     "CallableJudge",
+    "CrossEncoderScorer",
+    "EntailmentJudge",
     "LexicalJudge",
     "Limited",
     "LlamaJudge",
@@ -30,15 +34,19 @@ __all__ = [
     "RateLimited",
     "Retrying",
     "TimeLimited",
+    "TokenMatchScorer",
     "WordLlamaEmbedder",
     "as_embedder",
     "as_judge",
+    "as_scorer",
 ]
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
     "Batched": "batched",
     "Cached": "cached",
+    "CrossEncoderScorer": "encoders",
+    "EntailmentJudge": "entailment",
     "LexicalJudge": "lexical",
     "Limited": "limited",
     "LlamaJudge": "llama",
@@ -47,6 +55,7 @@ _MODULES = {
     "RateLimited": "rate_limited",
     "Retrying": "retrying",
     "TimeLimited": "time_limited",
+    "TokenMatchScorer": "encoders",
     "WordLlamaEmbedder": "wordllama",
 }
 

@@ -6,14 +6,15 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.llama import LlamaJudge
 from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.models.wordllama import WordLlamaEmbedder
-from ragmetrics_core.protocol import Embedder, Judge
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
-__all__ = ["embedder_by_name", "judge_by_name"]
+__all__ = ["embedder_by_name", "judge_by_name", "scorer_by_name"]
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
     '"embedded" (word rules, no model), "openai:MODEL", '
-    f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2'
+    f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2, '
+    '"entailment:MODEL" for an NLI model beside the embedded rules'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
 # A model's own name may hold an "@", so an address is only what begins like one.
@@ -38,6 +39,13 @@ def judge_by_name(name: str) -> Judge:
         return LlamaJudge()
     if kind == "llama" and rest:
         return LlamaJudge(rest)
+    if kind == "entailment" and rest:
+        from ragmetrics_core.models.encoders import CrossEncoderScorer
+        from ragmetrics_core.models.entailment import EntailmentJudge
+        from ragmetrics_core.models.lexical import LexicalJudge
+
+        scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut")
+        return EntailmentJudge(scorer=scorer, others=LexicalJudge())
     raise ConfigError(f"there is no judge {name!r}; a judge is one of: {_JUDGES}")
 
 
@@ -54,6 +62,22 @@ def embedder_by_name(name: str) -> Embedder:
         model, base_url = _at_server(rest)
         return OpenAIEmbedder(model, base_url=base_url)
     raise ConfigError(f"there is no embedder {name!r}; an embedder is one of: {_EMBEDDERS}")
+
+
+def scorer_by_name(name: str) -> Scorer:
+    """The scorer of a name: "cross-encoder:MODEL" or "token-match:MODEL", a folder or a name on the hub.
+
+    Raises:
+        ConfigError: there is no such form, or a package is missing.
+    """
+    kind, _, rest = name.partition(":")
+    if kind in {"cross-encoder", "token-match"} and rest:
+        from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
+
+        return CrossEncoderScorer(model=rest) if kind == "cross-encoder" else TokenMatchScorer(model=rest)
+    raise ConfigError(
+        f'there is no scorer {name!r}; a scorer is one of: "cross-encoder:MODEL", "token-match:MODEL"'
+    )
 
 
 def _at_server(rest: str) -> tuple[str, str | None]:

@@ -93,6 +93,7 @@ def _numbers(request: Generate[Any]) -> Sequence[int]:
 
 # By the name of the answer's type: the form's names; the first one must be in the prompt's text.
 _FORMS: Mapping[str, Mapping[str, Schema]] = {
+    "DecliningVerdict": {"verdicts": {}},
     "EntityList": {"entities": _TEXTS},
     "QuestionList": {"questions": {}},
     "Rating": {"rating": {"type": "number"}, "reason": _TEXT},

@@ -8,9 +8,9 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 
-__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge"]
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +92,21 @@ def as_embedder(embedder: Embedder | str) -> Embedder:
     if isinstance(embedder, Embedder) and isinstance(unwrapped(embedder), Embedder):
         return embedder
     raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
+
+
+def as_scorer(scorer: Scorer | str) -> Scorer:
+    """A scorer from a scorer or from a name: "cross-encoder:MODEL", "token-match:MODEL".
+
+    Raises:
+        ConfigError: neither.
+    """
+    if isinstance(scorer, str):
+        from ragmetrics_core.models.names import scorer_by_name
+
+        return scorer_by_name(scorer)
+    if isinstance(scorer, Scorer) and isinstance(unwrapped(scorer), Scorer):
+        return scorer
+    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
 
 
 def _named(function: Callable[..., Any]) -> str:

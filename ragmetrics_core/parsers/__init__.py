@@ -9,13 +9,14 @@ from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.statements import StatementList
-from ragmetrics_core.parsers.verdicts import Aligned, NumberedVerdict, VerdictList, align
+from ragmetrics_core.parsers.verdicts import Aligned, DecliningVerdict, NumberedVerdict, VerdictList, align
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
 __all__ = [
     "Abstention",
     "Aligned",
     "Answer",
+    "DecliningVerdict",
     "EntityList",
     "ExtractedSentences",
     "FactLists",

@@ -9,12 +9,12 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_c
 from typing_extensions import TypedDict
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
-from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, has_content
 from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
-__all__ = ["Aligned", "NumberedVerdict", "VerdictList", "align", "number_of"]
+__all__ = ["Aligned", "DecliningVerdict", "NumberedVerdict", "VerdictList", "align", "number_of"]
 
 _LIST_NAMES = (
     "verdicts", "answers", "results", "statements", "judgements", "judgments", "evaluations",
@@ -109,6 +109,16 @@ class VerdictList(Answer):
         if found is None:
             return Reading(None, "unread")
         return Reading(cls(verdicts=tuple(map(_of_text, found.verdicts))), found.rule, found.dropped)
+
+
+class DecliningVerdict(VerdictList):
+    """The verdict on one remark: that the answer declines to answer."""
+
+    def abstention(self) -> Abstention | None:
+        """What the first verdict says; None when there is none."""
+        if not self.verdicts:
+            return None
+        return Abstention(declined=self.verdicts[0].supported, reason=self.verdicts[0].reason)
 
 
 @with_config(extra="forbid", strict=True)

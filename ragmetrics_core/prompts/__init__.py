@@ -1,22 +1,33 @@
 """Prompts: texts as data in `library/`, bound here to the type of their answer."""
 
 from ragmetrics_core.parsers import (
+    DecliningVerdict,
     EntityList,
     ExtractedSentences,
     FactLists,
     QuestionList,
+    Rating,
     RelevantSentences,
     StatementList,
     VerdictList,
 )
-from ragmetrics_core.prompts.library import PromptText, load, read_folder
+from ragmetrics_core.prompts.library import PromptText, load, load_file, read_folder
 from ragmetrics_core.prompts.prompt import Item, Message, Prompt, Split, digest_of, numbered_sentences
 
 __all__ = [
+    "ACCURACY_GRADE",
+    "ANSWER_RATING",
     "ANSWER_VERDICTS",
+    "CHUNK_RATING",
     "CHUNK_VERDICTS",
     "CONTEXT_ENTITIES",
+    "CONTEXT_GRADE",
+    "CONTEXT_GRADE_AGAIN",
+    "CRITERION",
+    "DECLINING",
     "ENTITIES",
+    "GROUNDING_GRADE",
+    "GROUNDING_GRADE_AGAIN",
     "PAPER_FACTS",
     "PAPER_QUESTION",
     "PAPER_SENTENCES",
@@ -26,7 +37,10 @@ __all__ = [
     "REFERENCE_STATEMENTS",
     "REFERENCE_VERDICTS",
     "RELEVANT_SENTENCES",
+    "RUBRIC",
+    "SENTENCE_RATING",
     "STATEMENTS",
+    "SUFFICIENCY",
     "VERDICTS",
     "Item",
     "Message",
@@ -35,6 +49,7 @@ __all__ = [
     "Split",
     "digest_of",
     "load",
+    "load_file",
     "numbered_sentences",
     "read_folder",
 ]
@@ -49,6 +64,19 @@ RELEVANT_SENTENCES = load("relevant_sentences", version=1, answer=RelevantSenten
 QUESTIONS = load("questions", version=1, answer=QuestionList)
 ENTITIES = load("entities", version=1, answer=EntityList)
 CONTEXT_ENTITIES = load("context_entities", version=1, answer=EntityList)
+
+CHUNK_RATING = load("chunk_rating", version=1, answer=Rating)
+SENTENCE_RATING = load("sentence_rating", version=1, answer=Rating)
+ANSWER_RATING = load("answer_rating", version=1, answer=Rating)
+CONTEXT_GRADE = load("context_grade", version=1, answer=Rating)
+CONTEXT_GRADE_AGAIN = load("context_grade_again", version=1, answer=Rating)
+GROUNDING_GRADE = load("grounding_grade", version=1, answer=Rating)
+GROUNDING_GRADE_AGAIN = load("grounding_grade_again", version=1, answer=Rating)
+ACCURACY_GRADE = load("accuracy_grade", version=1, answer=Rating)
+RUBRIC = load("rubric", version=1, answer=Rating)
+CRITERION = load("criterion", version=1, answer=VerdictList)
+DECLINING = load("declining", version=1, answer=DecliningVerdict)
+SUFFICIENCY = load("sufficiency", version=1, answer=VerdictList)
 
 PAPER_STATEMENTS = load("paper_statements", version=1, answer=StatementList)
 PAPER_VERDICTS = load("paper_verdicts", version=1, answer=VerdictList)

@@ -11,7 +11,7 @@ from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts.prompt import Prompt
 
-__all__ = ["PromptText", "load", "read_folder", "read_text"]
+__all__ = ["PromptText", "load", "load_file", "read_folder", "read_text"]
 
 A = TypeVar("A", bound=Answer)
 
@@ -52,6 +52,22 @@ def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
         if text.language and (text.name, text.version) == (name, version)
     }
     return _prompt(texts[file_name], answer, translations)
+
+
+def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:
+    """Read a prompt of one's own; its file is named as those of the library: `politeness.v1.md`.
+
+    Args:
+        path: the file.
+        answer: the type of its answer, for example `VerdictList` or `Rating`.
+
+    Raises:
+        PromptError: there is no such file, or it cannot be read as a prompt.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise PromptError(f"there is no prompt file {path}")
+    return _prompt(read_text(path.name, path.read_text(encoding="utf-8")), answer)
 
 
 def read_folder(folder: str | Path) -> dict[str, PromptText]:

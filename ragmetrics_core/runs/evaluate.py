@@ -53,7 +53,7 @@ def evaluate(
     judge: AnyJudge | None = None,
     panel: Sequence[AnyJudge] = (),
     embedder: Embedder | str | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     cache: str | Path | None = None,
@@ -92,7 +92,7 @@ def evaluate(
         panel: several judges in its place. Each gives its verdicts and the majority decides, a tie being a
             "no"; all other questions go to the first.
         embedder: the model that makes vectors, or a name such as "embedded".
-        scorer: the model that rates pairs, for metrics that need one.
+        scorer: the model that rates pairs, for metrics that need one, or a name: "cross-encoder:MODEL".
         out: the run's folder; without one the run is kept in memory.
         overwrite: replace a run that the folder holds.
         cache: a journal that runs share: the path of a file in place of the folder's own journal.
@@ -164,7 +164,7 @@ async def aevaluate(
     judge: AnyJudge | None = None,
     panel: Sequence[AnyJudge] = (),
     embedder: Embedder | str | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     out: str | Path | None = None,
     overwrite: bool = False,
     cache: str | Path | None = None,

@@ -41,6 +41,17 @@ class MetricEntry(BaseModel):
     repetition: int = 1
     low: float = 0.0
     high: float = 1.0
+    higher_is_better: bool = True
+
+    @property
+    def worst(self) -> float:
+        """The bad end of the range."""
+        return self.low if self.higher_is_better else self.high
+
+    @property
+    def best(self) -> float:
+        """The good end of the range."""
+        return self.high if self.higher_is_better else self.low
 
 
 class Manifest(BaseModel):

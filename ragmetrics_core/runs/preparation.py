@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics.catalogue import of_part
-from ragmetrics_core.models import PromptChecker, as_embedder, as_judge
+from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs.folder import Manifest, MetricEntry
@@ -49,7 +50,7 @@ async def prepare(
     judge: AnyJudge | None,
     panel: Sequence[AnyJudge] = (),
     embedder: Embedder | str | None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     repeats: int = 1,
     full_repeats: int = 1,
@@ -79,7 +80,7 @@ async def prepare(
     models = Models(
         judges=judges,
         embedder=as_embedder(embedder) if embedder is not None else None,
-        scorer=scorer,
+        scorer=as_scorer(scorer) if scorer is not None else None,
         repeats=repeats,
         keep_vectors=keep_vectors,
     )
@@ -138,6 +139,11 @@ def _with_prompts(
 def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
     """Say what is missing before anything is asked."""
     for metric in metrics:
+        for module, extra in metric.packages:
+            if find_spec(module) is None:
+                raise ConfigError(
+                    f"{metric.name} needs the package {module}: pip install 'ragmetrics[{extra}]'"
+                )
         for name in sorted(_needs(metric)):
             if getattr(models, name) is None:
                 raise ConfigError(
@@ -164,6 +170,7 @@ def _manifest(
             repetition=metric.repetition,
             low=metric.low,
             high=metric.high,
+            higher_is_better=metric.higher_is_better,
         )
         for metric in metrics
     )

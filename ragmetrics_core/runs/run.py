@@ -1,7 +1,7 @@
 """A run: the scores of many samples, and how to look at them."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -41,13 +41,17 @@ class Run:
         self._metrics = metrics or {}
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, *, metrics: Iterable[Metric[Any]] = ()) -> Self:
         """Open a run that was written to a folder.
+
+        Args:
+            path: the run's folder.
+            metrics: metrics of the run that are not in the catalogue, to derive their scores again.
 
         Raises:
             RecordError: there is no run, or one that cannot be read.
         """
-        return cls(Folder.open(path))
+        return cls(Folder.open(path), metrics={metric.signature: metric for metric in metrics})
 
     @property
     def path(self) -> Path | None:

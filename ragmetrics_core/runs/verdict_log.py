@@ -8,7 +8,7 @@ from typing import NamedTuple, TextIO
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.record import Record
 
-__all__ = ["VerdictRow", "verdict_rows", "write_csv", "write_jsonl"]
+__all__ = ["VerdictRow", "csv_cell", "verdict_rows", "write_csv", "write_jsonl"]
 
 # What makes a spreadsheet take a cell for a formula, or skips to what does.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -95,7 +95,7 @@ def write_csv(rows: Iterable[VerdictRow], file: TextIO) -> int:
     table.writerow(VerdictRow._fields)
     count = 0
     for row in rows:
-        table.writerow(map(_cell, row))
+        table.writerow(map(csv_cell, row))
         count += 1
     return count
 
@@ -105,7 +105,8 @@ def _quoted(verdict: Verdict) -> Evidence | None:
     return next((each for each in quotes if each.span), quotes[0] if quotes else None)
 
 
-def _cell(value: str | float | bool | None) -> str:
+def csv_cell(value: str | float | bool | None) -> str:
+    """A value as a cell of a CSV file; see `write_csv`."""
     match value:
         case None:
             return ""

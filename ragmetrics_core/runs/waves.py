@@ -90,7 +90,7 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
     judge: AnyJudge | None = None,
     panel: Sequence[AnyJudge] = (),
     embedder: Embedder | str | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     cache: str | Path | None = None,
     repeats: int = 1,
     full_repeats: int = 1,

@@ -1,7 +1,8 @@
 """The formulas: numbers in, a number out, or None where the value is not defined.
 
 Nothing here knows a model, a sample or a record. Sums are rounded once (`math.fsum`, fractions), so that a
-score is the same to the last bit on every platform and in whatever order its parts arrive.
+score is the same to the last bit on every platform and in whatever order its parts arrive. For rankings of
+many queries at once there is `ragmetrics_core.scoring.rankings`, in numpy.
 """
 
 from ragmetrics_core.scoring.claims import (
@@ -25,6 +26,7 @@ from ragmetrics_core.scoring.retrieval import (
 )
 from ragmetrics_core.scoring.similarity import Vector, cosine, mean_cosine
 from ragmetrics_core.scoring.spread import Spread, nested_spread
+from ragmetrics_core.scoring.text import bleu, chrf, common_length, meteor, shared_words, words_of
 
 __all__ = [
     "Bounds",
@@ -33,6 +35,9 @@ __all__ = [
     "average_precision",
     "average_precision_at",
     "average_precision_bounds",
+    "bleu",
+    "chrf",
+    "common_length",
     "cosine",
     "entity_recall",
     "f_beta",
@@ -40,6 +45,7 @@ __all__ = [
     "harmonic_mean",
     "hit_at",
     "mean_cosine",
+    "meteor",
     "ndcg_at",
     "nested_spread",
     "precision_at",
@@ -47,6 +53,8 @@ __all__ = [
     "reciprocal_rank_at",
     "reciprocal_ranks_at",
     "share",
+    "shared_words",
     "supported_share",
     "weighted_mean",
+    "words_of",
 ]

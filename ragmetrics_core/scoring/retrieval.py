@@ -5,12 +5,15 @@ set. So an id counts at the first rank where it stands, later repetitions are le
 each relevant id is credited once. An empty ranking has 0. Where nothing is relevant, every ranking is as good
 as any other, and nothing is defined.
 
-`k` cuts the ranking after so many results; None takes all of it.
+Relevant ids are given alone, or as a mapping with a grade for each; a grade of 0 or below is "not relevant".
+`k` cuts the ranking after so many results; None takes all of it. The order of the ranking is taken as it is:
+results with the same score are no tie here, whoever made the list has put one first.
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
+from typing import Literal
 
 __all__ = [
     "average_precision_at",
@@ -80,7 +83,7 @@ def recall_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None
         0.0
     """
     gains = _gains(retrieved, relevant, k)
-    return None if gains is None else sum(gains) / len(set(relevant))
+    return None if gains is None else sum(gains) / len(_grades(relevant))
 
 
 def hit_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None = None) -> float | None:
@@ -169,14 +172,18 @@ def reciprocal_ranks_at(
 
 
 def average_precision_at(
-    retrieved: Sequence[str], relevant: Collection[str], k: int | None = None
+    retrieved: Sequence[str],
+    relevant: Collection[str],
+    k: int | None = None,
+    *,
+    denominator: Literal["relevant", "found"] = "relevant",
 ) -> float | None:
     r"""Mean over all relevant results of the precision at their rank; 0 for those that were not retrieved.
 
     .. math:: AP@k = \frac{\sum_{i \le k,\ d_i \in R} P@i}{|R|}
 
-    It divides by all relevant results, so it falls when some are missing; `scoring.average_precision` divides
-    by those that were retrieved. Summed in fractions and rounded once.
+    It divides by all relevant results, so it falls when some are missing. With the denominator "found" it
+    divides by those that were retrieved, as some libraries do. Summed in fractions and rounded once.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -194,6 +201,8 @@ def average_precision_at(
         1.0
         >>> average_precision_at(["a"], {"a", "b", "c", "d"})
         0.25
+        >>> average_precision_at(["a"], {"a", "b", "c", "d"}, denominator="found")
+        1.0
         >>> average_precision_at([], {"a"})
         0.0
     """
@@ -205,16 +214,24 @@ def average_precision_at(
         if gain:
             found += 1
             total += Fraction(found, rank)
-    return float(total / len(set(relevant)))
+    return float(total / (len(_grades(relevant)) if denominator == "relevant" else max(found, 1)))
 
 
-def ndcg_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None = None) -> float | None:
+def ndcg_at(
+    retrieved: Sequence[str],
+    relevant: Collection[str],
+    k: int | None = None,
+    *,
+    gain: Literal["linear", "exponential"] = "linear",
+) -> float | None:
     r"""Discounted cumulative gain, as a share of that of the best ranking.
 
-    .. math:: nDCG@k = \frac{\sum_{i \le k,\ d_i \in R} 1 / \log_2(i + 1)}
-        {\sum_{i=1}^{\min(|R|,\,k)} 1 / \log_2(i + 1)}
+    .. math:: nDCG@k = \frac{\sum_{i \le k,\ d_i \in R} g(d_i) / \log_2(i + 1)}
+        {\sum_{i=1}^{\min(|R|,\,k)} g(r_i) / \log_2(i + 1)}
 
-    The best ranking has all relevant results first, also those that were not retrieved.
+    with :math:`r_1, r_2, \ldots` the relevant results, highest grade first, also those that were not
+    retrieved. The gain :math:`g` is the grade ("linear", trec_eval's) or :math:`2^{grade} - 1`
+    ("exponential", which stresses high grades); without grades both are 1.
 
     Range [0, 1], higher is better. Undefined (`None`) when nothing is relevant.
 
@@ -225,6 +242,7 @@ def ndcg_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None =
         trec_eval, m_ndcg.c and m_ndcg_cut.c. https://github.com/usnistgov/trec_eval
         Järvelin and Kekäläinen (2002), "Cumulated gain-based evaluation of IR techniques".
         https://doi.org/10.1145/582415.582418
+        Burges et al. (2005), "Learning to rank using gradient descent", for the exponential gain.
 
     Examples:
         >>> ndcg_at(["a", "a", "b"], {"a"})
@@ -235,20 +253,53 @@ def ndcg_at(retrieved: Sequence[str], relevant: Collection[str], k: int | None =
         0.6309
         >>> ndcg_at([], {"a"})
         0.0
+        >>> round(ndcg_at(["b", "a"], {"a": 3, "b": 1}), 4)
+        0.7967
+        >>> round(ndcg_at(["b", "a"], {"a": 3, "b": 1}, gain="exponential"), 4)
+        0.7098
     """
-    gains = _gains(retrieved, relevant, k)
-    if gains is None:
+    ranked = _ranked(retrieved, k)
+    grades = _grades(relevant)
+    if not grades:
         return None
-    best = len(set(relevant)) if k is None else min(len(set(relevant)), k)
-    gained = math.fsum(1 / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1) if gain)
-    return gained / math.fsum(1 / math.log2(rank + 1) for rank in range(1, best + 1))
+    best = sorted(grades.values(), reverse=True)[:k]
+    # shares of the highest gain: an exponential gain of a high grade would leave the range of a float
+    highest = best[0]
+    gained = _discounted([_gain(grades.get(each, 0.0), highest, gain) for each in ranked])
+    return gained / _discounted([_gain(grade, highest, gain) for grade in best])
+
+
+def _gain(grade: float, highest: float, gain: Literal["linear", "exponential"]) -> float:
+    """The gain of a grade, as a share of that of the highest grade."""
+    if grade <= 0:
+        return 0.0
+    if gain == "linear":
+        return grade / highest
+    # (2^grade - 1) / (2^highest - 1) without a power that could overflow
+    lower, upper = (-math.expm1(-value * math.log(2)) for value in (grade, highest))
+    return math.exp2(grade - highest) * (lower / upper)
+
+
+def _discounted(gains: Sequence[float]) -> float:
+    return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, start=1) if gain)
 
 
 def _gains(retrieved: Sequence[str], relevant: Collection[str], k: int | None) -> list[bool] | None:
     """For each rank of the first `k` different results, whether it is relevant; None when nothing is."""
+    ranked = _ranked(retrieved, k)
+    wanted = _grades(relevant)
+    return [each in wanted for each in ranked] if wanted else None
+
+
+def _ranked(retrieved: Sequence[str], k: int | None) -> list[str]:
+    """The first `k` different results."""
     if k is not None and k < 1:
         raise ValueError(f"k must be at least 1, or None, not {k}")
-    wanted = set(relevant)
-    if not wanted:
-        return None
-    return [each in wanted for each in dict.fromkeys(retrieved)][:k]
+    return list(dict.fromkeys(retrieved))[:k]
+
+
+def _grades(relevant: Collection[str]) -> dict[str, float]:
+    """The relevant ids with their grades, 1 where none are given."""
+    if not isinstance(relevant, Mapping):
+        return dict.fromkeys(relevant, 1.0)
+    return {each: float(grade) for each, grade in relevant.items() if grade > 0}

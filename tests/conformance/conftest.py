@@ -15,6 +15,7 @@ import pytest
 
 from ragmetrics_core import Metric, Score, evaluate
 from ragmetrics_core.metrics import (
+    AnswerAccuracy,
     AnswerCorrectness,
     AnswerRelevance,
     AnswerSimilarity,
@@ -22,9 +23,15 @@ from ragmetrics_core.metrics import (
     ContextPrecision,
     ContextRecall,
     ContextRelevance,
+    ContextRelevanceRating,
     FactualCorrectness,
     Faithfulness,
+    GroundednessRating,
+    NoiseSensitivity,
+    RetrievalPrecision,
+    RetrievalRecall,
 )
+from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 Case = Mapping[str, Any]
@@ -44,7 +51,7 @@ class Trial(NamedTuple):
     """One of our metrics, and what the models are going to say."""
 
     metric: Metric[Any]
-    replies: Mapping[str, Any] = MappingProxyType({})
+    replies: Mapping[str, Any] | Callable[[Generate[Any]], Any] = MappingProxyType({})
     vectors: Mapping[str, Sequence[float]] = MappingProxyType({})
     sample: Mapping[str, Any] = MappingProxyType({})
 
@@ -228,8 +235,47 @@ def of_similarity(case: Case, variant: str) -> Trial:
     return Trial(metric, vectors=vectors, sample={"answer": "the answer", "reference": "the reference"})
 
 
-RATINGS = Later("two judges that rate on a scale are a metric of their own, which is not there yet")
-IDS = Later("it compares ids without a model; metrics over ids come with the retrieval metrics")
+def of_noise_sensitivity(case: Case, variant: str) -> Trial:
+    inputs = case["inputs"]
+    tables = {
+        "Answer": inputs["context_supports_answer_statement"],
+        "Reference": inputs["context_supports_reference_statement"],
+    }
+    chunks = named("Chunk", len(tables["Answer"]))
+    correct = inputs["reference_supports_answer_statement"]
+
+    def reply(request: Generate[Any]) -> dict[str, Any]:
+        if request.prompt.name.endswith("statements"):
+            side = "Answer" if request.prompt.name == "statements" else "Reference"
+            return statements(named(side, len(tables[side][0])))
+        if request.prompt.name == "reference_verdicts":
+            return numbered(correct)
+        side = request.variables["items"][0].text.split()[0]
+        return numbered(tables[side][chunks.index(request.variables["contexts"][0])])
+
+    metric = NoiseSensitivity(variant=variant, mode=inputs["mode"])
+    return Trial(metric, reply, sample={"contexts": chunks})
+
+
+def of_ratings(metric: type[Metric[Any]], *names: str) -> Callable[[Case, str], Trial]:
+    def translate(case: Case, variant: str) -> Trial:
+        ratings = [case["inputs"][name][0] for name in ("judge1_ratings", "judge2_ratings")]
+        replies = [{"reason": "because", "rating": rating} for rating in ratings]
+        # one prompt that is asked twice has two replies
+        script = dict(zip(names, replies, strict=True)) if len(names) > 1 else {names[0]: replies}
+        return Trial(metric(variant=variant), script)
+
+    return translate
+
+
+def of_ids(metric: type[Metric[Any]]) -> Callable[[Case, str], Trial]:
+    def translate(case: Case, variant: str) -> Trial:
+        del variant
+        retrieved, relevant = case["inputs"]["retrieved_ids"], case["inputs"]["reference_ids"]
+        return Trial(metric(), sample={"context_ids": retrieved, "reference_context_ids": relevant})
+
+    return translate
+
 
 METRICS: dict[str, Callable[[Case, str], Trial] | Later] = {
     "faithfulness": of_faithfulness,
@@ -242,13 +288,13 @@ METRICS: dict[str, Callable[[Case, str], Trial] | Later] = {
     "context_recall": of_context_recall,
     "context_entity_recall": of_entity_recall,
     "semantic_similarity": of_similarity,
-    "noise_sensitivity": Later("it needs a verdict on each statement against each chunk, not asked for yet"),
-    "context_relevance": RATINGS,
-    "response_groundedness": RATINGS,
-    "answer_accuracy": RATINGS,
+    "noise_sensitivity": of_noise_sensitivity,
+    "context_relevance": of_ratings(ContextRelevanceRating, "context_grade", "context_grade_again"),
+    "response_groundedness": of_ratings(GroundednessRating, "grounding_grade", "grounding_grade_again"),
+    "answer_accuracy": of_ratings(AnswerAccuracy, "accuracy_grade"),
     "quoted_spans_alignment": Later("it looks for quotations without a model; such metrics come later"),
-    "id_context_precision": IDS,
-    "id_context_recall": IDS,
+    "id_context_precision": of_ids(RetrievalPrecision),
+    "id_context_recall": of_ids(RetrievalRecall),
 }
 
 

@@ -18,7 +18,7 @@ from ragmetrics_core.drivers import audit, correct, rendered, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, get
 from ragmetrics_core.protocol import Part
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 
 NAMES = list(METRICS)
 EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
@@ -27,7 +27,7 @@ EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in ki
 SAMPLE = Sample(
     id="q1",
     question="Where was Einstein born?",
-    answer="Einstein was born in Ulm in 1879. He played the violin.",
+    answer="Einstein was born in Ulm in 1879 [1]. He played the violin.",
     contexts=("Albert Einstein was born in Ulm. It lies on the Danube.", "He studied physics in Zurich."),
     reference="Einstein was born in Ulm, in Germany, in 1879.",
     references=("Einstein was born in Ulm, in Germany, in 1879.", "In Ulm."),
@@ -42,7 +42,7 @@ few = settings(max_examples=20)
 
 
 def measure(metric, judge, sample=SAMPLE):
-    run = evaluate([sample], metrics=metric, judge=judge, embedder=HashEmbedder())
+    run = evaluate([sample], metrics=metric, judge=judge, embedder=HashEmbedder(), scorer=OverlapScorer())
     return run.score(sample.id, get(metric))
 
 
@@ -161,7 +161,15 @@ def test_a_sample_without_a_needed_field_is_skipped_and_the_field_is_named(metri
 
 @pytest.mark.parametrize("metric", EVERY)
 def test_an_empty_text_is_a_text_and_no_missing_field(metric, any_judge):
-    empty = Sample(id="q1", question="", answer="", contexts=(), reference="")
+    empty = Sample(
+        id="q1",
+        question="",
+        answer="",
+        contexts=(),
+        reference="",
+        context_ids=(),
+        reference_context_ids=(),
+    )
     assert measure(metric, any_judge(1), empty).status not in {"skipped", "model_error"}
 
 
@@ -183,7 +191,7 @@ def test_the_docstring_says_the_range_what_is_better_and_when_it_is_undefined(na
     text = _unwrapped(METRICS[name])
 
     assert f"Range [{METRICS[name].low:g}, {METRICS[name].high:g}]" in text
-    assert "higher is better" in text
+    assert f"{'higher' if METRICS[name].higher_is_better else 'lower'} is better" in text
     assert "undefined" in text
 
 
@@ -243,6 +251,8 @@ def _changes(metric):
             yield each.name, not value
         elif isinstance(value, tuple):
             yield each.name, value[::-1]
+        elif isinstance(value, str):
+            yield each.name, f"{value} too"
         elif isinstance(value, Part):
             yield each.name, Part(value.metric, "ragas-0.4" if value.variant != "ragas-0.4" else "strict.1")
         else:

@@ -20,6 +20,7 @@ FOREIGN = {
     "langchain",
     "langchain_core",
     "llama_index",
+    "matplotlib",
     "openai",
     "pandas",
     "requests",
@@ -111,7 +112,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path,
         for path in (ROOT / "integrations").glob("*/**/*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    assert len({name.partition("/")[0] for name in adapters}) == 4
+    assert len({name.partition("/")[0] for name in adapters}) == 5
     assert shipped == package_files | adapters
 
 

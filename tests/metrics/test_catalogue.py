@@ -175,3 +175,32 @@ def test_a_copy_of_a_variant_keeps_what_was_set_by_hand():
 def test_a_metric_that_needs_a_judge_says_so_before_anything_is_asked():
     with pytest.raises(ConfigError, match=r"^faithfulness needs a judge: pass judge=\.\.\.$"):
         evaluate([{"question": "q", "answer": "a", "contexts": ["c"]}], metrics=["faithfulness"])
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("ndcg@10", "ndcg/strict.1(k=10)"),
+        ("ndcg(k=10,gain=exponential)", "ndcg/strict.1(gain=exponential,k=10)"),
+        ("answer_correctness/strict.1(weights=1:0)", "answer_correctness/strict.1(weights=1:0)"),
+        ("rouge(kind=2, stemmer=true)", "rouge/strict.1(kind=2,stemmer=true)"),
+        ("criterion(text=names the release)", "criterion/strict.1(text=names the release)"),
+        ("mrr@5", "reciprocal_rank/strict.1(k=5)"),
+    ],
+)
+def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
+    assert get(name).signature == signature
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ndcg(k)", "'k' is no setting: write setting=value"),
+        ("ndcg(k=10", "is no metric's name"),
+        ("faithfulness@5", "faithfulness has no setting 'k'"),
+        ("ndcg@0", "ndcg: k must be at least 1"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_a_mistake(name, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        get(name)

@@ -10,7 +10,7 @@ from ragmetrics_core import Record, Run, diff, evaluate, recompute, rescore
 from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import METRICS
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 
 SAMPLE = {
     "id": "q1",
@@ -49,7 +49,14 @@ def judged(replies: dict[str, Any] | None = None) -> ScriptedJudge:
 @pytest.fixture
 def folder(tmp_path):
     """A finished run of all metrics on one sample."""
-    evaluate([SAMPLE], metrics=list(METRICS), judge=judged(), embedder=HashEmbedder(), out=tmp_path / "run")
+    evaluate(
+        [SAMPLE],
+        metrics=list(METRICS),
+        judge=judged(),
+        embedder=HashEmbedder(),
+        scorer=OverlapScorer(),
+        out=tmp_path / "run",
+    )
     return tmp_path / "run"
 
 
@@ -170,6 +177,7 @@ def test_a_judge_that_answers_garbage_leaves_records_without_a_difference(tmp_pa
         metrics=list(METRICS),
         judge=lambda _: "lorem ipsum ◊◊◊ { [",
         embedder=HashEmbedder(),
+        scorer=OverlapScorer(),
         out=tmp_path / "r",
     )
     statuses = {record.metric: record.status for record in run.records()}

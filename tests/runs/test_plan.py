@@ -17,7 +17,7 @@ from ragmetrics_core.models import LexicalJudge, OpenAIJudge
 from ragmetrics_core.models.wrapper import Wrapper
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import aplan, plan
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 
 EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
 STRICT = [f"{name}/strict.1" for name in METRICS]
@@ -85,7 +85,7 @@ def asked_by(rows: Sequence[Any], judges: Sequence[Heard | OneByOne], **argument
 @pytest.mark.parametrize("metric", EVERY)
 def test_every_metric_asks_what_its_plan_says(metric):
     heard = Heard(LexicalJudge())
-    arguments = {"metrics": metric, "judge": heard, "embedder": HashEmbedder()}
+    arguments = {"metrics": metric, "judge": heard, "embedder": HashEmbedder(), "scorer": OverlapScorer()}
     found = plan(ROWS, **arguments).total
     assert heard.calls == []
 
@@ -119,6 +119,7 @@ def test_metrics_together_with_votes_and_a_panel_ask_what_their_plan_says(
     arguments = {
         "metrics": metrics,
         "embedder": HashEmbedder(),
+        "scorer": OverlapScorer(),
         "repeats": repeats,
         "full_repeats": full_repeats,
     }

@@ -17,9 +17,11 @@ from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.runs import Imported, export_wave, import_replies
 from ragmetrics_core.runs.lock import FolderLock
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
-from tests.contracts.conftest import Filler
+from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
+from ragmetrics_core.testing.random_judge import Filler
 
+# the models beside the judge
+OTHERS = {"embedder": HashEmbedder(), "scorer": OverlapScorer()}
 EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
 SAMPLE = {
     "id": "q1",
@@ -132,7 +134,7 @@ class Post:
         self.requests = folder / "wave.jsonl"
         self.replies = folder / "replies.jsonl"
         self.rows = rows
-        self.arguments = {"panel": judges, "embedder": HashEmbedder(), **arguments}
+        self.arguments = {"panel": judges, **OTHERS, **arguments}
         self.waves = 0
         self.run: Run
 
@@ -174,7 +176,7 @@ def scripted(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def online(judges: Sequence[AnyJudge], rows: Sequence[Any] = ROWS, **arguments: Any) -> tuple[Run, Give]:
     """The run that asks the judges by calls, and their replies by what stands in a request's body."""
-    run = evaluate(rows, panel=judges, **{"embedder": HashEmbedder(), **arguments})
+    run = evaluate(rows, panel=judges, **{**OTHERS, **arguments})
     given = {
         (judge.identity, digest, draw): reply
         for judge in judges
@@ -314,7 +316,7 @@ def test_a_run_by_file_can_go_on_online_and_asks_only_what_is_left(post):
     (first,) = post.export()
     post.take(scripted(first))
     judge = ScriptedJudge(BOTH, identity="any")
-    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, embedder=HashEmbedder(), out=post.out)
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, **OTHERS, out=post.out)
     assert [request.prompt.name for request in judge.asked] == ["verdicts"]
     assert run.score("q1", "faithfulness").value == 1.0
     assert post.export() == []
@@ -322,7 +324,7 @@ def test_a_run_by_file_can_go_on_online_and_asks_only_what_is_left(post):
 
 def test_a_run_online_can_go_on_by_file(post):
     judge = ScriptedJudge(BOTH, identity="any")
-    arguments = {"metrics": "faithfulness", "judge": judge, "embedder": HashEmbedder()}
+    arguments = {"metrics": "faithfulness", "judge": judge, **OTHERS}
     evaluate([SAMPLE], out=post.out, max_calls=1, **arguments)
     assert [each["body"]["prompt"] for each in post.export()] == ["verdicts"]
 
@@ -369,7 +371,7 @@ def test_replies_go_into_the_journal_that_the_run_shares(tmp_path, post):
     while requests := post.export():
         import_replies(post.out, write(post.replies, [scripted(each) for each in requests]), cache=cache)
     judge = ByFile()
-    again = evaluate([SAMPLE], metrics="faithfulness", judge=judge, embedder=HashEmbedder(), cache=cache)
+    again = evaluate([SAMPLE], metrics="faithfulness", judge=judge, **OTHERS, cache=cache)
     assert records(again) == records(post.run)
 
 

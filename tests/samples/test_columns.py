@@ -385,3 +385,16 @@ def test_a_column_of_labels_that_is_no_mapping_is_one_label():
     sample = Sample.from_mapping({"question": "Q", "labels": [{"start": 3, "end": 7}]})
 
     assert sample.labels == {"labels": '[{"start": 3, "end": 7}]'}
+
+
+def test_grades_of_relevant_chunks_are_numbers_also_as_text():
+    row = {"reference_context_ids": ["a", "b"]}
+    for grades in ([2, 0.5], "[2, 0.5]", np.array([2, 0.5])):
+        sample = Sample.from_mapping({**row, "relevance_grades": grades})
+        assert sample.reference_context_grades == (2.0, 0.5)
+
+
+@pytest.mark.parametrize("grades", [["high"], [True, 1], "best", [float("inf"), 1], [None, 1]])
+def test_grades_that_are_no_finite_numbers_are_an_error(grades):
+    with pytest.raises(SampleError, match="'relevance_grades' must"):
+        Sample.from_mapping({"reference_context_ids": ["a", "b"], "relevance_grades": grades})

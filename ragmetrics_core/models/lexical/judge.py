@@ -9,6 +9,16 @@ from typing import Any, ClassVar, Final, cast
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.lexical.entities import entities_of
 from ragmetrics_core.models.lexical.questions import questions_for
+from ragmetrics_core.models.lexical.ratings import (
+    agreement,
+    best_level,
+    coverage,
+    declining,
+    grounding,
+    meets,
+    relevance_of_answer,
+    sufficing,
+)
 from ragmetrics_core.models.lexical.refusals import refusal
 from ragmetrics_core.models.lexical.relevance import relevant_sentences
 from ragmetrics_core.models.lexical.sources import read_source
@@ -192,11 +202,74 @@ def _paper_facts(variables: Variables, draw: int) -> str:
     return ",\n".join(f'"{name}": {_json(texts)}' for name, texts in lists.items())
 
 
+def _chunk_rating(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(10 * coverage(_text(variables, "question"), _contexts(variables)))
+
+
+def _context_grade(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(2 * coverage(_text(variables, "question"), _contexts(variables)))
+
+
+def _sentence_rating(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(10 * grounding(_text(variables, "answer"), _contexts(variables)))
+
+
+def _grounding_grade(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(2 * grounding(_text(variables, "answer"), _contexts(variables)))
+
+
+def _answer_rating(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(10 * relevance_of_answer(_text(variables, "question"), _text(variables, "answer")))
+
+
+def _accuracy_grade(variables: Variables, draw: int) -> str:
+    del draw
+    share = agreement(*(_text(variables, name) for name in ("answer", "reference", "question")))
+    return _rating(4 if share == 1 else 2 if share else 0)
+
+
+def _rubric(variables: Variables, draw: int) -> str:
+    del draw
+    return _rating(best_level(_said(variables), _text(variables, "answer")))
+
+
+def _criterion(variables: Variables, draw: int) -> str:
+    del draw
+    answer = _text(variables, "answer")
+    return _as_json(_items(variables), [meets(text, answer) for text in _said(variables)])
+
+
+def _declining(variables: Variables, draw: int) -> str:
+    del draw
+    found = declining(_text(variables, "answer"))
+    return _as_json(_items(variables), [found] * len(_items(variables)))
+
+
+def _sufficiency(variables: Variables, draw: int) -> str:
+    del draw
+    found = sufficing(_text(variables, "question"), _contexts(variables))
+    return _as_json(_items(variables), [found] * len(_items(variables)))
+
+
 _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
+    "accuracy_grade": _accuracy_grade,
+    "answer_rating": _answer_rating,
     "answer_verdicts": _answer_verdicts,
+    "chunk_rating": _chunk_rating,
     "chunk_verdicts": _chunk_verdicts,
     "context_entities": _context_entities,
+    "context_grade": _context_grade,
+    "context_grade_again": _context_grade,
+    "criterion": _criterion,
+    "declining": _declining,
     "entities": _entities,
+    "grounding_grade": _grounding_grade,
+    "grounding_grade_again": _grounding_grade,
     "paper_facts": _paper_facts,
     "paper_question": _paper_question,
     "paper_sentences": _paper_sentences,
@@ -206,7 +279,10 @@ _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
     "reference_statements": _reference_statements,
     "reference_verdicts": _reference_verdicts,
     "relevant_sentences": _relevant_sentences,
+    "rubric": _rubric,
+    "sentence_rating": _sentence_rating,
     "statements": _statements,
+    "sufficiency": _sufficiency,
     "verdicts": _verdicts,
 }
 
@@ -242,6 +318,10 @@ def _as_json(items: Sequence[Item], found: Sequence[Finding]) -> str:
         for item, finding in zip(items, found, strict=True)
     ]
     return _json({"verdicts": verdicts})
+
+
+def _rating(number: float) -> str:
+    return _json({"reason": "by the share of words that agree", "rating": round(number)})
 
 
 def _json(value: object) -> str:

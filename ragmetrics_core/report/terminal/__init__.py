@@ -8,6 +8,7 @@ from ragmetrics_core.report.terminal.plan import plan_page
 from ragmetrics_core.report.terminal.proof import proof
 from ragmetrics_core.report.terminal.runs import runs_table
 from ragmetrics_core.report.terminal.samples import sample_page, sample_rows, samples_table
+from ragmetrics_core.report.terminal.study import study_page
 from ragmetrics_core.report.terminal.text import one_line, plain, visible
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "sample_page",
     "sample_rows",
     "samples_table",
+    "study_page",
     "visible",
 ]

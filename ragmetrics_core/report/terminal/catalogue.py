@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, fields
+from textwrap import dedent
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from rich.console import Group, RenderableType
@@ -68,7 +69,7 @@ def _described(metric: type[Metric[Any]]) -> _Described:
         if title != "Attributes:":
             paragraphs.append(" ".join(block.split()))
             continue
-        for entry in re.split(r"\n(?=\S)", inspect.cleandoc(listed)):
+        for entry in re.split(r"\n(?=\S)", dedent(listed)):
             names, _, meaning = entry.partition(":")
             settings.update((name.strip(), " ".join(meaning.split())) for name in names.split(","))
     return _Described(paragraphs, settings)
@@ -82,8 +83,9 @@ def _setting(field: Field[Any], meaning: str) -> RenderableType:
 
 def _properties(metric: type[Metric[Any]]) -> Iterator[tuple[str, RenderableType]]:
     models = ", ".join(sorted(metric.needs, key=("judge", "embedder", "scorer").index))
-    yield "needs", Text(f"{models}; {', '.join(metric.inputs.required())}")
-    yield "range", Text(f"{metric.low:g} to {metric.high:g}")
+    yield "needs", Text("; ".join(filter(None, (models, ", ".join(metric.inputs.required())))))
+    told = "" if metric.higher_is_better else ", lower is better"
+    yield "range", Text(f"{metric.low:g} to {metric.high:g}{told}")
     yield "variants", Text(", ".join(metric.variants))
 
 

@@ -55,6 +55,7 @@ def proof(
         yield Text()
         yield heading(_plural(about).capitalize())
         yield _verdicts(record, list(group))
+    yield from _ratings(record)
     yield from _contexts(record)
     yield from _remarks(record)
     if prompts or replies:
@@ -110,6 +111,17 @@ def _verdicts(record: Record, verdicts: Sequence[Verdict]) -> RenderableType:
         label = plain(verdict.label or "missing", style)
         table.add_row(symbol, Text(str(verdict.number)), label, Group(*lines))
     return Padding(table, (0, 0, 0, 2))
+
+
+def _ratings(record: Record) -> Iterator[RenderableType]:
+    given = list(record.ratings)
+    if given:
+        yield Text()
+        yield heading("Ratings")
+        yield bullets(
+            Text.assemble((f"{rating:g}  ", "bold"), one_line(reason or "no reason given", LABEL))
+            for rating, reason in given
+        )
 
 
 def _stated(verdict: Verdict) -> Text:

@@ -87,7 +87,7 @@ def sample_page(
     for entry in entries:
         if score := scores.get(entry.signature):
             how = one_line(score.formula or score.reason or "")
-            cell = outcome(score.status, score.value, score.bounds, low=entry.low, high=entry.high)
+            cell = outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best)
             listed.add_row(plain(entry.signature), cell, how)
     yield listed
     yield Text()
@@ -117,10 +117,10 @@ def _row(run: Run, sample_id: str) -> SampleRow:
         if score is None:
             cells.append(Text())
             continue
-        cells.append(outcome(score.status, score.value, score.bounds, low=entry.low, high=entry.high))
+        cells.append(outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best))
         value = score.value if score.value is not None else score.bounds[0] if score.bounds else None
         if value is not None:
-            places.append((value - entry.low) / (entry.high - entry.low))
+            places.append((value - entry.worst) / (entry.best - entry.worst))
     return SampleRow(
         place=sum(places) / len(places) if places else None,
         sample_id=sample_id,

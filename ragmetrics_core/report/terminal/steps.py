@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragmetrics_core.drivers import rendered
-from ragmetrics_core.record import CompareStep, GenerateStep, RateStep, Record, Step
+from ragmetrics_core.record import CompareStep, CountStep, GenerateStep, RateStep, Record, Step
 from ragmetrics_core.report.terminal.text import LABEL, WEAK, bullets, heading, one_line, plain
 
 __all__ = ["steps_page"]
@@ -42,7 +42,8 @@ def steps_page(record: Record, *, prompts: bool, replies: bool) -> Iterator[Rend
 
 def _title(step: Step) -> Text:
     if not isinstance(step, GenerateStep):
-        return heading(f"Step {plain(step.path)}: {'comparison' if step.kind == 'compare' else 'rating'}")
+        kinds = {"compare": "comparison", "rate": "rating", "count": "count"}
+        return heading(f"Step {plain(step.path)}: {kinds[step.kind]}")
     title = Text.assemble(heading(f"Step {plain(step.path)}: "), plain(step.prompt, "bold"))
     details = [f"draw {step.draw}"] if step.draw and not step.again else []
     details += ["asked again for what was missing"] if step.again else []
@@ -58,7 +59,10 @@ def _rule(step: GenerateStep) -> Text:
     return plain(step.rule, WEAK if step.rule == "unread" else "bold")
 
 
-def _numbers(step: CompareStep | RateStep) -> str:
+def _numbers(step: CompareStep | RateStep | CountStep) -> str:
+    if isinstance(step, CountStep):
+        counts = (f"{name} {' '.join(map(str, numbers))}" for name, numbers in step.counts.items())
+        return "\n".join([f"{step.procedure} by {step.made_by}", *counts])
     values: Sequence[float | None] = step.cosines if isinstance(step, CompareStep) else step.ratings
     return ", ".join("none" if value is None else f"{value:.6f}" for value in values)
 

@@ -99,7 +99,7 @@ def bullets(lines: Iterable[Text]) -> RenderableType:
 
 
 def number(value: float, low: float = 0.0, high: float = 1.0) -> Text:
-    """A score with three decimals, coloured by where it stands between its metric's ends."""
+    """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
     place = (value - max(low, 0.0)) / (high - max(low, 0.0))
     return Text(f"{value:.3f}", GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK)
 

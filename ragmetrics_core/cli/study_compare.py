@@ -1,0 +1,146 @@
+"""`ragmetrics study compare`: two runs, sample by sample, with an exit code that says how it went."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from math import isfinite
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.cli.study_output import (
+    Alpha,
+    Format,
+    OneTable,
+    Out,
+    Plot,
+    Seed,
+    Wanted,
+    emit,
+    names,
+    open_runs,
+    save_plot,
+)
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report.plots import draw_intervals
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study import (
+    Comparison,
+    Scores,
+    compare_runs,
+    comparison_tables,
+    short,
+    trace_difference,
+    trace_tables,
+)
+
+__all__ = ["compare"]
+
+
+class FailIf(StrEnum):
+    """What makes the command fail; typer takes a list of choices only as an enumeration."""
+
+    WORSE = "worse"
+    NOT_BETTER = "not-better"
+    INFERIOR = "inferior"
+
+
+def compare(
+    run_a: Annotated[Path, typer.Argument(metavar="A", help="The run before.", show_default=False)],
+    run_b: Annotated[Path, typer.Argument(metavar="B", help="The run after.", show_default=False)],
+    metrics: Wanted = None,
+    threshold: Annotated[
+        float, typer.Option("--pass", help="From which score on a sample passes (McNemar's test).")
+    ] = 0.5,
+    margin: Annotated[
+        float | None,
+        typer.Option(min=0, help="By how much B may be worse; shows whether it is not worse than that."),
+    ] = None,
+    fail_if: Annotated[
+        list[FailIf] | None,
+        typer.Option(
+            help="Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin.",
+        ),
+    ] = None,
+    minimum: Annotated[
+        list[str] | None,
+        typer.Option("--min", help="Exit with 1 if B's mean is lower: faithfulness=0.8. Several times."),
+    ] = None,
+    trace: Annotated[
+        int, typer.Option(min=0, help="Follow the N samples that moved a mean most into their records.")
+    ] = 0,
+    alpha: Alpha = 0.05,
+    seed: Seed = 0,
+    as_format: Format = None,
+    out: Out = None,
+    table: OneTable = None,
+    plot: Plot = None,
+) -> None:
+    """Compare two runs of the same samples: better, worse, or cannot tell.
+
+    Differences with paired bootstrap intervals, Wilcoxon's test with Holm's adjustment, and what could
+    have been found at all. --trace N shows which samples, statements and verdicts moved the means. Exit
+    codes: 0 passed, 1 a condition of --fail-if or --min failed, 2 wrong use.
+    """
+    before, after = open_runs([run_a, run_b])
+    if FailIf.INFERIOR in (fail_if or ()) and margin is None:
+        raise ConfigError("--fail-if inferior needs --margin")
+    least = [_least(each, after) for each in minimum or ()]
+    found = compare_runs(
+        before, after, metrics=names(metrics), threshold=threshold, alpha=alpha, margin=margin, seed=seed
+    )
+    tables = list(comparison_tables(found))
+    if trace:
+        first, second = Run.load(run_a), Run.load(run_b)
+        for each in found.metrics:
+            traced = trace_difference(first, second, each.metric, detailed=trace)
+            if traced.moved:
+                tables += trace_tables(traced)
+    emit(tables, as_format=as_format, out=out, table=table)
+    save_plot(lambda path: _draw(found, path), plot)
+    failures = [*_failures(found, fail_if or ()), *_too_low(after, least)]
+    for failure in failures:
+        remarks().print(Text.assemble(("failed: ", "bold red"), failure), soft_wrap=True)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _failures(found: Comparison, fail_if: Sequence[FailIf]) -> Iterator[str]:
+    for each in found.metrics:
+        if FailIf.WORSE in fail_if and each.verdict == "worse":
+            yield f"{each.metric} is worse by {-(each.difference.value or 0.0):.3f}"
+        if FailIf.NOT_BETTER in fail_if and each.verdict != "better":
+            yield f"{each.metric} is not shown to be better ({each.verdict}, difference {each.difference})"
+        if FailIf.INFERIOR in fail_if and not each.within_margin:
+            margin = f"within {found.margin:g} of before"
+            yield f"{each.metric} is not shown to be {margin} (difference {each.difference})"
+
+
+def _least(text: str, scores: Scores) -> tuple[str, float]:
+    name, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        equals, value = "", 0.0
+    if not equals or not isfinite(value):
+        raise ConfigError(f"{text!r} is no minimum: write METRIC=0.8")
+    return scores.metric(name), value
+
+
+def _too_low(scores: Scores, least: Sequence[tuple[str, float]]) -> Iterator[str]:
+    for metric, value in least:
+        found = scores.values[metric].values()
+        if not found:
+            yield f"{metric} has no value in {scores.name}"
+        elif sum(found) / len(found) < value:
+            mean = sum(found) / len(found)
+            yield f"the mean of {metric} is {mean:.3f} over {len(found)} samples, below {value:g}"
+
+
+def _draw(found: Comparison, path: Path) -> None:
+    labels = [each.metric for each in found.metrics]
+    rows = [(short(each.metric, labels), each.difference) for each in found.metrics]
+    title = f"{found.after} against {found.before}"
+    draw_intervals({"": rows}, path, title=title, axis="difference of means", zero=True)

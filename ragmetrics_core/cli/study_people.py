@@ -1,0 +1,210 @@
+"""`ragmetrics study agreement` and `estimate`: scores and what people say."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ragmetrics_core.cli.study_output import (
+    Format,
+    OneTable,
+    Out,
+    Plot,
+    Seed,
+    Wanted,
+    emit,
+    names,
+    save_plot,
+)
+from ragmetrics_core.cli.study_truth import Adjudicator, CorrectFrom, LabelName, agreed_values
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study import (
+    HUMAN,
+    Agreement,
+    Judgement,
+    agreement_tables,
+    corrected_verdicts,
+    estimate_quality,
+    estimate_tables,
+    labelled_verdicts,
+    on_unit_scale,
+    read_labels,
+    read_scores,
+    study_agreement,
+)
+
+__all__ = ["agreement", "estimate"]
+
+Labels = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELS",
+        help="What people said: CSV or JSON lines with sample_id, annotator, value.",
+        show_default=False,
+    ),
+]
+
+
+def agreement(
+    labels: Labels,
+    run: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[RUN]", help="The run whose metrics are compared with people.", show_default=False
+        ),
+    ] = None,
+    label: LabelName = None,
+    metrics: Wanted = None,
+    level: Annotated[
+        Literal["nominal", "ordinal", "interval"] | None,
+        typer.Option(help="How labels differ. Without it: ordinal, and nominal for texts."),
+    ] = None,
+    weights: Annotated[Literal["none", "linear", "quadratic"], typer.Option(help="Of kappa.")] = "quadratic",
+    adjudicator: Adjudicator = None,
+    correct_from: CorrectFrom = None,
+    seed: Seed = 0,
+    as_format: Format = None,
+    out: Out = None,
+    table: OneTable = None,
+    plot: Plot = None,
+    roc: Annotated[Path | None, typer.Option(help="Draw the ROC curves into this file.")] = None,
+    calibration: Annotated[
+        Path | None, typer.Option(help="Draw the calibration curves into this file.")
+    ] = None,
+) -> None:
+    """Tell how people agree with each other, and metrics with people.
+
+    Krippendorff's alpha and weighted kappa, the consensus and what is still open, Spearman's and Kendall's
+    correlations, and each metric as a detector of wrong answers. Corrections made with `ragmetrics correct`
+    say how often the judge's verdicts are right. --plot draws a heat map of the correlations.
+    """
+    opened = None if run is None else Run.load(run)
+    said = read_labels(labels)
+    judgements: list[Judgement] = []
+    if opened is not None:
+        judgements += corrected_verdicts(opened.records())
+        judgements += labelled_verdicts(opened.records(), said)
+    found = study_agreement(
+        said,
+        None if opened is None else read_scores(opened),
+        label=label,
+        metrics=names(metrics),
+        level=level,
+        weights=weights,
+        adjudicator=adjudicator,
+        correct_from=correct_from,
+        judgements=judgements,
+        seed=seed,
+    )
+    tables = list(agreement_tables(found))
+    if as_format in (None, "terminal") and out is None and table is None:
+        tables = [
+            each for each in tables if each.name != "calibration" and (each.name != "open" or each.rows)
+        ]
+    emit(tables, as_format=as_format, out=out, table=table)
+    save_plot(lambda path: _draw_correlations(found, path), plot)
+    save_plot(lambda path: _draw_roc(found, path), roc)
+    save_plot(lambda path: _draw_calibration(found, path), calibration)
+
+
+def estimate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)],
+    labels: Labels,
+    metric: Annotated[
+        str, typer.Option(help="The metric that predicts what people say.")
+    ] = "factual_correctness",
+    label: LabelName = None,
+    adjudicator: Adjudicator = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Ends of the labels' scale: 1:5. Without it: 1:5 for 1 to 5, else 0:1.")
+    ] = None,
+    as_format: Format = None,
+    out: Out = None,
+    table: OneTable = None,
+    plot: Plot = None,
+) -> None:
+    """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
+
+    The prediction-powered mean, beside the classical one (labels only) and the naive one (scores only).
+    """
+    scores = read_scores(Run.load(run))
+    values, _ = agreed_values(scores, labels, label=label, adjudicator=adjudicator)
+    numbers = on_unit_scale(list(values.values()), scale=_scale(scale))
+    found = estimate_quality(scores, dict(zip(values, numbers, strict=True)), metric=metric)
+    emit(list(estimate_tables(found)), as_format=as_format, out=out, table=table)
+    rows = [
+        ("prediction-powered", found.powered),
+        ("classical", found.classical),
+        ("naive", found.naive),
+    ]
+    save_plot(
+        lambda path: draw_intervals(
+            {found.metric: rows}, path, title="Mean quality", axis="as people judge it"
+        ),
+        plot,
+    )
+
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        raise ConfigError(f"{text!r} is no scale: write 1:5") from None
+    if not ends[0] < ends[1]:
+        raise ConfigError(f"the scale {text} has no extent: write its lower end first")
+    return ends
+
+
+def _draw_correlations(found: Agreement, path: Path) -> None:
+    if not found.correlations:
+        raise ConfigError("there is no correlation to draw: name a run")
+    columns = list(dict.fromkeys(name for pair in found.correlations for name in pair))
+    known = {pair: each.spearman.value for pair, each in found.correlations.items()}
+
+    def value(one: str, other: str) -> float | None:
+        return 1.0 if one == other else known.get((one, other), known.get((other, one)))
+
+    draw_heat_map(
+        columns,
+        columns,
+        [[value(one, other) for other in columns] for one in columns],
+        path,
+        title=f"Spearman's correlation ({HUMAN}: {found.label})"
+        if HUMAN in columns
+        else "Spearman's correlation",
+    )
+
+
+def _draw_roc(found: Agreement, path: Path) -> None:
+    curves = {
+        f"{name} {each.area.value:.2f}": each.roc
+        for name, each in found.detections.items()
+        if each.area.value is not None
+    }
+    if not curves:
+        raise ConfigError("there is no ROC curve to draw: correct and wrong answers of a run are needed")
+    axes = "wrong answers passed", "correct answers passed"
+    draw_curves(curves, path, title="Metrics as detectors of wrong answers", axes=axes, diagonal=True)
+
+
+def _draw_calibration(found: Agreement, path: Path) -> None:
+    curves = {
+        name: [(bin_.mean, bin_.correct.value or 0.0) for bin_ in each.bins]
+        for name, each in found.detections.items()
+        if each.bins
+    }
+    if not curves:
+        raise ConfigError(
+            "there is no calibration curve to draw: answers of a run that people judged are needed"
+        )
+    bands = {
+        name: [(bin_.mean, bin_.correct.low or 0.0, bin_.correct.high or 0.0) for bin_ in each.bins]
+        for name, each in found.detections.items()
+    }
+    axes = "mean score", "share of correct answers"
+    draw_curves(curves, path, title="Calibration", axes=axes, diagonal=True, bands=bands)

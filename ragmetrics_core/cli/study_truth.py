@@ -1,0 +1,102 @@
+"""Where the commands of the study learn which answers are correct: a label of the run, or a file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.sample import Label
+from ragmetrics_core.study import (
+    Scores,
+    consensus_of,
+    good_values,
+    label_names,
+    labelled_correct,
+    likert_threshold,
+    read_labels,
+    units_of,
+)
+
+__all__ = [
+    "Adjudicator",
+    "CorrectFrom",
+    "LabelFile",
+    "LabelName",
+    "Truth",
+    "agreed_values",
+    "correct_answers",
+]
+
+LabelName = Annotated[
+    str | None,
+    typer.Option("--label", help="A label of the run's samples, or with --labels one of the file."),
+]
+LabelFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels", help="What people said: CSV or JSON lines with sample_id, annotator, value (and label)."
+    ),
+]
+Adjudicator = Annotated[
+    str | None, typer.Option(help="The annotator who decides where the others have no majority.")
+]
+CorrectFrom = Annotated[
+    float | None,
+    typer.Option(help="From which number on an answer is correct. On a scale of 1 to 5 without it: 4."),
+]
+
+
+class Truth(NamedTuple):
+    """Which answers are correct, by sample id, and what that is called."""
+
+    correct: Mapping[str, bool]
+    name: str
+
+
+def correct_answers(
+    scores: Scores,
+    *,
+    label: str | None,
+    labels: Path | None,
+    adjudicator: str | None,
+    correct_from: float | None,
+) -> Truth:
+    """Which answers are correct, by a label of the run or by the consensus of a file."""
+    if labels is None:
+        name = label or "correct"
+        return Truth(labelled_correct(scores, name, at_least=correct_from), name)
+    values, name = agreed_values(scores, labels, label=label, adjudicator=adjudicator)
+    at_least = likert_threshold(list(values.values())) if correct_from is None else correct_from
+    named: dict[str, Label] = dict(values)
+    return Truth(good_values(named, name, at_least=at_least), name)
+
+
+def agreed_values(
+    scores: Scores, labels: Path, *, label: str | None, adjudicator: str | None
+) -> tuple[dict[str, bool | float | str], str]:
+    """For each sample of the run what the annotators agree on; remarks tell what is left out."""
+    read = read_labels(labels)
+    names = label_names(read)
+    if label is None and len(names) > 1:
+        raise ConfigError(f"{labels} has several labels ({', '.join(names)}): name one with --label")
+    name = label or names[0]
+    if name not in names:
+        raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(names)}")
+    units = {unit: said for unit, said in units_of(read, name).items() if unit.statement is None}
+    known = {unit: said for unit, said in units.items() if unit.sample_id in scores.labels}
+    if not known:
+        raise ConfigError(f"no labelled sample of {labels} is in {scores.name}")
+    if len(known) < len(units):
+        remarks().print(
+            f"{len(units) - len(known)} labelled samples are not in {scores.name} and are left out"
+        )
+    agreed = consensus_of(known, adjudicator=adjudicator)
+    still_open = sum(each.value is None for each in agreed.values())
+    if still_open:
+        remarks().print(
+            f"{still_open} samples have no majority and are left out (ragmetrics study agreement lists them)"
+        )
+    return {unit.sample_id: each.value for unit, each in agreed.items() if each.value is not None}, name

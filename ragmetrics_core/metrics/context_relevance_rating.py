@@ -1,0 +1,74 @@
+"""Context relevance as a rating: how relevant does a judge find what was retrieved?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_ratings
+from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.ratings import Scale, mean_rating
+from ragmetrics_core.parsers import Rating
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import Retrieved
+
+__all__ = ["ContextRelevanceRating"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRelevanceRating(Metric[Retrieved]):
+    """Mean rating of the chunks, each rated from 0 to 10 for its relevance to the question, divided by 10.
+
+    Range [0, 1], higher is better; undefined without contexts; a blank chunk is rated 0 without a call. It
+    is the first side of the RAG triad. The variant `ragas-0.4` asks two prompts about all contexts at once,
+    each for 0, 1 or 2, and takes their mean.
+
+    Attributes:
+        rate: asks for a rating of one chunk.
+        grade, grade_again: ask for 0, 1 or 2 for all contexts instead.
+        without_contexts: the score without contexts; None for undefined.
+
+    TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
+    ragas' "context relevance" since 0.2.
+    """
+
+    name = "context_relevance_rating"
+    inputs = Retrieved
+    variants = {
+        "strict.1": {},
+        "ragas-0.4": {
+            "grade": prompts.CONTEXT_GRADE,
+            "grade_again": prompts.CONTEXT_GRADE_AGAIN,
+            "without_contexts": 0.0,
+        },
+    }
+
+    rate: Prompt[Rating] = prompts.CHUNK_RATING
+    grade: Prompt[Rating] | None = None
+    grade_again: Prompt[Rating] | None = None
+    without_contexts: float | None = None
+
+    def measure(self, sample: Retrieved) -> Steps[Measurement]:
+        """Have each chunk rated, or all of them twice; take the mean."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            if self.without_contexts is not None:
+                return valued(self.without_contexts, counts={"ratings": 0}, spelled="no contexts")
+            return undefined("no_contexts")
+        grades = [each for each in (self.grade, self.grade_again) if each is not None]
+        if grades:
+            scale = Scale(0, 2)
+            variables = {"question": sample.question, "contexts": sample.contexts}
+            ratings = yield from ask_ratings(*((each, variables) for each in grades), allowed=scale.has)
+            return mean_rating(ratings, scale)
+
+        scale = Scale(0, 10)
+        rated = yield from ask_ratings(
+            *(
+                (self.rate, {"question": sample.question, "contexts": (chunk,)})
+                for chunk in sample.contexts
+                if chunk.strip()
+            ),
+            allowed=scale.has,
+        )
+        given = iter(rated)
+        return mean_rating([next(given) if chunk.strip() else 0.0 for chunk in sample.contexts], scale)

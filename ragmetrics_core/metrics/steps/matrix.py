@@ -1,0 +1,102 @@
+"""The claim and chunk matrix: statements against each chunk and against the other text, asked once for all.
+
+Every metric here asks in the same words, so that the driver makes each call once for all of them, and shares
+the statements with faithfulness and factual correctness. A verdict that is missing stays unknown (`None`)
+through all that is derived from it.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from ragmetrics_core.asking import ask, ask_each, review, together
+from ragmetrics_core.measurement import Decision, Judged, Labels
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+
+__all__ = [
+    "all_of",
+    "any_of",
+    "each_chunk",
+    "in_any",
+    "in_relevant",
+    "inverse",
+    "relevant_chunks",
+    "statements_in",
+]
+
+ENTAILED = Labels("entailed", "not entailed")
+Known = bool | None
+
+
+def statements_in(prompt: Prompt[StatementList], **variables: object) -> Steps[tuple[str, ...]]:
+    """The statements of a text."""
+    found = yield from ask(prompt, **variables)
+    return found.statements
+
+
+def each_chunk(
+    prompt: Prompt[VerdictList], statements: Sequence[str], contexts: Sequence[str], *, about: str
+) -> Steps[tuple[Judged, ...]]:
+    """For each chunk alone, which of the statements it entails; a blank chunk entails none without a call."""
+    return (
+        yield from together(
+            *(
+                _one_chunk(prompt, statements, chunk, number, about)
+                for number, chunk in enumerate(contexts, start=1)
+            )
+        )
+    )
+
+
+def _one_chunk(
+    prompt: Prompt[VerdictList], statements: Sequence[str], chunk: str, number: int, about: str
+) -> Steps[Judged]:
+    about = f"{about} in chunk {number}"
+    if not chunk.strip():
+        blank = [Decision(text, False, "the chunk is blank") for text in statements]
+        return (yield from review(blank, about=about, labels=ENTAILED))
+    return (
+        yield from ask_each(prompt, statements, about=about, labels=ENTAILED, first=number, contexts=(chunk,))
+    )
+
+
+def in_any(chunks: Sequence[Judged], count: int) -> Judged:
+    """Of `count` statements, which are entailed by some chunk."""
+    return Judged(tuple(any_of(chunk.known[place] for chunk in chunks) for place in range(count)))
+
+
+def in_relevant(chunks: Sequence[Judged], relevant: Judged, count: int) -> Judged:
+    """Of `count` statements, which are entailed by some relevant chunk."""
+    rows = list(zip(chunks, relevant.known, strict=True))
+    return Judged(
+        tuple(any_of(all_of((chunk.known[place], known)) for chunk, known in rows) for place in range(count))
+    )
+
+
+def relevant_chunks(reference: Sequence[Judged]) -> Judged:
+    """Which chunks entail a statement of the reference."""
+    return Judged(tuple(any_of(chunk.known) for chunk in reference))
+
+
+def any_of(known: Iterable[Known]) -> Known:
+    """Whether one is true; unknown when none is and one is unknown.
+
+    >>> any_of([False, None]), any_of([None, True]), any_of([])
+    (None, True, False)
+    """
+    values = set(known)
+    return True if True in values else None if None in values else False
+
+
+def all_of(known: Iterable[Known]) -> Known:
+    """Whether all are true; unknown when none is false and one is unknown.
+
+    >>> all_of([True, None]), all_of([None, False])
+    (None, False)
+    """
+    return inverse(any_of(inverse(each) for each in known))
+
+
+def inverse(known: Known) -> Known:
+    """The opposite; what is unknown stays so."""
+    return None if known is None else not known

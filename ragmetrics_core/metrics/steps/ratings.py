@@ -1,0 +1,62 @@
+"""What the rating metrics share: scales, and the mean of several ratings on one."""
+
+from collections.abc import Sequence
+from math import fsum
+from typing import NamedTuple
+
+from ragmetrics_core.measurement import Bounds, Measurement
+
+__all__ = ["Scale", "mean_rating"]
+
+_MOST_TERMS = 12
+
+
+class Scale(NamedTuple):
+    """The numbers that a rating may be: from `low` to `high` in steps of `step`.
+
+    >>> Scale(0, 4, 2).has(2), Scale(0, 4, 2).has(3), Scale(0, 10).has(11), Scale(0, 10).has(7.5)
+    (True, False, False, False)
+    """
+
+    low: int
+    high: int
+    step: int = 1
+
+    def has(self, number: float) -> bool:
+        """Whether a number is one of the scale."""
+        return self.low <= number <= self.high and (number - self.low) % self.step == 0
+
+
+def mean_rating(ratings: Sequence[float | None], scale: Scale) -> Measurement:
+    """The mean of the ratings, as a share of the scale; bounds where ratings are missing.
+
+    A missing rating never changes how many there are: it may be any number of the scale.
+    """
+    known = [rating for rating in ratings if rating is not None]
+    missing = len(ratings) - len(known)
+    counts: dict[str, float] = {"ratings": len(ratings), "sum": fsum(known)}
+    span = len(ratings) * (scale.high - scale.low)
+    low, high = (
+        (fsum(known) + missing * filler - len(ratings) * scale.low) / span
+        for filler in (scale.low, scale.high)
+    )
+    spelled = _spelled(ratings, scale)
+    if not missing:
+        return Measurement(value=low, counts=counts, formula=f"{spelled} = {low:.3g}")
+    return Measurement(
+        bounds=Bounds(low, high),
+        reason="missing_ratings",
+        counts={**counts, "missing": missing},
+        formula=f"{spelled}: {low:.3f} to {high:.3f}",
+    )
+
+
+def _spelled(ratings: Sequence[float | None], scale: Scale) -> str:
+    shown = ["?" if rating is None else f"{rating:g}" for rating in ratings[:_MOST_TERMS]]
+    total = " + ".join(shown + ["..."] * (len(ratings) > _MOST_TERMS))
+    if scale.low:
+        mean = total if len(ratings) == 1 else f"({total}) / {len(ratings)}"
+        return f"({mean} - {scale.low}) / ({scale.high} - {scale.low})"
+    if len(ratings) == 1:
+        return f"{total} / {scale.high}"
+    return f"({total}) / ({len(ratings)} × {scale.high})"

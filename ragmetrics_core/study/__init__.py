@@ -1,0 +1,122 @@
+"""Statistics over finished runs: from scores to what they mean.
+
+Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives results with their n, their
+intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
+"""
+
+from ragmetrics_core.study.agreement import HUMAN, Agreement, study_agreement
+from ragmetrics_core.study.agreement_tables import agreement_tables
+from ragmetrics_core.study.annotation import (
+    Annotations,
+    Sheet,
+    annotation_tables,
+    items_of,
+    judge_accuracy,
+    ratings_of,
+    read_annotations,
+    verdict_changes,
+)
+from ragmetrics_core.study.claims import check_claims, claim_tables, read_claims
+from ragmetrics_core.study.comparison import Comparison, compare_runs
+from ragmetrics_core.study.comparison_tables import comparison_tables, trace_tables
+from ragmetrics_core.study.concordance import Concordance, study_concordance
+from ragmetrics_core.study.concordance_tables import concordance_tables
+from ragmetrics_core.study.consensus import Consensus, consensus_of
+from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
+from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale
+from ragmetrics_core.study.estimate_tables import estimate_tables
+from ragmetrics_core.study.group_tables import group_tables
+from ragmetrics_core.study.groups import GroupStudy, study_groups
+from ragmetrics_core.study.intervals import Estimate, Summary
+from ragmetrics_core.study.labels import (
+    HumanLabel,
+    Judgement,
+    Unit,
+    corrected_verdicts,
+    good_values,
+    label_names,
+    labelled_correct,
+    labelled_verdicts,
+    likert_threshold,
+    read_labels,
+    units_of,
+)
+from ragmetrics_core.study.published import PublishedTable, parse_size, read_published, study_published
+from ragmetrics_core.study.retrieval import Retrieval, first_hits, retrieval_tables, study_retrieval
+from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
+from ragmetrics_core.study.significance import Range
+from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, flat, shown
+from ragmetrics_core.study.trace import TraceDifference, trace_difference
+
+__all__ = [
+    "HUMAN",
+    "Agreement",
+    "Annotations",
+    "Cell",
+    "Column",
+    "Comparison",
+    "Concordance",
+    "Consensus",
+    "CosineStudy",
+    "Estimate",
+    "GroupStudy",
+    "HumanLabel",
+    "Judgement",
+    "Mark",
+    "Marked",
+    "PublishedTable",
+    "QualityEstimate",
+    "Range",
+    "Retrieval",
+    "Scores",
+    "Sheet",
+    "Summary",
+    "Table",
+    "TraceDifference",
+    "Unit",
+    "agreement_tables",
+    "annotation_tables",
+    "check_claims",
+    "claim_tables",
+    "compare_runs",
+    "compared_texts",
+    "comparison_tables",
+    "concordance_tables",
+    "consensus_of",
+    "corrected_verdicts",
+    "cosine_tables",
+    "estimate_quality",
+    "estimate_tables",
+    "first_hits",
+    "flat",
+    "good_values",
+    "group_tables",
+    "items_of",
+    "judge_accuracy",
+    "label_names",
+    "labelled_correct",
+    "labelled_verdicts",
+    "likert_threshold",
+    "named_runs",
+    "on_unit_scale",
+    "parse_size",
+    "ratings_of",
+    "read_annotations",
+    "read_claims",
+    "read_labels",
+    "read_published",
+    "read_scores",
+    "retrieval_tables",
+    "short",
+    "shown",
+    "study_agreement",
+    "study_concordance",
+    "study_cosines",
+    "study_groups",
+    "study_published",
+    "study_retrieval",
+    "trace_difference",
+    "trace_tables",
+    "units_of",
+    "verdict_changes",
+]

@@ -1,0 +1,296 @@
+"""Agreement: annotators with each other, metrics with annotators, and the judge with corrected verdicts.
+
+Tables 2 to 4 of Oro et al. (2024), with intervals.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.consensus import Consensus, consensus_of
+from ragmetrics_core.study.correlations import Correlation, correlate
+from ragmetrics_core.study.detection import Detection, detect
+from ragmetrics_core.study.intervals import Estimate, wilson_interval
+from ragmetrics_core.study.labels import (
+    HumanLabel,
+    Judgement,
+    Unit,
+    is_good,
+    label_names,
+    likert_threshold,
+    units_of,
+)
+from ragmetrics_core.study.reliability import (
+    Level,
+    Reliability,
+    Weights,
+    krippendorff_alpha,
+    weighted_kappa,
+)
+from ragmetrics_core.study.scores import Scores, short
+
+__all__ = [
+    "Agreement",
+    "Annotator",
+    "Pair",
+    "VerdictAccuracy",
+    "measured_level",
+    "study_agreement",
+    "verdict_accuracy",
+]
+
+HUMAN = "people"
+
+Value = bool | float | str
+
+
+class Annotator(NamedTuple):
+    """One annotator: how many units were labelled and skipped, and why the labels tell nothing."""
+
+    name: str
+    labelled: int
+    skipped: int
+    note: str = ""
+
+
+class Pair(NamedTuple):
+    """Two annotators and their weighted kappa."""
+
+    one: str
+    other: str
+    kappa: Reliability
+
+
+class VerdictAccuracy(NamedTuple):
+    """How often people confirm the judge's verdicts; the label "yes" is that of the judge."""
+
+    metric: str
+    right: Estimate
+    yes_right: Estimate
+    no_right: Estimate
+    n: int
+    missing: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """Everything about agreement.
+
+    Attributes:
+        run: the run's name; None when there is none.
+        label: what was labelled.
+        level: how its values are compared.
+        annotators: who labelled.
+        alpha: Krippendorff's alpha of all of them.
+        pairs: weighted kappa of each two.
+        consensus: what they agree on, by unit.
+        correlations: each two of people and metrics; people are called "people".
+        detections: each metric as a detector of answers that people call wrong.
+        correct_from: from which number on people call an answer correct, where labels are numbers.
+        metrics: the metrics' names.
+        absent: for each metric how many agreed samples have no value.
+        unknown: labels for samples that the run does not have.
+        verdicts: the judge's verdicts against those of people.
+        notes: what a reader should know.
+    """
+
+    run: str | None
+    label: str
+    level: Level
+    annotators: tuple[Annotator, ...]
+    alpha: Reliability
+    pairs: tuple[Pair, ...]
+    consensus: Mapping[Unit, Consensus]
+    correlations: Mapping[tuple[str, str], Correlation]
+    detections: Mapping[str, Detection]
+    correct_from: float | None
+    metrics: tuple[str, ...]
+    absent: Mapping[str, int]
+    unknown: tuple[str, ...]
+    verdicts: tuple[VerdictAccuracy, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def study_agreement(
+    labels: Sequence[HumanLabel],
+    scores: Scores | None = None,
+    *,
+    label: str | None = None,
+    metrics: Sequence[str] | None = None,
+    level: Level | None = None,
+    weights: Weights = "quadratic",
+    adjudicator: str | None = None,
+    correct_from: float | None = None,
+    judgements: Sequence[Judgement] = (),
+    seed: int = 0,
+) -> Agreement:
+    """How people agree with each other, and metrics with people.
+
+    Args:
+        labels: what people said.
+        scores: the run whose metrics are compared with it; without it only people are compared.
+        label: which label; needed where there are several.
+        metrics: names or signatures; without it all of the run.
+        level: how values differ; without it by number for numbers and truth values (ordinal), else nominal.
+        weights: of kappa; texts count as nominal, whatever is given.
+        adjudicator: the annotator who decides where the others have no majority.
+        correct_from: from which number on an answer is correct; 4 on a scale of 1 to 5 without it.
+        judgements: verdicts that people looked at.
+        seed: of the bootstrap.
+
+    Raises:
+        ConfigError: there are several labels and none is named, there is none of that name, or no labelled
+            sample is in the run.
+    """
+    name = _label(labels, label)
+    units = units_of(labels, name)
+    notes: list[str] = []
+    unknown: tuple[str, ...] = ()
+    if scores is not None:
+        unknown = tuple(sorted({unit.sample_id for unit in units if unit.sample_id not in scores.labels}))
+        units = {unit: said for unit, said in units.items() if unit.sample_id in scores.labels}
+        if not units:
+            raise ConfigError(
+                f"no labelled sample is in {scores.name}; the first labelled one is {unknown[0]!r}"
+            )
+        if unknown:
+            shown = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
+            notes.append(
+                f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
+            )
+    values = [value for said in units.values() for value in said.values()]
+    chosen = level or measured_level(values)
+    if chosen != "nominal" and any(isinstance(value, str) for value in values):
+        raise ConfigError(f"the label {name!r} has texts: they can only be compared as --level nominal")
+    raters = sorted({rater for said in units.values() for rater in said if rater != adjudicator})
+    agreed = consensus_of(units, adjudicator=adjudicator)
+    if adjudicator is not None and not any(adjudicator in said for said in units.values()):
+        notes.append(f"nobody is called {adjudicator}: nothing was adjudicated")
+    votes = [[value for rater, value in said.items() if rater != adjudicator] for said in units.values()]
+    correlations, detections, absent = {}, {}, {}
+    names: tuple[str, ...] = ()
+    whole = {
+        unit.sample_id: each.value
+        for unit, each in agreed.items()
+        if unit.statement is None and unit.metric is None
+    }
+    human = {each: value for each, value in whole.items() if value is not None}
+    if scores is not None:
+        signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
+        names = tuple(short(each, signatures) for each in signatures)
+        columns = {
+            short_name: scores.values[each] for short_name, each in zip(names, signatures, strict=True)
+        }
+        numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
+        if human and not numbers:
+            notes.append(f"the label {name!r} has texts: no metric can be correlated with it")
+        correlations = _correlations({**({HUMAN: numbers} if numbers else {}), **columns}, seed)
+        if correct_from is None:
+            correct_from = likert_threshold(list(human.values()))
+        good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
+        if human and any(value is None for value in good.values()):
+            notes.append(
+                "labels are neither good nor bad: say from which number on an answer is correct "
+                "(--correct-from)"
+            )
+        else:
+            detections = {
+                short_name: _detection(column, good, seed) for short_name, column in columns.items()
+            }
+        absent = {
+            short_name: sum(each not in column for each in human) for short_name, column in columns.items()
+        }
+    kappa_weights: Weights = "none" if chosen == "nominal" else weights
+    return Agreement(
+        run=scores.name if scores else None,
+        label=name,
+        level=chosen,
+        annotators=tuple(_annotator(rater, units) for rater in raters),
+        alpha=krippendorff_alpha(votes, level=chosen, seed=seed),
+        pairs=tuple(_pair(one, other, units, kappa_weights, seed) for one, other in combinations(raters, 2)),
+        consensus=agreed,
+        correlations=correlations,
+        detections=detections,
+        correct_from=correct_from,
+        metrics=names,
+        absent=absent,
+        unknown=unknown,
+        verdicts=verdict_accuracy(judgements),
+        notes=tuple(notes),
+    )
+
+
+def measured_level(values: Sequence[Value]) -> Level:
+    """How values are compared by default: numbers and truth values by rank, texts only as equal or not."""
+    return "nominal" if any(isinstance(value, str) for value in values) else "ordinal"
+
+
+def verdict_accuracy(judgements: Sequence[Judgement]) -> tuple[VerdictAccuracy, ...]:
+    """For each metric how often the judge's verdict is that of the people who looked at it."""
+    found = []
+    for metric in dict.fromkeys(each.unit.metric or "" for each in judgements):
+        of_metric = [each for each in judgements if (each.unit.metric or "") == metric]
+        decided = [each for each in of_metric if each.judge is not None]
+        right = [each for each in decided if each.judge == each.person]
+        yes = sum(bool(each.judge) for each in decided)
+        yes_right = sum(bool(each.judge) for each in right)
+        found.append(
+            VerdictAccuracy(
+                metric,
+                wilson_interval(len(right), len(decided)),
+                wilson_interval(yes_right, yes),
+                wilson_interval(len(right) - yes_right, len(decided) - yes),
+                len(decided),
+                len(of_metric) - len(decided),
+            )
+        )
+    return tuple(found)
+
+
+def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
+    names = label_names(labels)
+    if label is None:
+        if len(names) > 1:
+            raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
+        return names[0]
+    if label not in names:
+        raise ConfigError(f"there is no label {label!r}; there is {', '.join(names)}")
+    return label
+
+
+def _annotator(name: str, units: Mapping[Unit, Mapping[str, Value]]) -> Annotator:
+    given = [said[name] for said in units.values() if name in said]
+    note = f"always {given[0]}" if len(given) > 1 and len(set(given)) == 1 else ""
+    return Annotator(name, len(given), len(units) - len(given), note)
+
+
+def _pair(
+    one: str, other: str, units: Mapping[Unit, Mapping[str, Value]], weights: Weights, seed: int
+) -> Pair:
+    both = [(said[one], said[other]) for said in units.values() if one in said and other in said]
+    left, right = [each[0] for each in both], [each[1] for each in both]
+    return Pair(one, other, weighted_kappa(left, right, weights=weights, seed=seed))
+
+
+def _correlations(
+    columns: Mapping[str, Mapping[str, float]], seed: int
+) -> dict[tuple[str, str], Correlation]:
+    found = {}
+    for one, other in combinations(columns, 2):
+        both = [each for each in columns[one] if each in columns[other]]
+        x, y = [columns[one][each] for each in both], [columns[other][each] for each in both]
+        found[one, other] = correlate(x, y, seed=seed)
+    return found
+
+
+def _detection(column: Mapping[str, float], good: Mapping[str, bool | None], seed: int) -> Detection:
+    both = [each for each in good if each in column]
+    return detect([column[each] for each in both], [bool(good[each]) for each in both], seed=seed)
+
+
+def counts_of(consensus: Mapping[Unit, Consensus]) -> Counter[str]:
+    """How many units were agreed on in which way."""
+    return Counter(each.how for each in consensus.values())

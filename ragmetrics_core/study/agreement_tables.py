@@ -1,0 +1,196 @@
+"""The tables of agreement: annotators, consensus, correlations and detection."""
+
+from collections.abc import Iterator
+
+from ragmetrics_core.study.agreement import HUMAN, Agreement, counts_of
+from ragmetrics_core.study.tables import Cell, Column, Table
+
+__all__ = ["agreement_tables"]
+
+
+def agreement_tables(found: Agreement) -> Iterator[Table]:
+    """All tables that there is something for."""
+    yield _annotators(found)
+    yield _consensus(found)
+    if found.correlations:
+        yield _correlations(found)
+    if found.detections:
+        yield _detections(found)
+        yield _calibration(found)
+    if found.verdicts:
+        yield _verdicts(found)
+    yield _open(found)
+
+
+def _annotators(found: Agreement) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        ("all annotators", f"alpha ({found.level})", found.alpha.value, found.alpha.n, None, found.alpha.note)
+    ]
+    name = "kappa" if found.level == "nominal" else "weighted kappa"
+    rows += (
+        (f"{pair.one} and {pair.other}", name, pair.kappa.value, pair.kappa.n, None, pair.kappa.note)
+        for pair in found.pairs
+    )
+    rows += ((each.name, "labels", None, each.labelled, each.skipped, each.note) for each in found.annotators)
+    return Table(
+        name="annotators",
+        title=f"Agreement of annotators on {found.label}",
+        columns=(
+            Column("who"),
+            Column("what"),
+            Column("value", "estimate"),
+            Column("n", "count"),
+            Column("skipped", "count"),
+            Column("note"),
+        ),
+        rows=tuple(rows),
+        notes=found.notes,
+    )
+
+
+def _consensus(found: Agreement) -> Table:
+    counts = counts_of(found.consensus)
+    return Table(
+        name="consensus",
+        title="Consensus",
+        columns=(Column("how"), Column("n", "count")),
+        rows=tuple(
+            (how, counts[how])
+            for how in ("unanimous", "majority", "adjudicated", "single", "open")
+            if counts[how]
+        ),
+        notes=("what is open is left out of everything below, and listed for discussion in the table open",)
+        if counts["open"]
+        else (),
+    )
+
+
+def _correlations(found: Agreement) -> Table:
+    return Table(
+        name="correlations",
+        title="Correlations with people, and among metrics",
+        columns=(
+            Column("one"),
+            Column("other"),
+            Column("spearman", "estimate"),
+            Column("kendall", "estimate"),
+            Column("n", "count"),
+            Column("left out", "count"),
+            Column("note"),
+        ),
+        rows=tuple(
+            (
+                one,
+                other,
+                each.spearman,
+                each.kendall,
+                each.n,
+                found.absent.get(other) if one == HUMAN else None,
+                each.note,
+            )
+            for (one, other), each in found.correlations.items()
+        ),
+        notes=("people: their consensus; left out: agreed samples without a value of the metric",),
+    )
+
+
+def _detections(found: Agreement) -> Table:
+    rows = []
+    for name, each in found.detections.items():
+        threshold = each.threshold
+        rows.append(
+            (
+                name,
+                each.area,
+                each.correct,
+                each.wrong,
+                threshold.at if threshold else None,
+                threshold.caught if threshold else None,
+                threshold.passed if threshold else None,
+                each.note,
+            )
+        )
+    said = "" if found.correct_from is None else f"; an answer is correct from {found.correct_from:g} on"
+    return Table(
+        name="detection",
+        title="Metrics as detectors of wrong answers",
+        columns=(
+            Column("metric"),
+            Column("area", "estimate"),
+            Column("correct", "count"),
+            Column("wrong", "count"),
+            Column("threshold", "estimate"),
+            Column("caught", "estimate"),
+            Column("passed", "estimate"),
+            Column("note"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "area: the chance that a correct answer scores above a wrong one; threshold: the best one "
+            "(Youden), on "
+            f"the same answers, so that caught and passed flatter it{said}",
+        ),
+    )
+
+
+def _calibration(found: Agreement) -> Table:
+    return Table(
+        name="calibration",
+        title="Share of correct answers by score",
+        columns=(
+            Column("metric"),
+            Column("scores"),
+            Column("mean score", "number"),
+            Column("correct", "estimate"),
+            Column("n", "count"),
+        ),
+        rows=tuple(
+            (name, f"{bin_.low:.1f} to {bin_.high:.1f}", bin_.mean, bin_.correct, bin_.n)
+            for name, each in found.detections.items()
+            for bin_ in each.bins
+        ),
+        notes=tuple(
+            f"{name}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
+            for name, each in found.detections.items()
+            if each.error is not None and each.brier is not None
+        ),
+    )
+
+
+def _verdicts(found: Agreement) -> Table:
+    return Table(
+        name="verdicts",
+        title="The judge's verdicts, by the people who looked at them",
+        columns=(
+            Column("metric"),
+            Column("right", "estimate"),
+            Column("yes right", "estimate"),
+            Column("no right", "estimate"),
+            Column("n", "count"),
+            Column("missing", "count"),
+        ),
+        rows=tuple(tuple(each) for each in found.verdicts),
+        notes=("verdicts that people chose to correct are no random sample: see ragmetrics study annotate",),
+    )
+
+
+def _open(found: Agreement) -> Table:
+    rows = [
+        (
+            unit.sample_id,
+            unit.metric or "",
+            unit.statement,
+            ", ".join(
+                f"{name}: {value:g}" if isinstance(value, float) else f"{name}: {value}"
+                for name, value in each.said
+            ),
+        )
+        for unit, each in found.consensus.items()
+        if each.how == "open"
+    ]
+    return Table(
+        name="open",
+        title="For discussion: no majority",
+        columns=(Column("sample"), Column("metric"), Column("statement", "count"), Column("said")),
+        rows=tuple(rows),
+    )

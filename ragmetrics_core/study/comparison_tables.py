@@ -1,0 +1,143 @@
+"""The tables of a comparison of two runs, and of what moved a mean."""
+
+from collections.abc import Iterator, Sequence
+
+from ragmetrics_core.study.comparison import Compared, Comparison
+from ragmetrics_core.study.scores import short
+from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
+from ragmetrics_core.study.trace import Moved, TraceDifference
+
+__all__ = ["comparison_tables", "trace_tables"]
+
+_MARKS: dict[str, Mark] = {"better": "good", "worse": "weak", "cannot tell": ""}
+
+
+def comparison_tables(found: Comparison) -> Iterator[Table]:
+    """Differences with the verdict, then the numbers behind them."""
+    names = [each.metric for each in found.metrics]
+    yield _differences(found, names)
+    yield _details(found, names)
+
+
+def _differences(found: Comparison, names: Sequence[str]) -> Table:
+    def row(each: Compared) -> tuple[Cell, ...]:
+        cells: tuple[Cell, ...] = (
+            short(each.metric, names),
+            each.before.value,
+            each.after.value,
+            each.difference,
+            each.n,
+            each.holm,
+            Marked(each.verdict, _MARKS[each.verdict]),
+        )
+        if found.margin is None:
+            return cells
+        return (*cells, Marked(each.within_margin, "good" if each.within_margin else "weak"))
+
+    level = f"{1 - found.alpha:.0%}"
+    notes = [
+        f"difference: {found.after} less {found.before} on the same samples, with its {level} paired "
+        "bootstrap "
+        "interval; p holm: Wilcoxon's signed-rank test, adjusted for all metrics",
+        f"better and worse: the interval lies on one side of zero and p holm is below {found.alpha:g}",
+    ]
+    if found.margin is not None:
+        notes.append(f"not inferior: the lower end of the interval lies above -{found.margin:g}")
+    return Table(
+        name="comparison",
+        title=f"{found.after} against {found.before}",
+        columns=(
+            Column("metric"),
+            Column("before", "number"),
+            Column("after", "number"),
+            Column("difference", "estimate"),
+            Column("n", "count"),
+            Column("p holm", "p"),
+            Column("verdict"),
+            *((Column("not inferior"),) if found.margin is not None else ()),
+        ),
+        rows=tuple(map(row, found.metrics)),
+        notes=(*notes, *found.notes),
+    )
+
+
+def _details(found: Comparison, names: Sequence[str]) -> Table:
+    def row(each: Compared) -> tuple[Cell, ...]:
+        passes = each.passes
+        left_out = [("value only before", each.lost), ("value only after", each.gained)]
+        return (
+            short(each.metric, names),
+            each.p,
+            f"{passes.before} to {passes.after}",
+            f"+{passes.gained} -{passes.lost}",
+            passes.p,
+            each.detectable,
+            counted((cause, count) for cause, count in left_out if count),
+            each.note,
+        )
+
+    at = f"{found.metrics[0].passes.threshold:g}" if found.metrics else ""
+    return Table(
+        name="details",
+        title="Behind it",
+        columns=(
+            Column("metric"),
+            Column("p wilcoxon", "p"),
+            Column(f"passes at {at}"),
+            Column("changed"),
+            Column("p mcnemar", "p"),
+            Column("detectable", "number"),
+            Column("left out"),
+            Column("note"),
+        ),
+        rows=tuple(map(row, found.metrics)),
+        notes=("detectable: the difference that a comparison of this n and spread finds four times in five",),
+    )
+
+
+def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
+    """The samples that moved the mean most, and what changed in their records."""
+    moved = [each for each in found.moved if each.difference] or list(found.moved[:most])
+    notes = [
+        f"the mean moved by {found.move:+.3f} over {found.n} samples: {found.up} rose ({found.gains:+.3f}) "
+        "and "
+        f"{found.down} fell ({found.losses:+.3f})"
+    ]
+    if len(found.moved) > len(moved):
+        notes.append(f"{len(found.moved) - len(moved)} more samples moved, each by less")
+    yield Table(
+        name="moved",
+        title=f"What moved {found.metric}",
+        columns=(
+            Column("sample"),
+            Column("before", "number"),
+            Column("after", "number"),
+            Column("of the move", "number"),
+        ),
+        rows=tuple(_moved(each) for each in moved),
+        notes=tuple(notes),
+    )
+    lines = [
+        (each.sample_id, kind, text)
+        for each in moved
+        if each.difference
+        for kind, changes in (
+            ("verdict changed", each.difference.flipped),
+            ("only before", each.difference.removed),
+            ("only after", each.difference.added),
+            ("worded differently", each.difference.reworded),
+        )
+        for text in map(str, changes)
+    ]
+    yield Table(
+        name="statements",
+        title="Which statements and verdicts",
+        columns=(Column("sample"), Column("what"), Column("statement")),
+        rows=tuple(lines),
+        notes=(counted((f"x {name}", count) for name, count in found.changes),) if found.changes else (),
+    )
+
+
+def _moved(each: Moved) -> tuple[Cell, ...]:
+    mark: Mark = "good" if each.share > 0 else "weak"
+    return each.sample_id, each.before, each.after, Marked(each.share, mark)

@@ -1,0 +1,202 @@
+"""A metric as a detector of wrong answers: ROC, the best threshold, and calibration."""
+
+from collections.abc import Sequence
+from math import exp, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.study.bootstrap import RESAMPLES, resamples
+from ragmetrics_core.study.distributions import average_ranks, normal_quantile
+from ragmetrics_core.study.intervals import Estimate, wilson_interval
+
+__all__ = [
+    "Bin",
+    "Detection",
+    "Threshold",
+    "area_under_curve",
+    "best_threshold",
+    "calibration",
+    "detect",
+    "roc_points",
+]
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Threshold(NamedTuple):
+    """Below which score an answer is called wrong.
+
+    Attributes:
+        at: the threshold with its interval over resamples: scores of at least that are called correct.
+        caught: the share of wrong answers below it, with its interval.
+        passed: the share of correct answers at or above it, with its interval.
+        youden: caught + passed - 1 of the search itself, which flatters itself.
+    """
+
+    at: Estimate
+    caught: Estimate
+    passed: Estimate
+    youden: float
+
+
+class Bin(NamedTuple):
+    """Answers of similar scores: how many, their mean score, and the share of correct ones."""
+
+    low: float
+    high: float
+    n: int
+    mean: float
+    correct: Estimate
+
+
+class Detection(NamedTuple):
+    """How well scores tell correct answers from wrong ones.
+
+    Attributes:
+        area: the area under the ROC curve: the chance that a correct answer scores above a wrong one.
+        threshold: the best one; None without an area.
+        roc: the curve: share of wrong answers passed, share of correct answers passed.
+        bins: calibration, where scores lie within [0, 1].
+        error: expected calibration error over the bins.
+        brier: mean squared difference of score and correctness.
+        correct, wrong: how many answers there are of each.
+        note: why there is nothing to tell.
+    """
+
+    area: Estimate
+    threshold: Threshold | None
+    roc: tuple[tuple[float, float], ...]
+    bins: tuple[Bin, ...]
+    error: float | None
+    brier: float | None
+    correct: int
+    wrong: int
+    note: str = ""
+
+
+def detect(scores: Sequence[float], correct: Sequence[bool], *, seed: int = 0) -> Detection:
+    """Everything about a metric as a detector; see `Detection`."""
+    values, good = np.asarray(scores, dtype=float), np.asarray(correct, dtype=bool)
+    positives, negatives = int(good.sum()), int((~good).sum())
+    bins, error = calibration(values, good)
+    is_share = len(values) > 0 and values.min() >= 0 and values.max() <= 1
+    brier = float(((values - good) ** 2).mean()) if is_share else None
+    if not positives or not negatives:
+        note = "there is no correct answer" if not positives else "there is no wrong answer"
+        return Detection(Estimate(None), None, (), bins, error, brier, positives, negatives, note)
+    return Detection(
+        area_under_curve(values, good),
+        best_threshold(values, good, seed=seed),
+        roc_points(values, good),
+        bins,
+        error,
+        brier,
+        positives,
+        negatives,
+    )
+
+
+def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> Estimate:
+    r"""The area under the ROC curve with DeLong's interval on the logit scale.
+
+    .. math:: A = \frac{1}{mn} \sum_{i,j} \left([x_i > y_j] + \tfrac12 [x_i = y_j]\right)
+
+    for m correct and n wrong answers; its variance is that of the shares that each answer wins against the
+    other side. With an area of exactly 0 or 1 that variance is 0, and the interval is Wilson's for as many
+    trials as there are answers on the smaller side. Undefined (None) when a side is empty.
+
+    References:
+        DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44(3), 837-845.
+    """
+    x, y = scores[correct], scores[~correct]
+    m, n = len(x), len(y)
+    if not m or not n:
+        return Estimate(None)
+    together = average_ranks(np.concatenate([x, y]))
+    wins = (together[:m] - average_ranks(x)) / n
+    losses = 1 - (together[m:] - average_ranks(y)) / m
+    area = float(wins.mean())
+    if min(m, n) < 2:
+        return Estimate(area)
+    if area in (0.0, 1.0):
+        return wilson_interval(round(area) * min(m, n), min(m, n), level=level)
+    deviation = sqrt(float(wins.var(ddof=1)) / m + float(losses.var(ddof=1)) / n)
+    middle = log(area / (1 - area))
+    half = normal_quantile(0.5 + level / 2) * deviation / (area * (1 - area))
+    return Estimate(area, _logistic(middle - half), _logistic(middle + half))
+
+
+def best_threshold(
+    scores: Array, correct: Flags, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+) -> Threshold | None:
+    """The threshold with the highest Youden index: caught + passed - 1; of equal ones the lowest.
+
+    Undefined (`None`) when a side is empty.
+    """
+    if not correct.any() or correct.all():
+        return None
+    cuts = np.unique(scores)
+    at_least = scores[:, None] >= cuts[None]
+    index, value = _youden(at_least, correct)
+    drawn = []
+    for rows in resamples(len(scores), count=min(count, 500), seed=seed):
+        for row in rows:
+            good = correct[row]
+            if good.any() and not good.all():
+                drawn.append(cuts[_youden(at_least[row], good)[0]])
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist() if drawn else (None, None)
+    passes = at_least[:, index]
+    wrong = int((~correct).sum())
+    return Threshold(
+        Estimate(float(cuts[index]), low, high),
+        wilson_interval(int((~passes & ~correct).sum()), wrong, level=level),
+        wilson_interval(int((passes & correct).sum()), len(scores) - wrong, level=level),
+        value,
+    )
+
+
+def _youden(at_least: Flags, correct: Flags) -> tuple[int, float]:
+    passed = at_least[correct].mean(axis=0)
+    caught = 1 - at_least[~correct].mean(axis=0)
+    index = int(np.argmax(passed + caught))
+    return index, float(passed[index] + caught[index] - 1)
+
+
+def roc_points(scores: Array, correct: Flags) -> tuple[tuple[float, float], ...]:
+    """The corners of the ROC curve from (0, 0) to (1, 1)."""
+    points = [(0.0, 0.0)]
+    for cut in np.unique(scores)[::-1]:
+        passes = scores >= cut
+        points.append((float(passes[~correct].mean()), float(passes[correct].mean())))
+    return tuple(points)
+
+
+def calibration(scores: Array, correct: Flags, *, bins: int = 10) -> tuple[tuple[Bin, ...], float | None]:
+    """The share of correct answers by score, in bins of equal width, and the expected calibration error.
+
+    The error is the mean over answers of |mean score - share correct| of their bin (Guo et al. 2017). A score
+    is no probability of being correct by itself: this says how far it is from one. Nothing for scores outside
+    [0, 1] or without an answer.
+    """
+    if not len(scores) or scores.min() < 0 or scores.max() > 1:
+        return (), None
+    edges = np.linspace(0, 1, bins + 1)
+    place = np.clip(np.digitize(scores, edges[1:-1], right=False), 0, bins - 1)
+    found, error = [], 0.0
+    for number in range(bins):
+        inside = place == number
+        count = int(inside.sum())
+        if count:
+            mean = float(scores[inside].mean())
+            share = wilson_interval(int(correct[inside].sum()), count)
+            found.append(Bin(float(edges[number]), float(edges[number + 1]), count, mean, share))
+            error += abs(mean - (share.value or 0.0)) * count / len(scores)
+    return tuple(found), error
+
+
+def _logistic(value: float) -> float:
+    # either form alone would overflow at one end
+    return 1 / (1 + exp(-value)) if value >= 0 else exp(value) / (1 + exp(value))

@@ -1,0 +1,106 @@
+"""The distributions and rank tests that scipy computes; scipy is imported at the first use."""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core.errors import ConfigError
+
+__all__ = [
+    "Alternative",
+    "average_ranks",
+    "beta_quantile",
+    "binomial_test",
+    "mann_whitney",
+    "normal_quantile",
+    "normal_share",
+    "t_quantile",
+    "t_share",
+    "wilcoxon",
+]
+
+Alternative = Literal["two-sided", "greater", "less"]
+
+_NORMAL = NormalDist()
+
+
+def normal_quantile(share: float) -> float:
+    """Where the given share of the standard normal distribution lies below."""
+    return _NORMAL.inv_cdf(share)
+
+
+def normal_share(z: float) -> float:
+    """The share of the standard normal distribution below z."""
+    return _NORMAL.cdf(z)
+
+
+def t_quantile(share: float, df: float) -> float:
+    """Where the given share of Student's t distribution lies below."""
+    return float(_special().stdtrit(df, share))
+
+
+def t_share(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
+    """The share of Student's t distribution below t."""
+    return np.asarray(_special().stdtr(df, t), dtype=float)
+
+
+def beta_quantile(share: float, a: float, b: float) -> float:
+    """Where the given share of the beta distribution lies below."""
+    return float(_special().betaincinv(a, b, share))
+
+
+def binomial_test(successes: int, trials: int) -> float:
+    """Exact two-sided p of a fair coin: successes in trials; 1 without a trial."""
+    if trials == 0:
+        return 1.0
+    return float(_stats().binomtest(successes, trials, 0.5).pvalue)
+
+
+def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
+    """P of the Mann-Whitney test that x is not above y (or, two-sided, that neither is).
+
+    Ties are corrected for. Undefined (`None`) for an empty group or when all values are one.
+    """
+    if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
+        return None
+    return float(_stats().mannwhitneyu(x, y, alternative=alternative).pvalue)
+
+
+def wilcoxon(differences: Sequence[float]) -> float | None:
+    """Two-sided p of Wilcoxon's signed-rank test; differences of zero are left out, as Wilcoxon did.
+
+    1 when all differences are zero. Undefined (`None`) without a difference.
+    """
+    if not len(differences):
+        return None
+    if not np.any(np.asarray(differences)):
+        return 1.0
+    return float(_stats().wilcoxon(differences, zero_method="wilcox").pvalue)
+
+
+def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
+    """Ranks from 1 along the last axis; equal values share the mean of their ranks."""
+    return np.asarray(_stats().rankdata(values, axis=-1), dtype=float)
+
+
+def _special() -> Any:
+    try:
+        from scipy import special
+    except ModuleNotFoundError:
+        raise _without_extra() from None
+    return special
+
+
+def _stats() -> Any:
+    try:
+        from scipy import stats
+    except ModuleNotFoundError:
+        raise _without_extra() from None
+    return stats
+
+
+def _without_extra() -> ConfigError:
+    return ConfigError("the study needs the scipy package: pip install 'ragmetrics[study]'")

@@ -1,0 +1,191 @@
+"""The mean that people would give to all samples, from scores of all and labels of some."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.distributions import normal_quantile
+from ragmetrics_core.study.intervals import Estimate, mean_of
+from ragmetrics_core.study.scores import LeftOut, Scores, short
+
+__all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class QualityEstimate:
+    """Three estimates of the mean quality as people judge it.
+
+    Attributes:
+        metric: the metric that predicts the labels.
+        naive: the mean score of all samples; its interval is of the scores, not of what people would say.
+        classical: the mean label of the labelled samples.
+        powered: the prediction-powered mean.
+        weight: how much the scores are trusted: 0 is the classical estimate, 1 takes them as labels with
+            their measured bias removed.
+        labelled: how many samples have a score and a label.
+        scored: how many have a score only.
+        saved: how many further labels the classical estimate would have needed for the same interval.
+        left_out: samples without a score, by cause, and labels of samples without one.
+        notes: what a reader should know.
+    """
+
+    metric: str
+    naive: Estimate
+    classical: Estimate
+    powered: Estimate
+    weight: float | None
+    labelled: int
+    scored: int
+    saved: int | None
+    left_out: LeftOut = ()
+    notes: tuple[str, ...] = ()
+
+
+def estimate_quality(
+    scores: Scores, labels: Mapping[str, float], *, metric: str, level: float = 0.95
+) -> QualityEstimate:
+    """Estimate the mean label of all samples that have a score.
+
+    Args:
+        scores: the run.
+        labels: what people said of some samples, on the metric's scale.
+        metric: a name or signature.
+        level: confidence.
+
+    Raises:
+        ConfigError: the metric is unknown, or fewer than two samples have a score and a label.
+    """
+    signature = scores.metric(metric)
+    values = scores.values[signature]
+    both = [each for each in values if each in labels]
+    if len(both) < 2:
+        raise ConfigError(
+            f"{len(both)} samples of {scores.name} have both a label and a value of {signature}: two are "
+            "needed"
+        )
+    rest = [values[each] for each in values if each not in labels]
+    y, f = [labels[each] for each in both], [values[each] for each in both]
+    powered, weight = prediction_powered_mean(y, f, rest, level=level)
+    classical = mean_of(y, level=level)
+    notes = []
+    if len(both) < 30:
+        notes.append(
+            f"only {len(both)} samples are labelled: intervals that rest on the normal are too narrow"
+        )
+    if not rest:
+        notes.append("every scored sample is labelled: the scores add nothing")
+    absent: dict[str, int] = {}
+    for each in scores.samples:
+        if each not in values:
+            cause = scores.why_absent(signature, each) + (" though labelled" if each in labels else "")
+            absent[cause] = absent.get(cause, 0) + 1
+    notes.append(
+        "the labelled samples must be drawn at random from all: where people labelled the hard ones, no "
+        "estimate "
+        "here is right"
+    )
+    return QualityEstimate(
+        metric=short(signature, scores.metrics),
+        naive=mean_of(list(values.values()), level=level),
+        classical=classical,
+        powered=powered,
+        weight=weight,
+        labelled=len(both),
+        scored=len(rest),
+        saved=_saved(classical, powered, len(both)),
+        left_out=tuple(absent.items()),
+        notes=tuple(notes),
+    )
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    predicted: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    weight: float | None = None,
+    level: float = 0.95,
+) -> tuple[Estimate, float | None]:
+    r"""The prediction-powered mean of labels, with its interval and the weight of the predictions.
+
+    .. math:: \hat\theta = \lambda \bar f_{N} + \overline{(y - \lambda f)}_{n}, \quad
+        \hat\lambda = \frac{\mathrm{cov}(y, f)}{(1 + n/N) \, \mathrm{var}(f)}, \quad
+        \mathrm{se}^2 = \lambda^2 \frac{s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
+
+    for n labelled samples with predictions f, and N further predictions. The weight is kept within [0,
+    1]; with
+    0, as for predictions that tell nothing, it is the classical mean. Without labels it is undefined (None).
+
+    Args:
+        labels: what people said.
+        predicted: the predictions for the same samples.
+        unlabelled: the predictions for others.
+        weight: of the predictions; without it the one with the smallest variance.
+        level: confidence.
+
+    References:
+        Angelopoulos, Bates, Fannjiang, Jordan, Zrnic (2023), Science 382, 669-674;
+        Angelopoulos, Duchi, Zrnic (2023), "PPI++". https://arxiv.org/abs/2311.01453
+    """
+    y, f, rest = (np.asarray(each, dtype=float) for each in (labels, predicted, unlabelled))
+    n, more = len(y), len(rest)
+    if n == 0:
+        return Estimate(None), None
+    if n < 2 or more < 2:
+        return mean_of(y, level=level), 0.0
+    if weight is None:
+        spread = float(np.concatenate([f, rest]).var(ddof=1))
+        shared = float(np.cov(y, f)[0, 1])
+        weight = 0.0 if spread == 0 else float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0))
+    value = weight * float(rest.mean()) + float((y - weight * f).mean())
+    variance = weight**2 * float(rest.var(ddof=1)) / more + float((y - weight * f).var(ddof=1)) / n
+    half = normal_quantile(0.5 + level / 2) * sqrt(variance)
+    return Estimate(value, value - half, value + half), weight
+
+
+def on_unit_scale(
+    values: Sequence[bool | float | str], *, scale: tuple[float, float] | None = None
+) -> list[float]:
+    """Labels as numbers from 0 to 1, as scores are.
+
+    Args:
+        values: truth values, shares, or numbers on a scale.
+        scale: its ends; without it 1 to 5 where all values are whole numbers there, and 0 to 1 otherwise.
+
+    Raises:
+        ConfigError: a value is a text, or outside the scale.
+
+    >>> on_unit_scale([1.0, 4.0, 5.0])
+    [0.0, 0.75, 1.0]
+    """
+    numbers: list[float] = []
+    for value in values:
+        if isinstance(value, str):
+            raise ConfigError(f"the label {value!r} is a text: a mean needs numbers or truth values")
+        numbers.append(float(value))
+    if scale is None:
+        is_likert = all(each in (1, 2, 3, 4, 5) for each in numbers) and any(each > 1 for each in numbers)
+        scale = (1.0, 5.0) if is_likert and not any(isinstance(each, bool) for each in values) else (0.0, 1.0)
+    low, high = scale
+    outside = next((each for each in numbers if not low <= each <= high), None)
+    if outside is not None:
+        raise ConfigError(
+            f"the label {outside:g} is outside the scale {low:g} to {high:g}: name its ends with --scale"
+        )
+    return [(each - low) / (high - low) for each in numbers]
+
+
+def _saved(classical: Estimate, powered: Estimate, labelled: int) -> int | None:
+    """How many more labels would shrink the classical interval to the powered one's width."""
+    wide, narrow = _width(classical), _width(powered)
+    if not wide or not narrow:
+        return None
+    return max(0, round(labelled * (wide / narrow) ** 2) - labelled)
+
+
+def _width(figure: Estimate) -> float | None:
+    return None if figure.low is None or figure.high is None else figure.high - figure.low

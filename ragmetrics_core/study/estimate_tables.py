@@ -1,0 +1,43 @@
+"""The table of an estimate: three ways to the mean that people would give."""
+
+from collections.abc import Iterator
+
+from ragmetrics_core.study.estimate import QualityEstimate
+from ragmetrics_core.study.tables import Cell, Column, Table, counted
+
+__all__ = ["estimate_tables"]
+
+
+def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
+    """Naive, classical and prediction-powered, beside each other."""
+    notes = []
+    if found.weight is not None:
+        notes.append(f"the scores are trusted with weight {found.weight:.2f}")
+    if found.saved:
+        notes.append(f"for the same interval the classical estimate needs about {found.saved} more labels")
+    if found.left_out:
+        notes.append(f"left out: {counted(found.left_out)}")
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("prediction-powered", found.powered, found.labelled, found.scored, "labels and scores together"),
+        ("classical", found.classical, found.labelled, 0, "labels only"),
+        (
+            "naive",
+            found.naive,
+            0,
+            found.labelled + found.scored,
+            "scores taken for labels: biased as the judge is",
+        ),
+    )
+    yield Table(
+        name="estimate",
+        title=f"Mean quality as people judge it, predicted by {found.metric}",
+        columns=(
+            Column("estimate"),
+            Column("mean", "estimate"),
+            Column("labelled", "count"),
+            Column("scored only", "count"),
+            Column("rests on"),
+        ),
+        rows=rows,
+        notes=(*notes, *found.notes),
+    )

@@ -1,0 +1,188 @@
+"""The tables of a study of groups: as the paper prints them, and every test behind them."""
+
+from collections.abc import Iterator
+
+from ragmetrics_core.study.groups import Contrast, Group, GroupStudy, Measured
+from ragmetrics_core.study.scores import short
+from ragmetrics_core.study.significance import decided
+from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
+
+__all__ = ["group_tables"]
+
+
+def group_tables(study: GroupStudy) -> Iterator[Table]:
+    """Means (s.d.) with marks, then means with intervals and n, then every test, then the correlation."""
+    yield _overview(study)
+    yield _means(study)
+    if study.contrasts:
+        yield _tests(study)
+    if study.linked and study.pair:
+        yield _linked(study)
+
+
+def _overview(study: GroupStudy) -> Table:
+    """Mean (s.d.) n, one column for each metric, as tables 2 and 3 of the paper print them."""
+    known = {(each.metric, each.group): each for each in study.measured}
+    groups = dict.fromkeys(each.group for each in study.measured)
+    names = tuple(short(metric, study.metrics) for metric in study.metrics)
+    rows = tuple(
+        (
+            group.run,
+            group.value,
+            *(
+                Marked(known[metric, group].summary, _mark(study, metric, group))
+                if (metric, group) in known
+                else None
+                for metric in study.metrics
+            ),
+        )
+        for group in groups
+    )
+    notes = ["mean (s.d.) and n"]
+    if study.baseline:
+        notes.append(
+            f"against {study.baseline}: green is a significant rise, red a significant fall, yellow one that "
+            f"rounding leaves open (Welch's t-test, Holm, alpha {study.alpha:g})"
+        )
+    return Table(
+        name="groups",
+        title=f"Means by {study.by}" if study.by else "Means",
+        columns=(Column("run"), Column(study.by or "group"), *(Column(name, "summary") for name in names)),
+        rows=rows,
+        notes=(*notes, *study.notes),
+    )
+
+
+def _mark(study: GroupStudy, metric: str, group: Group) -> Mark:
+    """How a mean differs from the baseline's in the same group."""
+    if study.baseline is None:
+        return ""
+    if group.run == study.baseline:
+        return "baseline"
+    for each in study.contrasts:
+        if (each.kind, each.metric, each.upper) == ("baseline", metric, group) and each.holm is not None:
+            verdict = decided(each.holm, study.alpha)
+            if verdict is None:
+                return "open"
+            if verdict:
+                return "good" if (each.difference or 0.0) > 0 else "weak"
+    return ""
+
+
+def _means(study: GroupStudy) -> Table:
+    def row(each: Measured) -> tuple[Cell, ...]:
+        summary = each.summary
+        return (
+            short(each.metric, study.metrics),
+            each.group.run,
+            each.group.value,
+            each.interval,
+            None if summary is None else summary.sd,
+            None if summary is None or not summary.n else summary.n,
+            counted(each.left_out),
+        )
+
+    ordered = sorted(study.measured, key=lambda each: study.metrics.index(each.metric))
+    return Table(
+        name="means",
+        title="Means with 95 % intervals",
+        columns=(
+            Column("metric"),
+            Column("run"),
+            Column(study.by or "group"),
+            Column("mean", "estimate"),
+            Column("sd", "number"),
+            Column("n", "count"),
+            Column("left out"),
+        ),
+        rows=tuple(map(row, ordered)),
+    )
+
+
+def _tests(study: GroupStudy) -> Table:
+    def row(each: Contrast) -> tuple[Cell, ...]:
+        sign = ">" if each.alternative == "greater" else "≠"
+        between = (
+            f"{each.upper.value} {sign} {each.lower.value}"
+            if each.kind == "label"
+            else f"{each.upper.run} {sign} {each.lower.run}"
+        )
+        where = each.upper.run if each.kind == "label" else each.upper.value
+        verdict, mark = _told(each, study.alpha)
+        return (
+            short(each.metric, study.metrics),
+            where,
+            between,
+            each.difference,
+            each.welch,
+            each.holm,
+            each.rank,
+            each.effect,
+            Marked(verdict, mark),
+        )
+
+    ordered = sorted(study.contrasts, key=lambda each: study.metrics.index(each.metric))
+    return Table(
+        name="tests",
+        title="Tests",
+        columns=(
+            Column("metric"),
+            Column("within"),
+            Column("claim"),
+            Column("diff", "number"),
+            Column("p welch", "p"),
+            Column("p holm", "p"),
+            Column("p rank", "p"),
+            Column("effect size", "estimate"),
+            Column("verdict"),
+        ),
+        rows=tuple(map(row, ordered)),
+        notes=(
+            f"p welch is Welch's t-test, p rank the Mann-Whitney test; p holm is p welch adjusted for all "
+            f"{sum(each.welch is not None for each in study.contrasts)} tests of this table",
+        ),
+    )
+
+
+def _told(each: Contrast, alpha: float) -> tuple[str, Mark]:
+    if each.holm is None:
+        return f"no test: {each.note}", ""
+    verdict = decided(each.holm, alpha)
+    if verdict is None:
+        return "rounding leaves it open", "open"
+    if not verdict:
+        return "cannot tell", ""
+    return ("higher", "good") if (each.difference or 0.0) > 0 else ("lower", "weak")
+
+
+def _linked(study: GroupStudy) -> Table:
+    assert study.pair is not None
+    one, other = (short(metric, study.metrics) for metric in study.pair)
+    return Table(
+        name="correlation",
+        title=f"Correlation of {one} and {other} within each group",
+        columns=(
+            Column("run"),
+            Column(study.by or "group"),
+            Column("spearman", "estimate"),
+            Column("pearson", "estimate"),
+            Column("n", "count"),
+            Column("left out", "count"),
+            Column("note"),
+        ),
+        rows=tuple(
+            (
+                each.group.run,
+                each.group.value,
+                each.correlation.spearman,
+                each.correlation.pearson,
+                each.correlation.n,
+                each.left_out,
+                each.correlation.note,
+            )
+            for each in study.linked
+        ),
+        notes=(
+            "a generator that answers from its own knowledge makes it negative where the retrieval is wrong",
+        ),
+    )

@@ -1,0 +1,367 @@
+"""Groups of samples: means by a label and across runs, what differs between them, and by how much.
+
+Tables 2 and 3 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873, with every test named.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.correlations import Correlation, correlate
+from ragmetrics_core.study.distributions import Alternative, mann_whitney
+from ragmetrics_core.study.group_values import label_text, order_of, rank_of
+from ragmetrics_core.study.intervals import Estimate, Summary, mean_interval, summary_of
+from ragmetrics_core.study.scores import LeftOut, Scores, metrics_of_all
+from ragmetrics_core.study.significance import Range, effect_size, holm_ranges, welch_range
+
+__all__ = [
+    "Contrast",
+    "Group",
+    "GroupStudy",
+    "Linked",
+    "Measured",
+    "compare_groups",
+    "contrast",
+    "study_groups",
+]
+
+ALL = "all samples"
+
+# With fewer values beside the most frequent one Student's interval covers less than it says
+# (benchmarks/coverage.py).
+_FEW = 5
+
+# The paper's contribution 4 is about this pair.
+_PAIR = ("faithfulness", "factual_correctness")
+
+
+class Group(NamedTuple):
+    """A group of samples: the run that they are of, and the value of the label that they share."""
+
+    run: str
+    value: str = ALL
+
+    def __str__(self) -> str:
+        """The group in short: "first: true"."""
+        return self.run if self.value == ALL else f"{self.run}: {self.value}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One metric in one group.
+
+    Attributes:
+        metric: its signature, or its name in a published table.
+        group: the group.
+        summary: mean, sd and n; None without a value. n is 0 where a published table does not say it.
+        interval: the mean with its interval, where n is known.
+        left_out: how many samples of the group have no value, by cause.
+        values: the values themselves, where they are known.
+    """
+
+    metric: str
+    group: Group
+    summary: Summary | None
+    interval: Estimate
+    left_out: LeftOut = ()
+    values: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contrast:
+    """Two groups compared in one metric.
+
+    Attributes:
+        metric: the metric.
+        kind: "label" compares two values of the label within a run, "baseline" a run with the baseline.
+        upper: the group that is taken to be higher, or that is compared with the baseline.
+        lower: the other one.
+        alternative: "greater" tests whether `upper` is above `lower`, "two-sided" whether they differ.
+        difference: mean of `upper` less mean of `lower`.
+        welch: p of Welch's t-test, as a range where the numbers are rounded.
+        holm: the same, adjusted for all tests of the study.
+        rank: p of the Mann-Whitney test, where the values are known.
+        effect: standardised difference with its interval.
+        note: why there is no test.
+    """
+
+    metric: str
+    kind: Literal["label", "baseline"]
+    upper: Group
+    lower: Group
+    alternative: Alternative
+    difference: float | None
+    welch: Range | None
+    rank: float | None
+    effect: Estimate
+    holm: Range | None = None
+    note: str = ""
+
+
+class Linked(NamedTuple):
+    """How two metrics go together within a group, as the paper's contribution 4 asks."""
+
+    group: Group
+    correlation: Correlation
+    left_out: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupStudy:
+    """Everything about the groups.
+
+    Attributes:
+        by: the label that makes the groups; None for whole runs.
+        metrics: the metrics in their order.
+        measured: each metric in each group.
+        contrasts: every test; all of them are adjusted together.
+        linked: the correlation of two metrics within each group.
+        pair: these two metrics.
+        baseline: the run that others are compared with.
+        alpha: below which p a difference is called significant.
+        notes: what a reader should know.
+    """
+
+    by: str | None
+    metrics: tuple[str, ...]
+    measured: tuple[Measured, ...]
+    contrasts: tuple[Contrast, ...]
+    linked: tuple[Linked, ...] = ()
+    pair: tuple[str, str] | None = None
+    baseline: str | None = None
+    alpha: float = 0.05
+    notes: tuple[str, ...] = ()
+
+
+def study_groups(
+    runs: Sequence[Scores],
+    *,
+    by: str | None = None,
+    metrics: Sequence[str] | None = None,
+    baseline: str | None = None,
+    pair: tuple[str, str] | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
+) -> GroupStudy:
+    """Compare metrics between the values of a label, and between runs.
+
+    Args:
+        runs: one or several, measured in the same way.
+        by: the label that makes the groups, such as `retrieval_correct`. Two values that mean good and bad
+            (true and false, yes and no, correct and wrong) are tested one-sided, good above bad; others
+            two-sided, each pair.
+        metrics: names or signatures; without it all that the runs share.
+        baseline: the name of the run that every other one is compared with, two-sided, group by group.
+        pair: two metrics whose correlation within each group is told; without it faithfulness and factual
+            correctness, where they were measured.
+        alpha: below which p a difference is called significant.
+        seed: of the bootstrap for correlations.
+
+    Raises:
+        ConfigError: no sample has the label, it has one value only, the baseline is no run, or the runs were
+            measured in different ways.
+    """
+    if not runs:
+        raise ConfigError("the study needs at least one run")
+    if baseline is not None and baseline not in {run.name for run in runs}:
+        names = ", ".join(run.name for run in runs)
+        raise ConfigError(f"the baseline {baseline!r} is none of the runs ({names})")
+    chosen = metrics_of_all(runs, metrics)
+    members = {run.name: _members(run, by) for run in runs}
+    _check_groups(by, members)
+    measured = [
+        _measured(run, metric, Group(run.name, value), ids)
+        for run in runs
+        for value, ids in members[run.name].items()
+        for metric in chosen
+    ]
+    linked_metrics = _pair_of(runs[0], pair)
+    linked = [
+        _linked(run, Group(run.name, value), linked_metrics, ids, seed)
+        for run in runs
+        for value, ids in members[run.name].items()
+        if linked_metrics and all(metric in run.values for metric in linked_metrics)
+    ]
+    return GroupStudy(
+        by=by,
+        metrics=chosen,
+        measured=tuple(measured),
+        contrasts=compare_groups(measured, baseline=baseline),
+        linked=tuple(linked),
+        pair=linked_metrics,
+        baseline=baseline,
+        alpha=alpha,
+        notes=(*_notes(runs, by, members), *small_groups(measured)),
+    )
+
+
+def compare_groups(
+    measured: Sequence[Measured], *, baseline: str | None = None, half_width: float = 0.0
+) -> tuple[Contrast, ...]:
+    """All tests between groups, adjusted together.
+
+    Args:
+        measured: each metric in each group.
+        baseline: the run that every other one is compared with.
+        half_width: by how much means and sds may have been rounded.
+    """
+    known = {(each.metric, each.group): each for each in measured}
+    metrics = tuple(dict.fromkeys(each.metric for each in measured))
+    groups = tuple(dict.fromkeys(each.group for each in measured))
+    found: list[Contrast] = []
+    for run in dict.fromkeys(group.run for group in groups):
+        values = [group.value for group in groups if group.run == run]
+        for one, other in combinations(values, 2):
+            upper, lower, alternative = order_of(one, other)
+            for metric in metrics:
+                if both := _both(known, metric, Group(run, upper), Group(run, lower)):
+                    found.append(contrast(*both, "label", alternative, half_width=half_width))
+    for group in groups:
+        if baseline is not None and group.run != baseline:
+            for metric in metrics:
+                if both := _both(known, metric, group, Group(baseline, group.value)):
+                    found.append(contrast(*both, "baseline", "two-sided", half_width=half_width))
+    adjusted = holm_ranges([each.welch for each in found])
+    return tuple(replace(each, holm=p) for each, p in zip(found, adjusted, strict=True))
+
+
+def contrast(
+    upper: Measured,
+    lower: Measured,
+    kind: Literal["label", "baseline"],
+    alternative: Alternative,
+    *,
+    half_width: float = 0.0,
+) -> Contrast:
+    """Compare one metric between two groups; not adjusted for other tests."""
+    one, other = upper.summary, lower.summary
+    p, effect, difference, note = None, Estimate(None), None, ""
+    if one is None or other is None:
+        empty = upper.group if one is None else lower.group
+        note = f"{empty} has no value"
+    else:
+        difference = one.mean - other.mean
+        if min(one.n, other.n) == 0:
+            note = "n is not known"
+        else:
+            p = welch_range(one, other, half_width=half_width, alternative=alternative)
+            effect = effect_size(one, other)
+            if p is None:
+                note = "fewer than two values" if min(one.n, other.n) < 2 else "neither group varies"
+    rank = None
+    if upper.values and lower.values:
+        rank = mann_whitney(upper.values, lower.values, alternative=alternative)
+    return Contrast(
+        metric=upper.metric,
+        kind=kind,
+        upper=upper.group,
+        lower=lower.group,
+        alternative=alternative,
+        difference=difference,
+        welch=p,
+        rank=rank,
+        effect=effect,
+        note=note,
+    )
+
+
+def small_groups(measured: Sequence[Measured]) -> Iterator[str]:
+    """A sentence for each group that is too small, or too much alike, for its figures to mean much."""
+    sizes: dict[Group, list[int]] = {}
+    for each in measured:
+        sizes.setdefault(each.group, []).append(each.summary.n if each.summary else -1)
+    for group, counts in sizes.items():
+        known = [count for count in counts if count != 0]
+        if known and max(known) < 0:
+            yield f"{group} has no score at all: every test with it is left out"
+        elif known and 0 < min(known) < 10:
+            yield f"{group} has only {min(known)} values in some metric: its tests and intervals mean little"
+    for each in measured:
+        if len(each.values) >= 10:
+            (value, count), *_ = Counter(each.values).most_common(1)
+            if len(each.values) - count < _FEW:
+                alike = f"{count} of {len(each.values)} values of {each.metric} in {each.group} are {value:g}"
+                yield f"{alike}: the interval of the mean is too narrow"
+
+
+def _members(run: Scores, by: str | None) -> dict[str, list[str]]:
+    """The ids of the samples of each group, the groups in a natural order."""
+    if by is None:
+        return {ALL: list(run.samples)}
+    found: dict[str, list[str]] = {}
+    for sample_id, labels in run.labels.items():
+        if labels.get(by) is not None:
+            found.setdefault(label_text(labels[by]), []).append(sample_id)
+    return dict(sorted(found.items(), key=lambda item: rank_of(item[0])))
+
+
+def _check_groups(by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+    if by is None:
+        return
+    values = {value for groups in members.values() for value in groups}
+    if not values:
+        raise ConfigError(
+            f"no sample has the label {by!r}; ragmetrics show RUN tells the labels that there are"
+        )
+    if len(values) == 1:
+        raise ConfigError(f"the label {by!r} is {values.pop()} for every sample: there is no second group")
+    if len(values) > 30:
+        raise ConfigError(
+            f"the label {by!r} has {len(values)} values: choose one that makes at most 30 groups"
+        )
+
+
+def _notes(
+    runs: Sequence[Scores], by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]]
+) -> Iterator[str]:
+    for run in runs:
+        if not run.finished:
+            yield f"{run.name} did not finish: what it has is counted"
+        lacking = len(run.samples) - sum(map(len, members[run.name].values()))
+        if lacking:
+            yield f"{run.name}: {lacking} of {len(run.samples)} samples have no label {by} and are left out"
+    ids = [set(run.samples) for run in runs]
+    if len(ids) > 1 and any(each != ids[0] for each in ids[1:]):
+        yield "the runs do not have the same samples: what differs between them may be the samples"
+
+
+def _measured(run: Scores, metric: str, group: Group, ids: Sequence[str]) -> Measured:
+    of_metric = run.values[metric]
+    values = tuple(of_metric[each] for each in ids if each in of_metric)
+    absent = Counter(run.why_absent(metric, each) for each in ids if each not in of_metric)
+    summary = summary_of(values)
+    return Measured(
+        metric=metric,
+        group=group,
+        summary=summary,
+        interval=Estimate(None) if summary is None else mean_interval(summary),
+        left_out=tuple(absent.most_common()),
+        values=values,
+    )
+
+
+def _linked(run: Scores, group: Group, pair: tuple[str, str], ids: Sequence[str], seed: int) -> Linked:
+    one, other = run.values[pair[0]], run.values[pair[1]]
+    both = [each for each in ids if each in one and each in other]
+    found = correlate([one[each] for each in both], [other[each] for each in both], seed=seed)
+    return Linked(group, found, len(ids) - len(both))
+
+
+def _pair_of(run: Scores, pair: tuple[str, str] | None) -> tuple[str, str] | None:
+    one, other = pair or _PAIR
+    try:
+        return run.metric(one), run.metric(other)
+    except ConfigError:
+        if pair is not None:
+            raise
+        return None
+
+
+def _both(
+    known: Mapping[tuple[str, Group], Measured], metric: str, one: Group, other: Group
+) -> tuple[Measured, Measured] | None:
+    first, second = known.get((metric, one)), known.get((metric, other))
+    return (first, second) if first and second else None

@@ -1,0 +1,160 @@
+"""Agreement between annotators: Krippendorff's alpha and weighted kappa, with bootstrap intervals."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study.intervals import Estimate
+
+__all__ = ["Level", "Reliability", "Weights", "krippendorff_alpha", "weighted_kappa"]
+
+Level = Literal["nominal", "ordinal", "interval"]
+Weights = Literal["none", "linear", "quadratic"]
+
+Array = NDArray[np.float64]
+Value = bool | float | str
+
+
+class Reliability(NamedTuple):
+    """A coefficient with its interval, how many units it rests on, and why there is none."""
+
+    value: Estimate
+    n: int
+    note: str = ""
+
+
+def krippendorff_alpha(
+    units: Sequence[Sequence[Value]],
+    *,
+    level: Level = "ordinal",
+    confidence: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
+) -> Reliability:
+    r"""Krippendorff's alpha: agreement of any number of annotators, some of whom may have skipped units.
+
+    .. math:: \alpha = 1 - \frac{D_o}{D_e}, \quad D_o = \frac{1}{n} \sum_{c,k} o_{ck} \delta^2_{ck},
+        \quad D_e = \frac{1}{n(n-1)} \sum_{c,k} n_c n_k \delta^2_{ck}
+
+    from the coincidence matrix o of values within units. 1 is perfect agreement, 0 that of chance; 0.8 is
+    customary for relying on labels, 0.667 for tentative conclusions. Undefined (None) when fewer than two
+    units have two values, or when all values are one. Units are drawn for the interval.
+
+    Args:
+        units: for each unit the values that it was given; units with fewer than two do not count.
+        level: how values differ: "nominal" only by being others, "ordinal" by rank, "interval" by number.
+        confidence: of the interval.
+        count: resamples.
+        seed: of the random draws.
+
+    References:
+        Krippendorff (2004), "Content Analysis", chapter 11.
+
+    >>> krippendorff_alpha([[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]], level="nominal").value.value
+    0.4444444444444444
+    """
+    paired = [unit for unit in units if len(unit) > 1]
+    if len(paired) < 2:
+        return Reliability(Estimate(None), len(paired), "fewer than two units have two labels")
+    values = _ordered({value for unit in paired for value in unit})
+    if len(values) == 1:
+        return Reliability(Estimate(None), len(paired), f"every label is {values[0]}: alpha has no meaning")
+    place = {value: index for index, value in enumerate(values)}
+    coincidences = np.zeros((len(paired), len(values), len(values)))
+    for row, unit in enumerate(paired):
+        given = np.bincount([place[value] for value in unit], minlength=len(values)).astype(float)
+        coincidences[row] = (np.outer(given, given) - np.diag(given)) / (len(unit) - 1)
+    numbers = np.array([float(value) for value in values]) if level == "interval" else np.zeros(len(values))
+    (alpha,) = _alphas(coincidences.sum(axis=0)[None], level, numbers)
+    weights = resampled_counts(len(paired), count=count, seed=seed)
+    drawn = (weights @ coincidences.reshape(len(paired), -1)).reshape(count, len(values), len(values))
+    value = percentile_interval(float(alpha), _alphas(drawn, level, numbers), n=len(paired), level=confidence)
+    return Reliability(value, len(paired))
+
+
+def _alphas(matrices: Array, level: Level, numbers: Array) -> Array:
+    """Alpha of each coincidence matrix; not a number where all values are one."""
+    totals = matrices.sum(axis=2)
+    n = totals.sum(axis=1)
+    match level:
+        case "nominal":
+            distance = np.broadcast_to(1 - np.eye(totals.shape[1]), matrices.shape)
+        case "ordinal":
+            # the distance of two values in ranks: half of each, and all values between them
+            middle = totals.cumsum(axis=1) - totals / 2
+            distance = (middle[:, :, None] - middle[:, None, :]) ** 2
+        case "interval":
+            distance = np.broadcast_to((numbers[:, None] - numbers[None]) ** 2, matrices.shape)
+    observed = (matrices * distance).sum(axis=(1, 2)) / n
+    expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2)) / (n * (n - 1))
+    found = np.full(len(matrices), np.nan)
+    np.divide(observed, expected, out=found, where=expected > 0)
+    return 1 - found
+
+
+def weighted_kappa(
+    one: Sequence[Value],
+    other: Sequence[Value],
+    *,
+    weights: Weights = "quadratic",
+    confidence: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
+) -> Reliability:
+    r"""Cohen's kappa of two annotators who labelled the same units; disagreements weigh by their distance.
+
+    .. math:: \kappa = 1 - \frac{\sum_{ij} w_{ij} o_{ij}}{\sum_{ij} w_{ij} e_{ij}}
+
+    with :math:`w_{ij} = |v_i - v_j|` (linear), its square (quadratic) or 1 (none). Numbers are taken as they
+    are, so that a point of the scale that nobody used still counts as a step; truth values and texts by their
+    order. Undefined (None) for fewer than two units or when both gave one and the same value throughout.
+
+    References:
+        Cohen (1968), Psychological Bulletin 70(4), 213-220.
+    """
+    n = len(one)
+    if n < 2:
+        return Reliability(Estimate(None), n, "fewer than two units were labelled by both")
+    values = _ordered({*one, *other})
+    if len(values) == 1:
+        return Reliability(Estimate(None), n, f"every label is {values[0]}: kappa has no meaning")
+    place = {value: index for index, value in enumerate(values)}
+    is_numeric = all(isinstance(value, float) for value in values)
+    numbers = np.array(values, dtype=float) if is_numeric else np.arange(len(values), dtype=float)
+    distance = np.abs(numbers[:, None] - numbers[None])
+    if weights == "quadratic":
+        distance = distance**2
+    elif weights == "none":
+        distance = (distance > 0).astype(float)
+    cells = np.array([place[a] * len(values) + place[b] for a, b in zip(one, other, strict=True)])
+    shape = (-1, len(values), len(values))
+    table = np.bincount(cells, minlength=len(values) ** 2).astype(float)
+    (value,) = _kappas(table.reshape(shape), distance)
+    if not np.isfinite(value):
+        return Reliability(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
+    generator = np.random.default_rng(seed)
+    drawn = generator.multinomial(n, table / n, size=count).astype(float)
+    return Reliability(
+        percentile_interval(float(value), _kappas(drawn.reshape(shape), distance), n=n, level=confidence), n
+    )
+
+
+def _kappas(tables: Array, distance: Array) -> Array:
+    n = tables.sum(axis=(1, 2))
+    observed = (tables * distance).sum(axis=(1, 2)) / n
+    expected = (tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] * distance).sum(
+        axis=(1, 2)
+    ) / n**2
+    found = np.full(len(tables), np.nan)
+    np.divide(observed, expected, out=found, where=expected > 0)
+    return 1 - found
+
+
+def _ordered(values: set[Value]) -> list[Value]:
+    """Numbers by size, everything else by its text."""
+    if all(isinstance(value, bool | float | int) for value in values):
+        return sorted(values, key=float)
+    return sorted(values, key=str)

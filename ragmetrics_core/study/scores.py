@@ -1,0 +1,182 @@
+"""The scores of a run as the study reads them: numbers by metric and sample, and why others have none."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import ALIASES
+from ragmetrics_core.runs import Run
+from ragmetrics_core.sample import Label
+
+__all__ = ["LeftOut", "Scores", "Taken", "metrics_of_all", "named_runs", "read_scores", "short", "taken"]
+
+LeftOut = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """What a run's records came to.
+
+    Attributes:
+        name: what the run is called in tables.
+        values: for each metric's signature, the scores with a value, by sample id.
+        absent: likewise, the status of the scores that have none.
+        labels: for each sample its labels, in the order of the run.
+        questions: for each sample its question.
+        finished: whether the run measured all its samples.
+    """
+
+    name: str
+    values: Mapping[str, Mapping[str, float]]
+    absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
+    questions: Mapping[str, str | None] = field(default_factory=dict)
+    finished: bool = True
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics' signatures."""
+        return tuple(self.values)
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """The samples' ids."""
+        return tuple(self.labels)
+
+    def metric(self, name: str) -> str:
+        """The signature of a metric that is named by its name, an alias or its signature.
+
+        Raises:
+            ConfigError: the run has no such metric, or several.
+        """
+        if name in self.values:
+            return name
+        name = ALIASES.get(name, name)
+        found = [each for each in self.values if each.partition("/")[0] == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise ConfigError(f"{self.name} has several metrics {name!r}: name one of {', '.join(found)}")
+        near = get_close_matches(name, self.values, n=3, cutoff=0.3) or list(self.values)
+        raise ConfigError(f"{self.name} has no metric {name!r}; it has {', '.join(near) or 'none'}")
+
+    def why_absent(self, metric: str, sample_id: str) -> str:
+        """Why a sample has no value of a metric: a status, or "not measured"."""
+        return self.absent.get(metric, {}).get(sample_id, "not measured").replace("_", " ")
+
+
+class Taken(NamedTuple):
+    """The samples that an analysis rests on, and how many it leaves out for which cause."""
+
+    ids: tuple[str, ...]
+    left_out: LeftOut
+
+
+def taken(scores: Scores, metrics: Iterable[str], label: Mapping[str, object], named: str) -> Taken:
+    """The samples with a value of each metric and a label; the first cause that a sample lacks one counts."""
+    ids: list[str] = []
+    causes: Counter[str] = Counter()
+    wanted = tuple(metrics)
+    for sample_id in scores.samples:
+        if label.get(sample_id) is None:
+            causes[f"without {named}"] += 1
+            continue
+        lacking = next((each for each in wanted if sample_id not in scores.values[each]), None)
+        if lacking is None:
+            ids.append(sample_id)
+        else:
+            causes[f"{short(lacking, wanted)} {scores.why_absent(lacking, sample_id)}"] += 1
+    return Taken(tuple(ids), tuple(causes.most_common()))
+
+
+def short(metric: str, among: Sequence[str]) -> str:
+    """A metric's name where it is the only one of that name among some, else its signature."""
+    name = metric.partition("/")[0]
+    return name if sum(each.partition("/")[0] == name for each in among) == 1 else metric
+
+
+def read_scores(run: Run, *, name: str | None = None) -> Scores:
+    """Read what a run's records came to; of repeated measurements the first one counts.
+
+    Args:
+        run: the run, whose scores are taken as they are: finished or not.
+        name: what to call it in tables; its folder's name without one.
+    """
+    first = [entry.signature for entry in run.metrics if entry.repetition == 1]
+    values: dict[str, dict[str, float]] = {signature: {} for signature in first}
+    absent: dict[str, dict[str, str]] = {signature: {} for signature in first}
+    for key, outcome in run.outcomes():
+        if key.signature not in values:
+            continue
+        if outcome.value is None:
+            absent[key.signature][key.sample_id] = outcome.status
+        else:
+            values[key.signature][key.sample_id] = outcome.value
+    samples = {sample_id: run.sample(sample_id) for sample_id in run.sample_ids}
+    return Scores(
+        name=name or (run.path.name if run.path else "run"),
+        values=values,
+        absent=absent,
+        labels={sample_id: sample.labels for sample_id, sample in samples.items()},
+        questions={sample_id: sample.question for sample_id, sample in samples.items()},
+        finished=run.finished,
+    )
+
+
+def named_runs(paths: Sequence[Path]) -> dict[str, Path]:
+    """Short names for runs: the folders' names, with as many folders above them as tell them apart.
+
+    Raises:
+        ConfigError: a run is given twice.
+    """
+    resolved = [path.resolve() for path in paths]
+    if len(set(resolved)) < len(resolved):
+        raise ConfigError("a run is given twice; give each run once")
+    for depth in range(1, max((len(path.parts) for path in resolved), default=1) + 1):
+        names = ["/".join(path.parts[-depth:]) for path in resolved]
+        if len(set(names)) == len(names):
+            break
+    return dict(zip(names, paths, strict=True)) if paths else {}
+
+
+def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The metrics, by signature, that all runs measured in the same way.
+
+    Args:
+        runs: the runs.
+        wanted: names or signatures; without it all that the runs share.
+
+    Raises:
+        ConfigError: a wanted metric is missing in a run, a metric was measured in different variants, or the
+            runs share none.
+    """
+    if wanted is not None:
+        chosen = tuple(dict.fromkeys(runs[0].metric(name) for name in wanted))
+        for run in runs[1:]:
+            _check_same(runs[0], run, chosen, tuple(run.metric(name) for name in wanted))
+        return chosen
+    shared = tuple(each for each in runs[0].metrics if all(each in run.values for run in runs))
+    if not shared:
+        for run in runs[1:]:
+            here = {each.partition("/")[0]: each for each in runs[0].metrics}
+            there = {each.partition("/")[0]: each for each in run.metrics}
+            common = [name for name in here if name in there]
+            _check_same(
+                runs[0], run, tuple(here[name] for name in common), tuple(there[name] for name in common)
+            )
+        measured = "; ".join(f"{run.name}: {', '.join(run.metrics) or 'none'}" for run in runs)
+        raise ConfigError(f"the runs share no metric ({measured})")
+    return shared
+
+
+def _check_same(first: Scores, run: Scores, here: Sequence[str], there: Sequence[str]) -> None:
+    for one, other in zip(here, there, strict=False):
+        if one != other:
+            raise ConfigError(
+                f"{first.name} measured {one}, but {run.name} {other}: different variants or settings "
+                "cannot be compared; evaluate both in the same way"
+            )

@@ -1,0 +1,142 @@
+"""The pytest plugin: runs by marker, and failures that open the worst score."""
+
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_pytest import assert_scores
+
+pytest_plugins = ["pytester"]
+
+SAMPLES = [
+    {"id": "good", "question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."]},
+    {"id": "bad", "question": "When?", "answer": "In 1900, by night.", "contexts": ["It was 1889."]},
+]
+INSTALLED = any(each.value == "ragmetrics_pytest.plugin" for each in entry_points(group="pytest11"))
+PLUGIN = ("-p", "no:cacheprovider", *(() if INSTALLED else ("-p", "ragmetrics_pytest.plugin")))
+
+
+def reply(request):
+    asked = request.variables
+    if request.prompt.name == "statements":
+        return {
+            "statements": ["It is in Paris."]
+            if "Paris" in str(asked["answer"])
+            else ["In 1900.", "By night."]
+        }
+    good = asked["contexts"] == ("It is in Paris.",)
+    verdict = "yes" if good else "no"
+    reason = "it says so" if good else "another year"
+    return {
+        "verdicts": [{"number": item.number, "reason": reason, "verdict": verdict} for item in asked["items"]]
+    }
+
+
+@pytest.fixture
+def run():
+    # one of one statement supported, none of two: means (1 + 0) / 2
+    return evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply))
+
+
+def test_a_mean_at_the_minimum_passes(run):
+    assert_scores(run, faithfulness=0.5)
+
+
+def test_a_mean_below_the_minimum_opens_the_worst_score(run):
+    with pytest.raises(AssertionError) as caught:
+        assert_scores(run, faithfulness=0.8)
+    text = str(caught.value)
+    assert "the mean of faithfulness is 0.500 (sd 0.707, n 2 of 2), below 0.8" in text
+    assert "sample 'bad'" in text
+    assert "answer:   In 1900, by night." in text
+    assert "0 / 2 = 0" in text
+    assert "2. not supported: By night." in text
+    assert "another year" in text
+
+
+def test_every_single_score_can_be_held_to_a_minimum(run):
+    with pytest.raises(AssertionError, match=r"1 sample is below 0\.5 in faithfulness"):
+        assert_scores(run, each={"faithfulness": 0.5})
+
+
+def test_a_metric_can_be_named_by_its_signature(run):
+    with pytest.raises(AssertionError, match=r"faithfulness/strict\.1 is 0\.500"):
+        assert_scores(run, {"faithfulness/strict.1": 0.9})
+
+
+def test_a_mean_over_what_happened_to_succeed_does_not_pass():
+    def refuse(request):
+        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
+
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
+    with pytest.raises(AssertionError, match=r"1 scores failed \(1 model_error\), and 0 may"):
+        assert_scores(run, faithfulness=0.8)
+    assert_scores(run, faithfulness=0.8, failures=1)
+
+
+def test_a_metric_that_nobody_measured_is_a_mistake(run):
+    with pytest.raises(ConfigError, match="has no metric 'context_recall'"):
+        assert_scores(run, context_recall=0.5)
+
+
+def test_an_assertion_that_asks_nothing_is_a_mistake(run):
+    with pytest.raises(ValueError, match="needs a minimum"):
+        assert_scores(run)
+
+
+def test_the_marker_names_a_run_that_is_read(pytester: pytest.Pytester):
+    evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply), out=pytester.path / "runs" / "a")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.ragmetrics(run="runs/a")
+        def test_passes(ragmetrics_run, assert_scores):
+            assert_scores(ragmetrics_run, faithfulness=0.5)
+
+        @pytest.mark.ragmetrics(run="runs/a")
+        def test_fails(ragmetrics_run, assert_scores):
+            assert_scores(ragmetrics_run, faithfulness=0.8)
+        """
+    )
+    result = pytester.runpytest_inprocess(*PLUGIN, "--strict-markers")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        ["*the mean of faithfulness is 0.500*below 0.8", "*2. not supported: By night."]
+    )
+
+
+def test_the_marker_names_data_that_is_evaluated(pytester: pytest.Pytester):
+    lines = "\n".join(json.dumps(sample) for sample in SAMPLES)
+    (pytester.path / "data.jsonl").write_text(lines, encoding="utf-8")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.ragmetrics(data="data.jsonl", metrics="faithfulness", judge="embedded", out="kept")
+        def test_passes(ragmetrics_run, assert_scores):
+            assert_scores(ragmetrics_run, faithfulness=0.0)
+        """
+    )
+    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=1)
+    assert (Path(pytester.path) / "kept" / "manifest.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("marker", "told"),
+    [
+        ("", "ragmetrics_run needs @pytest.mark.ragmetrics"),
+        ("@pytest.mark.ragmetrics()", "takes either run=FOLDER or data=FILE"),
+        ("@pytest.mark.ragmetrics(run='a', judge='embedded')", "takes no settings, and got judge"),
+    ],
+)
+def test_a_marker_that_names_no_run_says_what_to_write(pytester: pytest.Pytester, marker, told):
+    pytester.makepyfile(f"import pytest\n\n{marker}\ndef test_it(ragmetrics_run):\n    pass\n")
+    result = pytester.runpytest_inprocess(*PLUGIN)
+    result.assert_outcomes(errors=1)
+    assert told in result.stdout.str()

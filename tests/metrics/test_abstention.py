@@ -1,0 +1,69 @@
+"""Abstention: four cases of declining and answering, with and without what is needed."""
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.drivers import correct
+from ragmetrics_core.metrics import Abstention
+
+# after the telecom appendix of Roychowdhury et al. (2024): a right refusal that other metrics score as wrong
+NO_ANSWER = {
+    "question": "What is the bandwidth for 6 paths in the channel model?",
+    "answer": "NO ANSWER FOUND. The provided text does not mention the bandwidth.",
+    "contexts": ["The spatial channel model has 6 paths."],
+}
+
+
+def says(declines, suffices):
+    def verdict(said):
+        return {"verdicts": [{"number": 1, "reason": f"it {said}", "verdict": said}]}
+
+    return {"declining": verdict(declines), "sufficiency": verdict(suffices)}
+
+
+@pytest.mark.parametrize(
+    ("declines", "suffices", "value", "case"),
+    [
+        ("yes", "no", 1.0, "declined_rightly"),
+        ("yes", "yes", 0.0, "declined_wrongly"),
+        ("no", "yes", 1.0, "answered_rightly"),
+        ("no", "no", 0.0, "answered_wrongly"),
+    ],
+)
+def test_the_four_cases(measure, declines, suffices, value, case):
+    score = measure(Abstention(), says(declines, suffices), **NO_ANSWER).score
+
+    assert score.value == value
+    assert {name for name, count in score.counts.items() if count} == {case}
+    assert score.formula == f"{case.replace('_', ' ')} = {value:g}"
+
+
+def test_the_record_says_that_the_answer_declines_and_why(measure):
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    assert (record.abstained.declined, record.abstained.reason) == (True, "it yes")
+
+
+def test_a_missing_verdict_leaves_it_open(measure):
+    replies = {"declining": says("yes", "no")["declining"], "sufficiency": {"verdicts": [{"number": 9}]}}
+    score = measure(Abstention(), replies, **NO_ANSWER).score
+    assert score.status in {"incomplete", "parse_error"}
+    assert score.value is None
+
+
+def test_without_contexts_and_with_a_blank_answer_nobody_is_asked(measure):
+    score, judge = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []})
+    assert (score.value, score.formula, judge.asked) == (1.0, "declined rightly = 1", [])
+
+
+def test_a_person_may_overrule_either_verdict(measure):
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    assert correct(record, number=2, supported=True).value == 0.0
+    assert correct(record, number=1, supported=False).value == 0.0
+
+
+def test_the_refusal_of_the_telecom_appendix_is_right_where_faithfulness_calls_it_wrong():
+    # the embedded judge: the refusal is recognised, and no sentence of the contexts has the bandwidth
+    question = {"question": "Which bandwidth suits six paths?", "answer": NO_ANSWER["answer"]}
+    row = {"id": "q1", **question, "contexts": ["The weather in Paris is fine today."]}
+    score = evaluate([row], metrics="abstention", judge="embedded").score("q1", "abstention")
+    assert (score.value, score.formula) == (1.0, "declined rightly = 1")

@@ -1,0 +1,114 @@
+"""Two runs compared sample by sample."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import compare_runs, comparison_tables
+
+BEFORE = [i % 10 / 10 for i in range(40)]
+LOWER = [max(0.0, value - 0.05 - i % 3 / 20) for i, value in enumerate(BEFORE)]
+
+
+def compared(scores, before, after, **settings):
+    (found,) = compare_runs(
+        scores("a", faithfulness=before), scores("b", faithfulness=after), **settings
+    ).metrics
+    return found
+
+
+def test_a_clear_fall_is_worse(scores):
+    found = compared(scores, BEFORE, LOWER)
+    assert found.verdict == "worse"
+    assert found.difference.value == pytest.approx(np.mean(LOWER) - np.mean(BEFORE))
+    assert found.p == stats.wilcoxon(np.array(LOWER) - np.array(BEFORE)).pvalue
+
+
+def test_the_same_the_other_way_round_is_better(scores):
+    assert compared(scores, LOWER, BEFORE).verdict == "better"
+
+
+def test_noise_cannot_be_told(scores):
+    after = [value + (0.01 if i % 2 else -0.01) for i, value in enumerate(BEFORE)]
+    assert compared(scores, BEFORE, after).verdict == "cannot tell"
+
+
+def test_equal_runs_cannot_be_told_apart(scores):
+    found = compared(scores, BEFORE, BEFORE)
+    assert (found.verdict, found.p, found.note) == ("cannot tell", 1.0, "every score is the same")
+
+
+def test_few_samples_that_moved_come_with_a_warning(scores):
+    found = compared(scores, BEFORE, [*BEFORE[:37], 0.0, 0.0, 0.0])
+    assert found.note == "only 3 samples moved: the interval is too narrow"
+
+
+def test_two_samples_can_tell_nothing(scores):
+    found = compared(scores, [0.9, 0.8], [0.1, 0.1])
+    assert (found.verdict, found.note) == ("cannot tell", "only 2 samples have a value in both runs")
+
+
+def test_passes_are_counted_and_tested_with_mcnemar(scores):
+    # passes at 0.5: before 3 of 4, after 1 of 4; lost 2, gained 0: p = 2 * (1/2)^2 = 0.5
+    found = compared(scores, [0.5, 0.9, 0.6, 0.1], [0.4, 0.9, 0.2, 0.3])
+    assert found.passes == (0.5, 3, 1, 0, 2, 0.5)
+
+
+def test_holm_counts_all_metrics(scores):
+    found = compare_runs(
+        scores("a", faithfulness=BEFORE, answer_relevance=BEFORE),
+        scores("b", faithfulness=LOWER, answer_relevance=BEFORE),
+    )
+    first = found.metrics[0]
+    assert first.holm == pytest.approx(2 * first.p)
+
+
+def test_the_detectable_difference_by_hand(scores):
+    # differences +0.1 and -0.1, 20 each: sd = 0.1 * sqrt(40/39); (1.96 + 0.8416) * sd / sqrt(40)
+    after = [value + (0.1 if i % 2 else -0.1) for i, value in enumerate(BEFORE)]
+    expected = (1.959964 + 0.841621) * 0.1 * np.sqrt(40 / 39) / np.sqrt(40)
+    assert compared(scores, BEFORE, after).detectable == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_small_loss_is_shown_to_be_within_a_wide_margin_and_not_within_a_narrow_one(scores):
+    assert compared(scores, BEFORE, LOWER, margin=0.2).within_margin is True
+    assert compared(scores, BEFORE, LOWER, margin=0.05).within_margin is False
+    assert compared(scores, BEFORE, LOWER).within_margin is None
+
+
+def test_samples_with_a_value_in_one_run_only_are_counted(scores):
+    found = compared(scores, [0.1, None, 0.3, 0.2], [0.1, 0.2, None, None])
+    assert (found.n, found.lost, found.gained) == (1, 2, 1)
+
+
+def test_samples_of_one_run_only_are_left_out_with_a_remark(scores):
+    found = compare_runs(scores("a", faithfulness=BEFORE), scores("b", faithfulness=LOWER[:30]))
+    assert (found.common, found.only_before) == (30, 10)
+    assert found.notes == ("10 samples are only in a and 0 only in b: they are left out",)
+
+
+def test_other_questions_under_the_same_ids_are_refused(scores):
+    before, after = scores("a", faithfulness=BEFORE), scores("b", faithfulness=LOWER)
+    changed = {**after.questions, "s3": "another question"}
+    object.__setattr__(after, "questions", changed)
+    with pytest.raises(ConfigError, match="1 samples, the first is 's3', have other questions in b"):
+        compare_runs(before, after)
+
+
+def test_other_variants_are_refused(scores):
+    other = scores("b", faithfulness=LOWER, signatures={"faithfulness": "faithfulness/paper.1"})
+    with pytest.raises(ConfigError, match="different variants or settings"):
+        compare_runs(scores("a", faithfulness=BEFORE), other)
+
+
+def test_no_value_in_both_runs_is_said_so(scores):
+    found = compared(scores, [0.1, None], [None, 0.2])
+    assert (found.n, found.verdict, found.note) == (0, "cannot tell", "no sample has a value in both runs")
+
+
+def test_the_table_says_what_decides(scores):
+    found = compare_runs(scores("a", faithfulness=BEFORE), scores("b", faithfulness=LOWER), margin=0.2)
+    table = next(comparison_tables(found))
+    assert table.rows[0][-2].cell == "worse"
+    assert table.rows[0][-1].cell is True

@@ -1,0 +1,106 @@
+"""Concordance: P(correct | above) and P(wrong | below), by Bayes and by count, and the best thresholds."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import concordance_tables, study_concordance
+from ragmetrics_core.study.concordance import by_bayes
+
+#          correct ones                    wrong ones
+FAITH = [0.9, 0.8, 1.0, 0.2, 0.75, 0.9, 0.1, 0.2, 0.8, 0.0]
+FACTS = [0.8, 0.9, 0.6, 0.9, 0.95, 0.7, 0.2, 0.1, 0.9, 0.5]
+RIGHT = [True] * 6 + [False] * 4
+
+
+@pytest.fixture
+def found(scores):
+    run = scores(faithfulness=FAITH, factual_correctness=FACTS)
+    return study_concordance(run, dict(zip(run.samples, RIGHT, strict=True)))
+
+
+def test_the_shares_are_those_of_equations_1_and_2(found):
+    faith, facts, joint = found.above
+    # faithfulness > 0.7: 0.9 0.8 1.0 0.75 0.9 of the correct, 0.8 of the wrong
+    assert (faith.hits, faith.selected, faith.direct.value) == (5, 6, pytest.approx(5 / 6))
+    # factual correctness > 0.7: 0.8 0.9 0.9 0.95 of the correct (0.7 is not above), 0.9 of the wrong
+    assert (facts.hits, facts.selected) == (4, 5)
+    # both: 1st, 2nd and 5th, and the 9th
+    assert (joint.hits, joint.selected, joint.thresholds) == (3, 4, (0.7, 0.7))
+
+
+def test_below_the_thresholds_wrong_answers_are_counted(found):
+    faith, facts, joint = found.below
+    # faithfulness < 0.3: 0.2 of the correct, 0.1 0.2 0.0 of the wrong
+    assert (faith.hits, faith.selected) == (3, 4)
+    assert (facts.hits, facts.selected) == (2, 2)
+    assert (joint.hits, joint.selected) == (2, 2)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_bayes_formula_gives_the_share_that_counting_gives(rows):
+    selected, wanted = (np.array(column) for column in zip(*rows, strict=True))
+    found = by_bayes(selected, wanted)
+    if not selected.any():
+        assert found is None
+    else:
+        assert found == pytest.approx((selected & wanted).sum() / selected.sum())
+
+
+def test_thresholds_may_differ_by_metric(scores):
+    run = scores(faithfulness=FAITH, factual_correctness=FACTS)
+    found = study_concordance(run, dict(zip(run.samples, RIGHT, strict=True)), above=(0.7, 0.5))
+    # the third one passes too: faithfulness 1.0, factual correctness 0.6; the sixth with 0.7
+    assert (found.above[2].hits, found.above[2].selected) == (5, 6)
+
+
+def test_all_figures_are_of_the_same_samples_and_the_others_are_counted(scores):
+    run = scores(faithfulness=[None, *FAITH[1:]], factual_correctness=FACTS)
+    truth = dict(zip(run.samples[:9], RIGHT[:9], strict=True))
+    found = study_concordance(run, truth)
+    assert {each.total for each in (*found.above, *found.below)} == {8}
+    assert dict(found.left_out) == {"faithfulness undefined": 1, "without label correct": 1}
+
+
+def test_the_best_thresholds_select_at_least_the_minimum(found):
+    assert found.best.best.selected >= 0.2 * 10
+    assert found.best.best.direct.value == max(cell.direct.value for cell in found.grid if cell.selected >= 2)
+
+
+def test_a_search_in_noise_flatters_itself_and_cross_validation_tells(scores):
+    generator = np.random.default_rng(5)
+    run = scores(
+        faithfulness=generator.random(120).tolist(), factual_correctness=generator.random(120).tolist()
+    )
+    truth = dict(zip(run.samples, (generator.random(120) < 0.5).tolist(), strict=True))
+    found = study_concordance(run, truth, minimum=0.1)
+    # nothing can be told: half of any selection is correct
+    assert found.best.best.direct.value > 0.65
+    assert abs(found.best.unseen.value - 0.5) < 0.13
+    assert found.best.optimism > 0.05
+
+
+def test_answers_that_are_all_correct_come_with_a_warning(scores):
+    run = scores(faithfulness=FAITH, factual_correctness=FACTS)
+    found = study_concordance(run, dict.fromkeys(run.samples, True))
+    assert found.notes == ("all 10 answers are correct: nothing can be told apart",)
+    assert found.below[0].direct.value == 0.0
+
+
+def test_no_labelled_sample_is_a_mistake(scores):
+    with pytest.raises(ConfigError, match="no sample of a has the label 'correct'"):
+        study_concordance(scores(faithfulness=FAITH, factual_correctness=FACTS), {})
+
+
+def test_too_many_thresholds_are_a_mistake(scores):
+    run = scores(faithfulness=FAITH, factual_correctness=FACTS)
+    with pytest.raises(ConfigError, match="3 thresholds above are given for 2 metrics"):
+        study_concordance(run, dict.fromkeys(run.samples, True), above=(0.1, 0.2, 0.3))
+
+
+def test_the_tables_hold_every_cell_of_the_grid(found):
+    tables = {table.name: table for table in concordance_tables([found])}
+    assert len(tables["grid"].rows) == 100
+    assert len(tables["concordance"].rows) == 7

@@ -1,0 +1,62 @@
+"""Correlations with their intervals."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragmetrics_core.study.correlations import correlate, kendall, pearson, spearman
+
+# scores pile up, so that ties are the rule
+SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
+PAIRS = st.lists(st.tuples(SCORES, SCORES), min_size=4, max_size=40).filter(
+    lambda pairs: all(len({pair[side] for pair in pairs}) > 1 for side in (0, 1))
+)
+
+
+@given(PAIRS)
+def test_all_three_are_scipys_with_ties(pairs):
+    x, y = zip(*pairs, strict=True)
+    assert spearman(x, y) == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-9)
+    assert kendall(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-9)
+    assert pearson(x, y) == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+
+
+@given(PAIRS)
+def test_intervals_lie_within_their_range_and_around_their_value(pairs):
+    x, y = zip(*pairs, strict=True)
+    found = correlate(x, y, count=200)
+    for each in (found.spearman, found.kendall, found.pearson):
+        assert -1 - 1e-9 <= each.value <= 1 + 1e-9
+        assert each.low is None or -1 - 1e-9 <= each.low <= each.high <= 1 + 1e-9
+
+
+def test_the_resamples_of_kendall_are_those_of_drawn_pairs():
+    # w' S w with weights is tau-b of the pairs repeated w times
+    generator = np.random.default_rng(1)
+    x, y = generator.integers(0, 5, 60).astype(float), generator.integers(0, 5, 60).astype(float)
+    drawn = [stats.kendalltau(x[rows], y[rows]).statistic for rows in generator.integers(0, 60, (800, 60))]
+    found = correlate(x, y, count=2000).kendall
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.04)
+
+
+def test_a_constant_column_has_no_correlation_and_a_reason():
+    found = correlate([1.0, 1.0, 1.0], [0.1, 0.2, 0.3])
+    assert found.spearman.value is None
+    assert found.note == "a column is constant"
+
+
+def test_two_pairs_are_too_few():
+    assert correlate([0.1, 0.2], [0.1, 0.2]).note == "2 pairs are too few"
+
+
+def test_large_columns_get_an_interval_for_kendall_without_square_matrices():
+    generator = np.random.default_rng(2)
+    x = generator.normal(size=1600)
+    y = x + generator.normal(size=1600)
+    found = correlate(x, y, count=50).kendall
+    # tau of normals with correlation r is 2/pi asin(r); r is 1/sqrt(2) here, so 0.5
+    assert found.low < 0.5 < found.high
+    assert found.high - found.low < 0.06

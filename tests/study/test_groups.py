@@ -1,0 +1,153 @@
+"""Groups of samples: means, tests and the correlation within each group."""
+
+import pytest
+from scipy import stats
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import group_tables, shown, study_groups
+from ragmetrics_core.study.groups import Group
+
+RIGHT = [True] * 6 + [False] * 4
+HIGH = [1.0, 0.9, 0.8, 1.0, 0.7, 1.0, 0.2, 0.3, 0.0, 0.5]
+LOW = [0.9, 0.8, 0.9, 0.7, 0.8, 1.0, 0.8, 0.7, 0.9, 1.0]
+
+
+def test_each_group_has_its_mean_sd_and_n(scores):
+    found = study_groups(
+        [scores(faithfulness=HIGH, labels={"retrieval_correct": RIGHT})], by="retrieval_correct"
+    )
+    right, wrong = found.measured
+    assert right.group == Group("a", "true")
+    # (1 + 0.9 + 0.8 + 1 + 0.7 + 1) / 6 and (0.2 + 0.3 + 0 + 0.5) / 4
+    assert right.summary.mean == pytest.approx(0.9)
+    assert (wrong.summary.mean, wrong.summary.n) == (pytest.approx(0.25), 4)
+
+
+def test_a_column_of_good_and_bad_is_tested_one_sided_as_the_paper_does(scores):
+    found = study_groups(
+        [scores(faithfulness=HIGH, labels={"retrieval_correct": RIGHT})], by="retrieval_correct"
+    )
+    (contrast,) = found.contrasts
+    expected = stats.ttest_ind(HIGH[:6], HIGH[6:], equal_var=False, alternative="greater").pvalue
+    assert contrast.alternative == "greater"
+    assert contrast.welch.low == contrast.welch.high == pytest.approx(expected)
+    assert contrast.rank == stats.mannwhitneyu(HIGH[:6], HIGH[6:], alternative="greater").pvalue
+
+
+@pytest.mark.parametrize(
+    ("values", "upper"), [(["No", "Yes"], "Yes"), (["wrong", "correct"], "correct"), ([0.0, 1.0], "1")]
+)
+def test_which_value_is_the_good_one_does_not_depend_on_its_spelling(scores, values, upper):
+    labels = {"retrieval": [values[1]] * 6 + [values[0]] * 4}
+    (contrast,) = study_groups([scores(faithfulness=HIGH, labels=labels)], by="retrieval").contrasts
+    assert (contrast.upper.value, contrast.alternative) == (upper, "greater")
+
+
+def test_other_labels_are_tested_two_sided_each_pair(scores):
+    labels = {"topic": ["ran"] * 3 + ["core"] * 3 + ["ims"] * 4}
+    found = study_groups([scores(faithfulness=HIGH, labels=labels)], by="topic")
+    assert [each.alternative for each in found.contrasts] == ["two-sided"] * 3
+
+
+def test_samples_without_a_score_or_a_label_are_counted_with_the_cause(scores):
+    labels = {"retrieval_correct": [True, True, True, False, False, False, None]}
+    run = scores(faithfulness=[1.0, 0.5, None, 0.2, 0.3, None, 0.1], labels=labels)
+    found = study_groups([run], by="retrieval_correct")
+    assert [each.left_out for each in found.measured] == [(("undefined", 1),), (("undefined", 1),)]
+    assert "a: 1 of 7 samples have no label retrieval_correct and are left out" in found.notes
+
+
+def test_runs_are_compared_with_the_baseline_two_sided_and_holm_counts_all_tests(scores):
+    labels = {"retrieval_correct": RIGHT}
+    runs = [scores("a", faithfulness=HIGH, labels=labels), scores("b", faithfulness=LOW, labels=labels)]
+    found = study_groups(runs, by="retrieval_correct", baseline="a")
+    kinds = [(each.kind, each.alternative) for each in found.contrasts]
+    assert kinds == [("label", "greater")] * 2 + [("baseline", "two-sided")] * 2
+    smallest = min(found.contrasts, key=lambda each: each.welch.low)
+    assert smallest.holm.low == pytest.approx(4 * smallest.welch.low)
+
+
+def test_significant_rises_and_falls_against_the_baseline_are_marked(scores):
+    better = [
+        min(1.0, value + 0.05 + number % 3 / 50) for number, value in enumerate([0.1, 0.2, 0.15, 0.12] * 5)
+    ]
+    runs = [
+        scores("base", faithfulness=[0.1, 0.2, 0.15, 0.12] * 5, answer_relevance=[0.9, 0.8, 0.85, 0.9] * 5),
+        scores(
+            "new", faithfulness=[value + 0.5 for value in better], answer_relevance=[0.2, 0.1, 0.3, 0.2] * 5
+        ),
+    ]
+    overview = next(group_tables(study_groups(runs, baseline="base")))
+    assert [cell.mark for cell in overview.rows[0][2:]] == ["baseline", "baseline"]
+    assert [cell.mark for cell in overview.rows[1][2:]] == ["good", "weak"]
+
+
+def test_the_correlation_of_faithfulness_and_factual_correctness_is_told_within_each_group(scores):
+    # within wrong retrieval the two go against each other, as the paper's contribution 4 says
+    correctness = [1.0, 0.8, 0.7, 0.9, 0.6, 1.0, 0.8, 0.7, 1.0, 0.5]
+    run = scores(faithfulness=HIGH, factual_correctness=correctness, labels={"retrieval_correct": RIGHT})
+    right, wrong = study_groups([run], by="retrieval_correct").linked
+    assert right.correlation.spearman.value == pytest.approx(
+        stats.spearmanr(HIGH[:6], correctness[:6]).statistic
+    )
+    assert wrong.group.value == "false"
+    assert wrong.correlation.spearman.value == pytest.approx(-1.0)
+
+
+def test_a_group_without_any_score_is_said_so_and_not_tested(scores):
+    run = scores(
+        faithfulness=[0.4, 0.5, None, None], labels={"retrieval_correct": [True, True, False, False]}
+    )
+    found = study_groups([run], by="retrieval_correct")
+    (contrast,) = found.contrasts
+    assert (contrast.welch, contrast.note) == (None, "a: false has no value")
+    assert "a: false has no score at all: every test with it is left out" in found.notes
+
+
+def test_two_values_in_a_group_come_with_a_warning(scores):
+    run = scores(faithfulness=[0.4, 0.5, 0.9, 0.8], labels={"retrieval_correct": [True, True, False, False]})
+    found = study_groups([run], by="retrieval_correct")
+    assert "a: true has only 2 values in some metric: its tests and intervals mean little" in found.notes
+
+
+def test_groups_that_do_not_vary_have_no_test_and_a_reason(scores):
+    run = scores(faithfulness=[1.0] * 8, labels={"retrieval_correct": [True, False] * 4})
+    (contrast,) = study_groups([run], by="retrieval_correct").contrasts
+    assert (contrast.welch, contrast.rank, contrast.note) == (None, None, "neither group varies")
+
+
+def test_scores_that_are_nearly_all_alike_come_with_a_warning(scores):
+    run = scores(faithfulness=[1.0] * 47 + [0.0] * 3)
+    told = "47 of 50 values of faithfulness/strict.1 in a are 1: the interval of the mean is too narrow"
+    assert told in study_groups([run]).notes
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([None] * 10, "no sample has the label 'right'"),
+        ([True] * 10, "is true for every sample: there is no second group"),
+    ],
+)
+def test_a_label_that_makes_no_groups_is_a_mistake(scores, values, told):
+    with pytest.raises(ConfigError, match=told):
+        study_groups([scores(faithfulness=HIGH, labels={"right": values})], by="right")
+
+
+def test_runs_of_different_variants_are_refused(scores):
+    other = scores("b", faithfulness=LOW, signatures={"faithfulness": "faithfulness/paper.1"})
+    with pytest.raises(ConfigError, match=r"a measured faithfulness/strict\.1, but b faithfulness/paper\.1"):
+        study_groups([scores(faithfulness=HIGH), other])
+
+
+def test_runs_of_different_samples_come_with_a_warning(scores):
+    runs = [scores("a", faithfulness=HIGH), scores("b", faithfulness=LOW[:5])]
+    assert any("do not have the same samples" in note for note in study_groups(runs).notes)
+
+
+def test_no_table_holds_a_number_that_is_none(scores):
+    run = scores(faithfulness=[0.4, None, 1.0, 1.0], labels={"right": [True, True, False, False]})
+    for table in group_tables(study_groups([run], by="right")):
+        for row in table.rows:
+            for cell, column in zip(row, table.columns, strict=True):
+                assert "nan" not in shown(cell, column.kind).lower()

@@ -1,0 +1,223 @@
+"""Labels of people: reading them, consensus, agreement with metrics, and the estimate from few of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import (
+    Unit,
+    agreement_tables,
+    consensus_of,
+    estimate_quality,
+    estimate_tables,
+    labelled_correct,
+    on_unit_scale,
+    read_labels,
+    study_agreement,
+)
+from ragmetrics_core.study.estimate import prediction_powered_mean
+
+CSV = """sample_id,annotator,label,value
+s1,ann,overall,5
+s1,bob,overall,5
+s1,cid,overall,4
+s2,ann,overall,2
+s2,bob,overall,1
+s2,cid,overall,
+s3,ann,overall,1
+s3,bob,overall,1
+s3,cid,overall,1
+s4,ann,overall,4
+s4,bob,overall,4
+s4,cid,overall,2
+s5,ann,overall,3
+s5,bob,overall,4
+s5,cid,overall,5
+s5,zoe,overall,4
+s2,zoe,overall,2
+"""
+
+
+@pytest.fixture
+def labels(tmp_path):
+    (tmp_path / "labels.csv").write_text(CSV)
+    return read_labels(tmp_path / "labels.csv")
+
+
+def test_json_lines_say_the_same_as_csv(tmp_path):
+    (tmp_path / "l.jsonl").write_text(
+        '{"sample_id": "s1", "annotator": "ann", "value": true, "metric": "faithfulness", "statement": 2}\n'
+    )
+    (tmp_path / "l.csv").write_text("sample_id,annotator,value,metric,statement\ns1,ann,yes,faithfulness,2\n")
+    assert read_labels(tmp_path / "l.jsonl") == read_labels(tmp_path / "l.csv")
+    (label,) = read_labels(tmp_path / "l.csv")
+    assert (label.unit, label.value) == (Unit("s1", "faithfulness", 2), True)
+
+
+def test_an_empty_value_is_a_skipped_unit(labels):
+    assert len(labels) == 16
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sample_id,value\ns1,1\n", "line 2 has no annotator"),
+        ("sample_id,annotator,value\ns1,a,1\ns1,a,2\n", "a labelled s1 twice, as 1.0 and 2.0"),
+        ("sample_id,annotator,value\ns1,a,\n", "has no label with a value"),
+        ("sample_id,annotator,value\ns1,a,inf\n", "is no finite number"),
+        ("sample_id,annotator,value,statement\ns1,a,1,two\n", "the statement 'two' is no number"),
+    ],
+)
+def test_labels_that_cannot_be_read_say_where(tmp_path, text, told):
+    (tmp_path / "l.csv").write_text(text)
+    with pytest.raises(ConfigError, match=told):
+        read_labels(tmp_path / "l.csv")
+
+
+def test_consensus_is_unanimous_then_majority_then_adjudicated(labels, scores):
+    found = study_agreement(labels, adjudicator="zoe")
+    assert {unit.sample_id: (each.value, each.how) for unit, each in found.consensus.items()} == {
+        "s1": (5.0, "majority"),
+        "s2": (2.0, "adjudicated"),
+        "s3": (1.0, "unanimous"),
+        "s4": (4.0, "majority"),
+        "s5": (4.0, "adjudicated"),
+    }
+
+
+def test_without_an_adjudicator_units_without_majority_stay_open_and_are_listed(labels):
+    found = study_agreement([label for label in labels if label.annotator != "zoe"])
+    table = {each.name: each for each in agreement_tables(found)}["open"]
+    assert [row[0] for row in table.rows] == ["s2", "s5"]
+    assert table.rows[0][-1] == "ann: 2, bob: 1"
+
+
+def test_one_of_two_is_no_majority():
+    units = {Unit("s"): {"a": True, "b": False}}
+    assert consensus_of(units)[Unit("s")].how == "open"
+
+
+def test_annotators_who_skipped_are_counted(labels):
+    found = study_agreement(labels, adjudicator="zoe")
+    assert {(each.name, each.labelled, each.skipped) for each in found.annotators} == {
+        ("ann", 5, 0),
+        ("bob", 5, 0),
+        ("cid", 4, 1),
+    }
+
+
+def test_metrics_are_correlated_with_the_consensus(labels, scores):
+    column = [0.9, 0.4, 0.0, 0.6, 0.8]
+    found = study_agreement(labels, scores(faithfulness=column), adjudicator="zoe")
+    expected = stats.spearmanr(column, [5, 2, 1, 4, 4]).statistic
+    assert found.correlations["people", "faithfulness"].spearman.value == pytest.approx(expected)
+
+
+def test_on_a_scale_of_1_to_5_an_answer_is_correct_from_4(labels, scores):
+    found = study_agreement(labels, scores(faithfulness=[0.9, 0.4, 0.0, 0.6, 0.8]), adjudicator="zoe")
+    detection = found.detections["faithfulness"]
+    # s1, s4, s5 are correct and all score above s2 and s3
+    assert (found.correct_from, detection.correct, detection.wrong, detection.area.value) == (4.0, 3, 2, 1.0)
+
+
+def test_labels_of_unknown_samples_are_left_out_with_a_remark(labels, scores):
+    found = study_agreement(labels, scores(faithfulness=[0.9, 0.4, 0.0]), adjudicator="zoe")
+    assert found.unknown == ("s4", "s5")
+    assert any("2 labelled samples are not in a and are left out: s4, s5" in note for note in found.notes)
+
+
+def test_labels_of_unknown_samples_alone_are_a_mistake(labels):
+    from ragmetrics_core.study import Scores
+
+    with pytest.raises(ConfigError, match="no labelled sample is in b"):
+        study_agreement(labels, Scores(name="b", values={"faithfulness/strict.1": {}}, labels={"x": {}}))
+
+
+def test_several_labels_need_a_name(tmp_path):
+    (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\ns1,a,x,1\ns1,a,y,1\n")
+    with pytest.raises(ConfigError, match=r"several labels \(x, y\): name one with --label"):
+        study_agreement(read_labels(tmp_path / "l.csv"))
+
+
+def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
+    (tmp_path / "l.csv").write_text("sample_id,annotator,value\ns1,a,3\ns2,a,3\ns1,b,1\ns2,b,3\n")
+    found = study_agreement(read_labels(tmp_path / "l.csv"))
+    assert [each.note for each in found.annotators] == ["always 3.0", ""]
+
+
+def test_a_label_of_the_run_that_is_neither_good_nor_bad_is_a_mistake(scores):
+    run = scores(faithfulness=[0.1, 0.2], labels={"quality": ["fine", "so so"]})
+    with pytest.raises(ConfigError, match="the label 'quality' of s1 is 'fine', neither good nor bad"):
+        labelled_correct(run, "quality")
+
+
+def test_numbers_need_a_threshold(scores):
+    run = scores(faithfulness=[0.1, 0.2], labels={"quality": [3.0, 5.0]})
+    with pytest.raises(ConfigError, match="--correct-from"):
+        labelled_correct(run, "quality")
+    assert labelled_correct(run, "quality", at_least=4) == {"s1": False, "s2": True}
+
+
+def test_the_prediction_powered_mean_by_hand():
+    # weight 1: mean of the others (0.5) plus the mean error of the labelled ones (0.25)
+    found, weight = prediction_powered_mean([1, 0, 1, 1], [0.5, 0.0, 0.5, 1.0], [0.4, 0.6], weight=1.0)
+    assert (found.value, weight) == (pytest.approx(0.75), 1.0)
+    # errors 0.5 0 0.5 0: variance 1/12; others: variance 0.02
+    half = 1.959963984540054 * np.sqrt((1 / 12) / 4 + 0.02 / 2)
+    assert found.high - found.value == pytest.approx(half)
+
+
+@given(st.integers(0, 50))
+def test_the_weight_is_the_one_with_the_narrowest_interval(seed):
+    generator = np.random.default_rng(seed)
+    f = generator.random(300)
+    y = (generator.random(300) < 0.2 + 0.6 * f).astype(float)
+    best, weight = prediction_powered_mean(y[:60], f[:60], f[60:])
+    assert 0 <= weight <= 1
+    for other in (0.0, 0.5, 1.0):
+        found, _ = prediction_powered_mean(y[:60], f[:60], f[60:], weight=other)
+        assert best.high - best.low <= (found.high - found.low) * 1.05
+
+
+def test_predictions_that_tell_nothing_leave_the_classical_mean():
+    found, weight = prediction_powered_mean([1.0, 0.0, 1.0], [0.5, 0.5, 0.5], [0.5, 0.5])
+    assert (weight, found.value) == (0.0, pytest.approx(2 / 3))
+
+
+def test_it_agrees_with_the_authors_package():
+    ppi = pytest.importorskip("ppi_py")
+    generator = np.random.default_rng(3)
+    f = generator.random(1200)
+    y = (generator.random(1200) < f).astype(float)
+    low, high = ppi.ppi_mean_ci(y[:400], f[:400], f[400:], alpha=0.05, lam=0.7)
+    found, _ = prediction_powered_mean(y[:400], f[:400], f[400:], weight=0.7)
+    # theirs divides variances by n, ours by n - 1
+    assert (found.low, found.high) == pytest.approx((float(low[0]), float(high[0])), abs=1e-4)
+
+
+def test_an_estimate_counts_what_it_rests_on(scores):
+    run = scores(factual_correctness=[0.9, 0.8, 0.2, 0.4, None, 0.5])
+    found = estimate_quality(run, {"s1": 1.0, "s2": 0.75, "s3": 0.0, "s5": 1.0}, metric="factual_correctness")
+    assert (found.labelled, found.scored) == (3, 2)
+    assert found.left_out == (("undefined though labelled", 1),)
+    assert found.classical.value == pytest.approx(1.75 / 3)
+    assert found.naive.value == pytest.approx(2.8 / 5)
+    assert "only 3 samples are labelled" in found.notes[0]
+    assert next(estimate_tables(found)).rows[0][0] == "prediction-powered"
+
+
+def test_fewer_than_two_labelled_samples_are_a_mistake(scores):
+    with pytest.raises(ConfigError, match="1 samples of a have both a label and a value"):
+        estimate_quality(scores(faithfulness=[0.1, 0.2]), {"s1": 1.0}, metric="faithfulness")
+
+
+def test_labels_are_put_on_the_scale_of_scores():
+    assert on_unit_scale([True, False]) == [1.0, 0.0]
+    assert on_unit_scale([1.0, 3.0, 5.0]) == [0.0, 0.5, 1.0]
+    assert on_unit_scale([0.5, 1.0]) == [0.5, 1.0]
+    assert on_unit_scale([0.0, 10.0], scale=(0.0, 10.0)) == [0.0, 1.0]
+    with pytest.raises(ConfigError, match="the label 7 is outside the scale 0 to 1"):
+        on_unit_scale([7.0, 0.0])

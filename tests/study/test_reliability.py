@@ -1,0 +1,86 @@
+"""Krippendorff's alpha and weighted kappa."""
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
+
+LIKERT = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0])
+MAYBE = st.one_of(st.none(), LIKERT)
+TABLES = st.lists(st.lists(MAYBE, min_size=3, max_size=3), min_size=3, max_size=25)
+
+
+def usable(table) -> bool:
+    paired = [[v for v in row if v is not None] for row in table]
+    paired = [row for row in paired if len(row) > 1]
+    return len(paired) > 1 and len({v for row in paired for v in row}) > 1
+
+
+@given(TABLES.filter(usable), st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_alpha_is_that_of_the_krippendorff_package(table, level):
+    units = [[value for value in row if value is not None] for row in table]
+    data = np.array([[np.nan if value is None else value for value in row] for row in table]).T
+    expected = krippendorff.alpha(reliability_data=data, level_of_measurement=level)
+    assert krippendorff_alpha(units, level=level, count=10).value.value == pytest.approx(expected, abs=1e-9)
+
+
+def test_alpha_by_hand():
+    # units (1,1), (2,2), (1,2): coincidences o11 = 2, o22 = 2, o12 = o21 = 1, n = 6, n1 = n2 = 3.
+    # nominal: Do = 2/6, De = 2*9/30, alpha = 1 - (1/3)/(3/5) = 4/9
+    assert krippendorff_alpha(
+        [[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]], level="nominal"
+    ).value.value == pytest.approx(4 / 9)
+
+
+def test_perfect_agreement_is_one():
+    units = [[1.0, 1.0], [2.0, 2.0], [5.0, 5.0]]
+    assert krippendorff_alpha(units).value.value == 1.0
+
+
+def test_annotators_who_skipped_do_not_count():
+    units = [[1.0, 1.0], [2.0, 2.0], [5.0]]
+    found = krippendorff_alpha(units)
+    assert (found.n, found.value.value) == (2, 1.0)
+
+
+def test_labels_that_are_all_one_have_no_alpha_and_a_reason():
+    found = krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]])
+    assert found.value.value is None
+    assert found.note == "every label is 3.0: alpha has no meaning"
+
+
+def test_a_single_annotator_has_no_alpha_and_a_reason():
+    assert krippendorff_alpha([[1.0], [2.0]]).note == "fewer than two units have two labels"
+
+
+@given(
+    st.lists(st.tuples(LIKERT, LIKERT), min_size=3, max_size=40).filter(
+        lambda pairs: (
+            len({v for pair in pairs for v in pair}) > 1
+            and not all(len({pair[side] for pair in pairs}) == 1 for side in (0, 1))
+        )
+    ),
+    st.sampled_from(["none", "linear", "quadratic"]),
+)
+def test_kappa_is_that_of_scikit_learn(pairs, weights):
+    one, other = zip(*pairs, strict=True)
+    expected = cohen_kappa_score(
+        [int(v) for v in one],
+        [int(v) for v in other],
+        labels=[1, 2, 3, 4, 5],
+        weights=None if weights == "none" else weights,
+    )
+    found = weighted_kappa(one, other, weights=weights, count=10).value.value
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_one_value_throughout_has_no_kappa_and_a_reason():
+    assert weighted_kappa([True, True], [True, True]).note == "every label is True: kappa has no meaning"
+
+
+def test_one_unit_has_no_kappa_and_a_reason():
+    assert weighted_kappa([True], [False]).note == "fewer than two units were labelled by both"

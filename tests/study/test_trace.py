@@ -1,0 +1,53 @@
+"""What moved a mean: samples, then statements and verdicts."""
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.study import trace_difference, trace_tables
+from ragmetrics_core.testing import ScriptedJudge
+
+SAMPLES = [
+    {"id": f"s{number}", "question": "?", "contexts": ["c"], "answer": f"{number}"} for number in range(1, 5)
+]
+
+
+def run(verdicts):
+    """A run in which the sample s2 has these verdicts on its statements, and the others have "yes yes"."""
+
+    def reply(request):
+        asked = request.variables
+        if request.prompt.name == "statements":
+            return {"statements": [f"first of {asked['answer']}", f"second of {asked['answer']}"]}
+        mine = verdicts if "of 2" in str(asked["items"][0]) else ("yes", "yes")
+        return {
+            "verdicts": [
+                {"number": item.number, "reason": "r", "verdict": verdict}
+                for item, verdict in zip(asked["items"], mine, strict=True)
+            ]
+        }
+
+    return evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply))
+
+
+def test_the_move_of_the_mean_is_told_by_samples_and_then_by_verdicts():
+    found = trace_difference(run(("yes", "yes")), run(("yes", "no")), "faithfulness/strict.1")
+    (moved,) = found.moved
+    assert (moved.sample_id, moved.before, moved.after) == ("s2", 1.0, 0.5)
+    # one of four samples fell by a half
+    assert found.move == pytest.approx(-0.125)
+    assert moved.share == pytest.approx(-0.125)
+    assert found.changes == (("verdict turned to no", 1),)
+    tables = {table.name: table for table in trace_tables(found)}
+    assert tables["statements"].rows == (
+        ("s2", "verdict changed", "~ supported → not supported: second of 2"),
+    )
+
+
+def test_equal_runs_have_nothing_that_moved():
+    found = trace_difference(run(("yes", "no")), run(("yes", "no")), "faithfulness/strict.1")
+    assert (found.moved, found.move, found.n) == ((), 0.0, 4)
+
+
+def test_only_the_samples_that_moved_most_are_followed():
+    found = trace_difference(run(("yes", "yes")), run(("no", "no")), "faithfulness/strict.1", detailed=0)
+    assert [each.difference for each in found.moved] == [None]
