@@ -40,7 +40,7 @@ def reply(messages: list[ChatMessage]) -> str:
 
 def runs() -> list[WatchedRun]:
     gc.collect()
-    return [each for each in gc.get_objects() if isinstance(each, WatchedRun)]
+    return [each for each in gc.get_objects() if type(each) is WatchedRun]
 
 
 @cache
