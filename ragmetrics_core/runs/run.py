@@ -1,17 +1,19 @@
 """A run: the scores of many samples, and how to look at them."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragmetrics_core.drivers import Difference, audit, correct
+from ragmetrics_core.drivers import Difference, audit, correct, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.diagnosis import Findings, diagnose
-from ragmetrics_core.runs.folder import Folder, Key, MetricEntry
+from ragmetrics_core.runs.folder import Folder, Key, Manifest, MetricEntry
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.spread import spread_of
 from ragmetrics_core.runs.summary import Mean, Outcome, summarise
@@ -87,6 +89,16 @@ class Run:
     def finished(self) -> bool:
         """Whether all samples were measured; False when the run was interrupted."""
         return self._folder.manifest.finished
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the run is made of: metrics, models, versions, notes and tally."""
+        return self._folder.manifest
+
+    @property
+    def prompts(self) -> Mapping[str, PromptText]:
+        """The texts of all prompts that were asked, by digest."""
+        return self._folder.prompt_texts
 
     @property
     def keys(self) -> Collection[Key]:
@@ -233,6 +245,16 @@ class Run:
             if differences:
                 yield key, differences
 
+    def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
+        """The record of a score with its sample, its prompts and the messages of every step inside.
+
+        Raises:
+            ConfigError: there is no such sample or metric.
+            RecordError: the messages cannot be rendered again.
+        """
+        record = self.record(sample_id, metric)
+        return self_contained(record, metric=self._metrics.get(record.signature))
+
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
         return [self._row(sample_id) for sample_id in self.sample_ids]
@@ -242,6 +264,28 @@ class Run:
         from pandas import DataFrame
 
         return DataFrame(self.to_rows())
+
+    def report(self, path: str | Path, *, other: "Run | None" = None, everything: bool = False) -> Path:
+        """Write the run as one HTML file that people open; see docs/report.md.
+
+        Args:
+            path: the file, "report.html"; one that is there is replaced.
+            other: a second run on the same samples, shown side by side with this one.
+            everything: write the proofs of all samples, those that the file has no room for into a folder
+                beside it.
+
+        Raises:
+            ConfigError: the extra `report` is not installed, or the file cannot be written.
+            RecordError: a record cannot be read.
+        """
+        runs = [self] if other is None else [self, other]
+        written: Path = _html().write_report(runs, Path(path), everything=everything)
+        return written
+
+    def _repr_html_(self) -> str:
+        """The means as a table, for a notebook."""
+        shown: str = _html().notebook_table(self)
+        return shown
 
     def _row(self, sample_id: str) -> dict[str, Any]:
         sample = self.sample(sample_id)
@@ -276,6 +320,11 @@ class Run:
             names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
             raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
         return found[0]
+
+
+def _html() -> Any:
+    """The package that makes pages of runs: it stands above this one and is loaded when a page is wanted."""
+    return import_module("ragmetrics_core.report.html")
 
 
 def _without_repetition(entry: MetricEntry) -> str:

@@ -1,9 +1,10 @@
 """Records and runs as pages for a terminal: functions from data to rich renderables; they print nothing."""
 
+from ragmetrics_core.report.causes import Causes
 from ragmetrics_core.report.terminal.catalogue import catalogue_page, metric_page
 from ragmetrics_core.report.terminal.changes import difference_lines, difference_page
 from ragmetrics_core.report.terminal.journal import journal_table
-from ragmetrics_core.report.terminal.means import Causes, cost, means_table, remarks
+from ragmetrics_core.report.terminal.means import cost, means_table, remarks
 from ragmetrics_core.report.terminal.plan import plan_page
 from ragmetrics_core.report.terminal.proof import proof
 from ragmetrics_core.report.terminal.runs import runs_table

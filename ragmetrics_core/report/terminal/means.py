@@ -1,14 +1,12 @@
 """The table of means, and what a run's reader should know about them."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.record import Status
+from ragmetrics_core.report.causes import FAILED, Causes
 from ragmetrics_core.report.terminal.text import (
     LABEL,
     OPEN,
@@ -21,44 +19,11 @@ from ragmetrics_core.report.terminal.text import (
     plain,
     table,
 )
-from ragmetrics_core.runs import Key, Mean, MetricEntry, Outcome, Run
+from ragmetrics_core.runs import Mean, MetricEntry, Run
 
-__all__ = ["Causes", "cost", "means_table", "remarks"]
+__all__ = ["cost", "means_table", "remarks"]
 
-FAILED: frozenset[Status] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
 SHOWN = 5
-
-
-class Causes(NamedTuple):
-    """Why scores of a run have no value.
-
-    Attributes:
-        failed: how often each status and reason of a failure occurred, the most frequent first.
-        skipped: how many samples each metric skipped for the lack of each field, by (metric, field).
-        measured: how many scores are neither failed nor skipped.
-        total: how many scores there are.
-    """
-
-    failed: list[tuple[tuple[str, str], int]]
-    skipped: dict[tuple[str, str], int]
-    measured: int
-    total: int
-
-    @classmethod
-    def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
-        """Count the causes in outcomes, one pass over them."""
-        failed: Counter[tuple[str, str]] = Counter()
-        skipped: Counter[tuple[str, str]] = Counter()
-        measured = total = 0
-        for key, outcome in outcomes:
-            total += 1
-            if outcome.status in FAILED:
-                failed[outcome.status, outcome.reason or "no reason given"] += 1
-            elif outcome.status == "skipped":
-                skipped[key.signature, outcome.reason or ""] += 1
-            else:
-                measured += 1
-        return cls(failed.most_common(), dict(skipped), measured, total)
 
 
 def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:

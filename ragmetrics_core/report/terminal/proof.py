@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.record import Correction, PartResult, Record
-from ragmetrics_core.report.terminal.evidence import Place, marked, marks, place, style_of
+from ragmetrics_core.record import PartResult, Record
+from ragmetrics_core.report.evidence import Place, correction_of, marks, place
+from ragmetrics_core.report.terminal.evidence import marked, style_of
 from ragmetrics_core.report.terminal.steps import steps_page
 from ragmetrics_core.report.terminal.text import (
     LABEL,
@@ -145,18 +146,11 @@ def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
             told += ", not letter for letter"
         quote = one_line(f"“{evidence.quote}”", "italic")
         yield Text.assemble(quote, (f"  {told}", LABEL if where else WEAK))
-    correction = _correction(record, verdict)
+    correction = correction_of(record, verdict)
     if correction or verdict.overruled is not None:
         who = one_line(correction.by).plain if correction and correction.by else "a person"
         judge = {True: "yes", False: "no", None: "missing verdict"}[verdict.overruled]
         yield Text(f"{who} overruled the judge's {judge}", OPEN)
-
-
-def _correction(record: Record, verdict: Verdict) -> Correction | None:
-    """The correction of a verdict: it is named by its place and its position there."""
-    beside = [each.number for each in record.verdicts if each.path == verdict.path]
-    item = beside.index(verdict.number) + 1
-    return next((each for each in record.corrections if (each.path, each.item) == (verdict.path, item)), None)
 
 
 def _contexts(record: Record) -> Iterator[RenderableType]:

@@ -1,0 +1,36 @@
+"""`ragmetrics report`: a run, or two side by side, as one HTML file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragmetrics_core.cli.arguments import RunFolder
+from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.report.html import write_report
+from ragmetrics_core.runs import Run
+
+__all__ = ["report"]
+
+
+def report(
+    run: RunFolder,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN_B", help="A second run on the same samples.", show_default=False),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="The proofs of all samples; those without room go into a folder beside it."
+        ),
+    ] = False,
+) -> None:
+    """Write a run as one HTML file to open in a browser, or two runs side by side.
+
+    The file needs no network. It has every sample; with many samples it has the proofs of the worst ones.
+    """
+    runs = [Run.load(folder) for folder in (run, other) if folder is not None]
+    written = write_report(runs, out, everything=everything)
+    remarks().print(f"{written} written, {written.stat().st_size / 1e6:,.1f} MB")

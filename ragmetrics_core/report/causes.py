@@ -1,0 +1,44 @@
+"""Why scores of a run have no value."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ragmetrics_core.record import Status
+from ragmetrics_core.runs import Key, Outcome
+
+__all__ = ["FAILED", "Causes"]
+
+FAILED: frozenset[Status] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+
+
+class Causes(NamedTuple):
+    """Why scores of a run have no value.
+
+    Attributes:
+        failed: how often each status and reason of a failure occurred, the most frequent first.
+        skipped: how many samples each metric skipped for the lack of each field, by (metric, field).
+        measured: how many scores are neither failed nor skipped.
+        total: how many scores there are.
+    """
+
+    failed: list[tuple[tuple[str, str], int]]
+    skipped: dict[tuple[str, str], int]
+    measured: int
+    total: int
+
+    @classmethod
+    def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
+        """Count the causes in outcomes, one pass over them."""
+        failed: Counter[tuple[str, str]] = Counter()
+        skipped: Counter[tuple[str, str]] = Counter()
+        measured = total = 0
+        for key, outcome in outcomes:
+            total += 1
+            if outcome.status in FAILED:
+                failed[outcome.status, outcome.reason or "no reason given"] += 1
+            elif outcome.status == "skipped":
+                skipped[key.signature, outcome.reason or ""] += 1
+            else:
+                measured += 1
+        return cls(failed.most_common(), dict(skipped), measured, total)

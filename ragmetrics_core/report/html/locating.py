@@ -1,0 +1,73 @@
+"""Where a statement stands in the text that it was made from."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ragmetrics_core.parsers import locate, split_sentences
+
+__all__ = ["Found", "Sought"]
+
+ALIKE = 0.6
+LONGEST = 20_000
+# A word, or one character of a script that writes no spaces.
+_WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\w+")
+
+
+class Found(NamedTuple):
+    """A piece of the text; `exact` when it is the statement itself, else the sentence closest to it."""
+
+    start: int
+    end: int
+    exact: bool
+
+
+class _Sentence(NamedTuple):
+    start: int
+    end: int
+    words: frozenset[str]
+
+
+class Sought:
+    """A text in which statements are looked up.
+
+    Args:
+        text: the text.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._sentences: Sequence[_Sentence] | None = None
+
+    def find(self, statement: str) -> Found | None:
+        """The place of the statement, else of the sentence with most of its words; None when there is none.
+
+        >>> Sought("He lived in Ulm. He was born in 1879.").find("Einstein was born in 1879.")
+        Found(start=17, end=37, exact=False)
+        """
+        if span := locate(statement, [self._text]):
+            return Found(span.start, span.end, True)
+        words = _words(statement)
+        if not words or len(self._text) > LONGEST:
+            return None
+        if self._sentences is None:
+            self._sentences = _sentences(self._text)
+        best = max(self._sentences, key=lambda each: len(words & each.words), default=None)
+        if best is None or len(words & best.words) < ALIKE * len(words):
+            return None
+        return Found(best.start, best.end, False)
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    found: list[_Sentence] = []
+    at = 0
+    for sentence in split_sentences(text):
+        start = text.find(sentence, at)
+        if start >= 0:
+            at = start + len(sentence)
+            found.append(_Sentence(start, at, _words(sentence)))
+    return found
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))

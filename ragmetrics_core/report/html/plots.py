@@ -1,0 +1,112 @@
+"""Plots as SVG, drawn by matplotlib, which is loaded only here.
+
+Colours are placeholders: the page puts in those of its dark or light form.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report.html.differences import Difference
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FIRST", "LINE", "SECOND", "TEXT", "difference_plot", "distribution_plot"]
+
+TEXT, LINE, FIRST, SECOND = "#010101", "#020202", "#030303", "#040404"
+BINS = 20
+
+
+def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: float) -> str:
+    """How the values of each run are spread over the metric's range, with their mean; "" without values."""
+    if not any(values):
+        return ""
+    figure = _figure(3.2, 1.05)
+    axes = figure.add_axes((0.02, 0.24, 0.96, 0.72))
+    least = min(min(each) for each in values if each)
+    left = low if low >= 0 or least < 0 else 0.0
+    step = (high - left) / BINS
+    edges = [left + step * number for number in range(BINS + 1)]
+    for number, each in enumerate(values):
+        if not each:
+            continue
+        colour = SECOND if number else FIRST
+        within = [min(max(value, left), high) for value in each]
+        if number == 0 and len(values) == 1:
+            axes.hist(within, bins=edges, color=colour, alpha=0.85, rwidth=0.9)
+        else:
+            axes.hist(
+                within, bins=edges, histtype="stepfilled" if number else "bar", color=colour, alpha=0.35
+            )
+            axes.hist(within, bins=edges, histtype="step", color=colour, linewidth=1.4)
+        mean = sum(each) / len(each)
+        axes.axvline(mean, color=colour if number else TEXT, linewidth=1.2, linestyle="--" if number else "-")
+    axes.set_xlim(left - step / 2, high + step / 2)
+    axes.set_yticks([])
+    axes.set_xticks(
+        [left, (left + high) / 2, high], [f"{each:g}" for each in (left, (left + high) / 2, high)]
+    )
+    _plain(axes)
+    return _svg(figure)
+
+
+def difference_plot(difference: Difference, *, reach: float) -> str:
+    """A mean difference with its interval beside the line of no difference; "" when there is no interval.
+
+    Args:
+        difference: what was found.
+        reach: how far the axis goes to either side: the same for all metrics, so that they can be compared.
+    """
+    if difference.mean is None or difference.interval is None:
+        return ""
+    figure = _figure(3.2, 0.62)
+    axes = figure.add_axes((0.03, 0.42, 0.94, 0.55))
+    axes.axvline(0, color=LINE, linewidth=1)
+    is_clear = difference.verdict in ("higher", "lower")
+    axes.plot(difference.interval, [0, 0], color=FIRST, linewidth=2.2, solid_capstyle="butt")
+    axes.plot(
+        [difference.mean], [0], "o", color=FIRST, markersize=6, markerfacecolor=FIRST if is_clear else "none"
+    )
+    axes.set_xlim(-reach, reach)
+    axes.set_ylim(-1, 1)
+    axes.set_yticks([])
+    ticks = (-reach, 0.0, reach)
+    axes.set_xticks(ticks, [f"{each:+.2g}" if each else "0" for each in ticks])
+    first, _, last = axes.get_xticklabels()
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
+    _plain(axes)
+    return _svg(figure)
+
+
+def _figure(width: float, height: float) -> "Figure":
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigError(
+            "a report needs matplotlib: install it with pip install 'ragmetrics[report]'"
+        ) from error
+    return Figure(figsize=(width, height))
+
+
+def _plain(axes: Any) -> None:
+    """No frame but the lower line; all colours are placeholders."""
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+    axes.spines["bottom"].set_color(LINE)
+    axes.tick_params(colors=TEXT, labelsize=9, length=3, color=LINE)
+    axes.tick_params(axis="y", length=0)
+
+
+def _svg(figure: "Figure") -> str:
+    from matplotlib import rc_context
+
+    out = io.StringIO()
+    # "path" draws the letters themselves: the plot looks the same wherever it is opened
+    with rc_context({"svg.fonttype": "path", "svg.hashsalt": "ragmetrics", "path.simplify": True}):
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    return re.sub(r"<!--.*?-->|\s*\n\s*", " ", text[text.index("<svg") :], flags=re.DOTALL)

@@ -1,0 +1,155 @@
+"""The table of samples: everything that the page sorts and filters by, without a proof."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragmetrics_core.report.html.columns import Column
+from ragmetrics_core.report.html.text import cut, one_line
+from ragmetrics_core.runs import Key, Outcome, Run, diagnose
+from ragmetrics_core.sample import Sample
+
+__all__ = ["Outcomes", "Row", "outcomes_of", "table", "table_rows"]
+
+SHOWN_QUESTION, SHOWN_ANSWER, SHOWN_LABEL, SHOWN_LABELS = 300, 400, 120, 40
+# What a diagnosis reads; the records of other metrics need not be opened for it.
+DIAGNOSED = frozenset({"faithfulness", "factual_correctness", "context_recall"})
+
+Outcomes = Sequence[Mapping[Key, Outcome]]
+
+
+class Row(NamedTuple):
+    """A sample of one run or of two.
+
+    Attributes:
+        sample_id: which sample.
+        place: the mean of its values, each between its metric's ends (0 to 1), missing verdicts taken as
+            negative; None when there is no value. Of two runs: of the second, where it has one.
+        moved: of two runs, the lowest difference of its values, second less first; None without a pair.
+        cells: for each metric, one outcome a run.
+        findings: what the diagnosis of each run says, as codes.
+    """
+
+    sample_id: str
+    place: float | None
+    moved: float | None
+    cells: tuple[tuple[Outcome | None, ...], ...]
+    findings: tuple[tuple[str, ...], ...]
+
+
+def outcomes_of(runs: Sequence[Run]) -> Outcomes:
+    """What every record of each run came to."""
+    return [dict(run.outcomes()) for run in runs]
+
+
+def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes) -> list[Row]:
+    """One row for each sample: the worst first, of two runs what fell most; those without values last."""
+    ids = dict.fromkeys(sample_id for run in runs for sample_id in run.sample_ids)
+    rows = [_row(runs, columns, outcomes, sample_id) for sample_id in ids]
+    if len(runs) == 2:
+        rows.sort(key=lambda row: (row.moved is None, row.moved or 0.0, row.place or 0.0, row.sample_id))
+    else:
+        rows.sort(key=lambda row: (row.place is None, row.place or 0.0, row.sample_id))
+    return rows
+
+
+def table(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -> dict[str, Any]:
+    """The rows as plain data, column by column."""
+    samples = [_sample_of(runs, row.sample_id) for row in rows]
+    return {
+        "ids": [one_line(row.sample_id) for row in rows],
+        "questions": [one_line(sample.question or "", SHOWN_QUESTION) for sample in samples],
+        "answers": [cut(sample.answer or "", SHOWN_ANSWER).text for sample in samples],
+        "labels": [_labels(sample) for sample in samples],
+        "places": [_rounded(row.place) for row in rows],
+        "moved": [_rounded(row.moved) for row in rows],
+        "findings": [row.findings for row in rows],
+        "metrics": [
+            [
+                {
+                    "values": [_rounded(_value(row.cells[column][run])) for row in rows],
+                    "statuses": [_status(row.cells[column][run]) for row in rows],
+                    "bounds": {
+                        number: outcome.bounds
+                        for number, row in enumerate(rows)
+                        if (outcome := row.cells[column][run]) and outcome.bounds
+                    },
+                }
+                for run in range(len(runs))
+            ]
+            for column in range(len(columns))
+        ],
+    }
+
+
+def _row(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, sample_id: str) -> Row:
+    cells = tuple(
+        tuple(
+            None if entry is None else known.get(Key(sample_id, entry.signature))
+            for entry, known in zip(column.entries, outcomes, strict=True)
+        )
+        for column in columns
+    )
+    places = [
+        (floor - column.entry.low) / (column.entry.high - column.entry.low)
+        for column, cell in zip(columns, cells, strict=True)
+        if (floor := _floor(cell[-1])) is not None
+    ]
+    moves = [
+        last.value - first.value
+        for first, *others in cells
+        for last in others
+        if first and last and first.value is not None and last.value is not None
+    ]
+    return Row(
+        sample_id=sample_id,
+        place=_mean(places),
+        moved=min(moves, default=None),
+        cells=cells,
+        findings=tuple(
+            tuple(_findings(run, known, sample_id)) for run, known in zip(runs, outcomes, strict=True)
+        ),
+    )
+
+
+def _findings(run: Run, known: Mapping[Key, Outcome], sample_id: str) -> Iterator[str]:
+    own = [(entry, known.get(Key(sample_id, entry.signature))) for entry in run.metrics]
+    if any(outcome and outcome.declined for _, outcome in own):
+        yield "abstained"
+    records = (
+        run.record(sample_id, entry.signature)
+        for entry, outcome in own
+        if outcome and entry.name in DIAGNOSED and outcome.status in ("ok", "incomplete")
+    )
+    yield from (finding.code for finding in diagnose(records) if finding.code != "abstained")
+
+
+def _sample_of(runs: Sequence[Run], sample_id: str) -> Sample:
+    """The sample as the last run has it that knows it."""
+    return next(run for run in reversed(runs) if sample_id in run.sample_ids).sample(sample_id)
+
+
+def _labels(sample: Sample) -> dict[str, str]:
+    pairs = list(sample.labels.items())[:SHOWN_LABELS]
+    return {one_line(name, SHOWN_LABEL): one_line(value, SHOWN_LABEL) for name, value in pairs}
+
+
+def _floor(outcome: Outcome | None) -> float | None:
+    if outcome is None:
+        return None
+    return outcome.value if outcome.value is not None else outcome.bounds[0] if outcome.bounds else None
+
+
+def _value(outcome: Outcome | None) -> float | None:
+    return None if outcome is None else outcome.value
+
+
+def _status(outcome: Outcome | None) -> str:
+    return "" if outcome is None else outcome.status
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)

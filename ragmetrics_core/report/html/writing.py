@@ -1,0 +1,184 @@
+"""Writing a report: what goes into the file, and what into the folder beside it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report.html.columns import Column, columns
+from ragmetrics_core.report.html.overview import overview
+from ragmetrics_core.report.html.page import chunk, page
+from ragmetrics_core.report.html.proofs import proof_of
+from ragmetrics_core.report.html.rows import Row, outcomes_of, table, table_rows
+from ragmetrics_core.report.html.text import as_json
+from ragmetrics_core.runs import Run
+
+__all__ = ["LARGEST", "MOST_PROOFS", "write_report"]
+
+LARGEST = 20_000_000
+MOST_PROOFS = 1_000
+PER_PAGE = 250
+_CHUNK = 400_000
+
+
+class _Packed(NamedTuple):
+    """Proofs as chunks, and in which of them each row's proof is."""
+
+    chunks: list[str]
+    chunk_of: dict[int, int]
+
+
+def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -> Path:
+    """Write one run, or two side by side, as an HTML file.
+
+    The file has the whole table, and the proofs of the worst samples of each metric as long as it stays under
+    20 MB and 1,000 samples.
+
+    Args:
+        runs: one run, or two.
+        path: the file; one that is there is replaced.
+        everything: write all other proofs too, as further pages in a folder beside the file.
+
+    Raises:
+        ConfigError: matplotlib is not installed, there is no metric, or the file cannot be written.
+        RecordError: a record cannot be read.
+    """
+    beside = columns(runs)
+    outcomes = outcomes_of(runs)
+    rows = table_rows(runs, beside, outcomes)
+    first = {
+        "overview": chunk(
+            {**overview(runs, beside, outcomes, rows), "paths": [str(each.path or "RUN") for each in runs]}
+        ),
+    }
+    listed = table(runs, beside, rows)
+    order = islice(_worst_first(rows, len(beside)), None if len(rows) <= MOST_PROOFS else MOST_PROOFS)
+    room = LARGEST - len(first["overview"]) - len(chunk(listed)) - 200_000
+    packed = _packed(runs, beside, rows, order, room)
+    left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []
+    pages = [left[start : start + PER_PAGE] for start in range(0, len(left), PER_PAGE)]
+    page_of = {number: position for position, part in enumerate(pages, start=1) for number in part}
+    folder = path.with_name(f"{path.stem}-samples")
+    first["table"] = chunk(
+        {
+            **listed,
+            "chunks": [packed.chunk_of.get(number, -1) for number in range(len(rows))],
+            "pages": [page_of.get(number, 0) for number in range(len(rows))],
+            "folder": folder.name,
+            "whole": "",
+        }
+    )
+    _write(path, page(first, _named(packed.chunks)))
+    for position, part in enumerate(pages, start=1):
+        _write_part(
+            runs, beside, [rows[number] for number in part], folder, position, path.name, first["overview"]
+        )
+    if everything:
+        _remove_older(folder, len(pages))
+    return path
+
+
+def _write_part(
+    runs: Sequence[Run],
+    beside: Sequence[Column],
+    rows: Sequence[Row],
+    folder: Path,
+    position: int,
+    whole: str,
+    summary: str,
+) -> None:
+    """A further page: some of the samples with their proofs."""
+    packed = _packed(runs, beside, rows, range(len(rows)), None)
+    listed = table(runs, beside, rows)
+    chunks = [packed.chunk_of[number] for number in range(len(rows))]
+    first = {
+        "overview": summary,
+        "table": chunk({**listed, "chunks": chunks, "pages": [0] * len(rows), "folder": "", "whole": whole}),
+    }
+    _write(folder / f"{position:04}.html", page(first, _named(packed.chunks)))
+
+
+def _worst_first(rows: Sequence[Row], metrics: int) -> Iterator[int]:
+    """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
+    ranked = [
+        sorted(range(len(rows)), key=lambda number: _key(rows[number], metric)) for metric in range(metrics)
+    ]
+    seen: set[int] = set()
+    for turn in zip(*ranked, strict=True):
+        for number in turn:
+            if number not in seen:
+                seen.add(number)
+                yield number
+
+
+def _key(row: Row, metric: int) -> tuple[bool, float]:
+    """How bad a row is in one metric; of two runs, how far it fell."""
+    values = [None if outcome is None else outcome.value for outcome in row.cells[metric]]
+    if values[-1] is None:
+        bounds = row.cells[metric][-1]
+        return (True, 0.0) if bounds is None or bounds.bounds is None else (False, bounds.bounds[0])
+    if len(values) == 2 and values[0] is not None:
+        return False, values[-1] - values[0]
+    return False, values[-1]
+
+
+def _packed(
+    runs: Sequence[Run], beside: Sequence[Column], rows: Sequence[Row], order: Iterable[int], room: int | None
+) -> _Packed:
+    """Proofs in this order, until the room is used up."""
+    packed = _Packed([], {})
+    waiting: dict[int, Any] = {}
+    size = used = 0
+
+    def close() -> bool:
+        """Pack what waits; whether there was room for it."""
+        nonlocal size, used
+        data = chunk(waiting)
+        fits = room is None or used + len(data) <= room
+        if fits:
+            packed.chunk_of.update(dict.fromkeys(waiting, len(packed.chunks)))
+            packed.chunks.append(data)
+            used += len(data)
+        waiting.clear()
+        size = 0
+        return fits
+
+    for number in order:
+        waiting[number] = proof_of(runs, beside, rows[number].sample_id)
+        size += len(as_json(waiting[number]))
+        if size < _CHUNK:
+            continue
+        is_alone = len(waiting) == 1
+        # one huge sample is left out by itself; the others may still have room
+        if not close() and not is_alone:
+            return packed
+    if waiting:
+        close()
+    return packed
+
+
+def _named(chunks: Sequence[str]) -> dict[str, str]:
+    return {str(number): each for number, each in enumerate(chunks)}
+
+
+def _write(path: Path, text: str) -> None:
+    """Replace the file, whole or not at all."""
+    scratch = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(scratch, path)
+    except OSError as error:
+        with suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        raise ConfigError(f"the report {path} cannot be written: {error.strerror or error}") from error
+
+
+def _remove_older(folder: Path, count: int) -> None:
+    """Remove the pages of an earlier, longer report."""
+    for file in folder.glob("[0-9][0-9][0-9][0-9].html"):
+        if int(file.stem) > count:
+            file.unlink(missing_ok=True)
