@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
@@ -87,6 +87,7 @@ def test_an_effect_without_spread_is_undefined():
     assert effect_size(Summary(0.7, 0.0, 50), Summary(0.5, 0.0, 50)) == Estimate(None)
 
 
+@settings(max_examples=20)  # statsmodels collects all garbage at each call: long, late in a test run
 @given(P_VALUES)
 def test_holm_is_that_of_statsmodels(p_values):
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1].tolist())
