@@ -1,10 +1,11 @@
-"""The assertion: means at or above what is asked, or an error that opens the worst score."""
+"""The assertion: means at least as good as what is asked, or an error that opens the worst score."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from ragmetrics_core import Run, Score
+    from ragmetrics_core.runs import MetricEntry
 
 __all__ = ["assert_scores"]
 
@@ -22,53 +23,57 @@ def assert_scores(
     *,
     each: Mapping[str, float] | None = None,
     failures: int = 0,
-    **minimum: float,
+    **limits: float,
 ) -> None:
-    """Assert that means are at least what is asked: `assert_scores(run, faithfulness=0.8)`.
+    """Assert that means are at least as good as what is asked: `assert_scores(run, faithfulness=0.8)`.
 
-    The error tells each mean that is too low, with n and what was left out, and opens the lowest score: its
-    formula, every statement and its verdict with reason and evidence.
+    Where lower is better, as in `hallucination=0.1`, a limit is the highest mean that passes. The error tells
+    each mean that is beyond its limit, with n and what was left out, and opens the worst score: its formula,
+    every statement and its verdict with reason and evidence.
 
     Args:
         run: a finished run.
-        means: minima by a metric's name or signature, for signatures that are no keyword.
+        means: limits by a metric's name or signature, for signatures that are no keyword.
         each: likewise, but every single sample's score must reach it.
         failures: how many scores of these metrics may have failed (a model or a parser did); a mean over what
             happened to succeed proves nothing.
-        minimum: minima of means by a metric's name.
+        limits: limits of means by a metric's name.
 
     Raises:
-        AssertionError: something is below its minimum, or too much failed.
+        AssertionError: something is beyond its limit, or too much failed.
         ConfigError: the run has no such metric.
         ValueError: nothing is asked.
     """
     __tracebackhide__ = True
-    asked, single = {**(means or {}), **minimum}, each or {}
+    asked, single = {**(means or {}), **limits}, each or {}
     if not asked and not single:
-        raise ValueError("assert_scores needs a minimum: assert_scores(run, faithfulness=0.8)")
+        raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
     found = [
-        *(problem for metric, least in asked.items() for problem in _mean_below(run, metric, least)),
-        *(problem for metric, least in single.items() for problem in _scores_below(run, metric, least)),
+        *(problem for metric, limit in asked.items() for problem in _mean_beyond(run, metric, limit)),
+        *(problem for metric, limit in single.items() for problem in _scores_beyond(run, metric, limit)),
         *_failed(run, dict.fromkeys((*asked, *single)), failures),
     ]
     if found:
         raise AssertionError("\n\n".join(found))
 
 
-def _mean_below(run: "Run", metric: str, least: float) -> Iterator[str]:
+def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
     mean = run.mean(metric)
+    entry = _entry(run, mean.metric)
     if mean.value is None:
         yield f"{metric} has no mean: {mean}"
-    elif mean.value < least:
-        yield f"the mean of {metric} is {mean}, below {least:g}{_opened(_worst(run, metric))}"
+    elif side := _beyond(mean.value, limit, entry):
+        worst = min(_scores(run, entry), key=lambda each: _goodness(each[1], entry))
+        yield f"the mean of {metric} is {mean}, {side} {limit:g}{_opened(worst[0])}"
 
 
-def _scores_below(run: "Run", metric: str, least: float) -> Iterator[str]:
-    below = [score for score in _scores(run, metric) if (score.value or 0.0) < least]
-    if below:
-        count = "1 sample is" if len(below) == 1 else f"{len(below)} samples are"
-        worst = min(below, key=lambda score: score.value or 0.0)
-        yield f"{count} below {least:g} in {metric}{_opened(worst)}"
+def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
+    entry = _entry(run, run.mean(metric).metric)
+    beyond = [each for each in _scores(run, entry) if _beyond(each[1], limit, entry)]
+    if beyond:
+        count = "1 sample is" if len(beyond) == 1 else f"{len(beyond)} samples are"
+        worst, value = min(beyond, key=lambda each: _goodness(each[1], entry))
+        yield f"{count} {_beyond(value, limit, entry)} {limit:g} in {metric}{_opened(worst)}"
 
 
 def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[str]:
@@ -79,24 +84,32 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
         yield f"{sum(counts.values())} scores failed ({told}), and {allowed} may: the means leave them out"
 
 
-def _scores(run: "Run", metric: str) -> Iterator["Score"]:
-    for sample_id in run.sample_ids:
-        signature = run.mean(metric).metric if "/" not in metric else metric
-        score = run.scores(sample_id).get(signature)
-        if score is not None and score.value is not None:
-            yield score
+def _entry(run: "Run", signature: str) -> "MetricEntry":
+    return next(each for each in run.metrics if each.signature == signature)
 
 
-def _worst(run: "Run", metric: str) -> "Score | None":
-    return min(_scores(run, metric), key=lambda score: score.value or 0.0, default=None)
+def _goodness(value: float, entry: "MetricEntry") -> float:
+    return value if entry.higher_is_better else -value
 
 
-def _opened(score: "Score | None") -> str:
-    """The proof of a score, set in below what it proves."""
-    if score is None:
+def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
+    """On which side of the limit a value is worse; "" when it is not."""
+    if _goodness(value, entry) >= _goodness(limit, entry):
         return ""
+    return "below" if entry.higher_is_better else "above"
+
+
+def _scores(run: "Run", entry: "MetricEntry") -> Iterator[tuple["Score", float]]:
+    for sample_id in run.sample_ids:
+        score = run.scores(sample_id).get(entry.signature)
+        if score is not None and score.value is not None:
+            yield score, score.value
+
+
+def _opened(score: "Score") -> str:
+    """The proof of a score, set in below what it proves."""
     sample = score.record.sample
-    lines = [f"the lowest score, of sample {score.record.sample_id!r}:"]
+    lines = [f"the worst score, of sample {score.record.sample_id!r}:"]
     if sample is not None:
         lines += [f"  question: {sample.question}", f"  answer:   {sample.answer}"]
     lines += [f"  {line}" for line in score.explain().splitlines()]

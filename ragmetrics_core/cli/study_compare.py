@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 from rich.text import Text
@@ -68,6 +68,10 @@ def compare(
         list[str] | None,
         typer.Option("--min", help="Exit with 1 if B's mean is lower: faithfulness=0.8. Several times."),
     ] = None,
+    maximum: Annotated[
+        list[str] | None,
+        typer.Option("--max", help="Exit with 1 if B's mean is higher: hallucination=0.1. Several times."),
+    ] = None,
     trace: Annotated[
         int, typer.Option(min=0, help="Follow the N samples that moved a mean most into their records.")
     ] = 0,
@@ -82,12 +86,15 @@ def compare(
 
     Differences with paired bootstrap intervals, Wilcoxon's test with Holm's adjustment, and what could
     have been found at all. --trace N shows which samples, statements and verdicts moved the means. Exit
-    codes: 0 passed, 1 a condition of --fail-if or --min failed, 2 wrong use.
+    codes: 0 passed, 1 a condition of --fail-if, --min or --max failed, 2 wrong use.
     """
     before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
-    least = [_least(each, after) for each in minimum or ()]
+    limits = [
+        *(_limit(each, after, "min") for each in minimum or ()),
+        *(_limit(each, after, "max") for each in maximum or ()),
+    ]
     found = compare_runs(
         before, after, metrics=names(metrics), threshold=threshold, alpha=alpha, margin=margin, seed=seed
     )
@@ -100,7 +107,7 @@ def compare(
                 tables += trace_tables(traced)
     emit(tables, as_format=as_format, out=out, table=table)
     save_plot(lambda path: _draw(found, path), plot)
-    failures = [*_failures(found, fail_if or ()), *_too_low(after, least)]
+    failures = [*_failures(found, fail_if or ()), *_beyond(after, limits)]
     for failure in failures:
         remarks().print(Text.assemble(("failed: ", "bold red"), failure), soft_wrap=True)
     if failures:
@@ -110,7 +117,7 @@ def compare(
 def _failures(found: Comparison, fail_if: Sequence[FailIf]) -> Iterator[str]:
     for each in found.metrics:
         if FailIf.WORSE in fail_if and each.verdict == "worse":
-            yield f"{each.metric} is worse by {-(each.difference.value or 0.0):.3f}"
+            yield f"{each.metric} is worse by {abs(each.difference.value or 0.0):.3f}"
         if FailIf.NOT_BETTER in fail_if and each.verdict != "better":
             yield f"{each.metric} is not shown to be better ({each.verdict}, difference {each.difference})"
         if FailIf.INFERIOR in fail_if and not each.within_margin:
@@ -118,25 +125,35 @@ def _failures(found: Comparison, fail_if: Sequence[FailIf]) -> Iterator[str]:
             yield f"{each.metric} is not shown to be {margin} (difference {each.difference})"
 
 
-def _least(text: str, scores: Scores) -> tuple[str, float]:
+class _Limit(NamedTuple):
+    """What B's mean of a metric must reach, or must not exceed."""
+
+    metric: str
+    value: float
+    end: Literal["min", "max"]
+
+
+def _limit(text: str, scores: Scores, end: Literal["min", "max"]) -> _Limit:
     name, equals, number = text.rpartition("=")
     try:
         value = float(number)
     except ValueError:
         equals, value = "", 0.0
     if not equals or not isfinite(value):
-        raise ConfigError(f"{text!r} is no minimum: write METRIC=0.8")
-    return scores.metric(name), value
+        raise ConfigError(f"{text!r} is no {end}imum: write METRIC=0.8")
+    return _Limit(scores.metric(name), value, end)
 
 
-def _too_low(scores: Scores, least: Sequence[tuple[str, float]]) -> Iterator[str]:
-    for metric, value in least:
+def _beyond(scores: Scores, limits: Sequence[_Limit]) -> Iterator[str]:
+    for metric, value, end in limits:
         found = scores.values[metric].values()
         if not found:
             yield f"{metric} has no value in {scores.name}"
-        elif sum(found) / len(found) < value:
-            mean = sum(found) / len(found)
-            yield f"the mean of {metric} is {mean:.3f} over {len(found)} samples, below {value:g}"
+            continue
+        mean = sum(found) / len(found)
+        if mean < value if end == "min" else mean > value:
+            side = "below" if end == "min" else "above"
+            yield f"the mean of {metric} is {mean:.3f} over {len(found)} samples, {side} {value:g}"
 
 
 def _draw(found: Comparison, path: Path) -> None:

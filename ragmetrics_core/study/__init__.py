@@ -17,7 +17,7 @@ from ragmetrics_core.study.annotation import (
     verdict_changes,
 )
 from ragmetrics_core.study.claims import check_claims, claim_tables, read_claims
-from ragmetrics_core.study.comparison import Comparison, compare_runs
+from ragmetrics_core.study.comparison import Compared, Comparison, compare_runs
 from ragmetrics_core.study.comparison_tables import comparison_tables, trace_tables
 from ragmetrics_core.study.concordance import Concordance, study_concordance
 from ragmetrics_core.study.concordance_tables import concordance_tables
@@ -27,7 +27,7 @@ from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on
 from ragmetrics_core.study.estimate_tables import estimate_tables
 from ragmetrics_core.study.group_tables import group_tables
 from ragmetrics_core.study.groups import GroupStudy, study_groups
-from ragmetrics_core.study.intervals import Estimate, Summary
+from ragmetrics_core.study.intervals import Estimate, Summary, mean_of
 from ragmetrics_core.study.labels import (
     HumanLabel,
     Judgement,
@@ -54,6 +54,7 @@ __all__ = [
     "Annotations",
     "Cell",
     "Column",
+    "Compared",
     "Comparison",
     "Concordance",
     "Consensus",
@@ -97,6 +98,7 @@ __all__ = [
     "labelled_correct",
     "labelled_verdicts",
     "likert_threshold",
+    "mean_of",
     "named_runs",
     "on_unit_scale",
     "parse_size",

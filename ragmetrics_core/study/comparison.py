@@ -23,10 +23,10 @@ _FEW = 20
 
 
 class Passes(NamedTuple):
-    """Samples at or above a threshold: how many in each run, and how many changed sides.
+    """Samples at or above a threshold (at or below it where lower is better), and how many changed sides.
 
     Attributes:
-        threshold: from which score on a sample passes.
+        threshold: from which score on a sample passes; up to which one where lower is better.
         before, after: how many pass.
         gained, lost: how many pass only in the second run, and only in the first.
         p: exact two-sided p of McNemar's test.
@@ -55,8 +55,9 @@ class Compared:
         detectable: the difference that would be found four times in five with this n and spread.
         verdict: "better" or "worse" when the interval lies on one side of zero and the adjusted p is below
             alpha; else "cannot tell".
-        within_margin: whether the second run is shown to be worse by no more than the margin: the lower
-            end of the interval lies above it; None without a margin.
+        within_margin: whether the second run is shown to be worse by no more than the margin: the bad end
+            of the interval does not reach it; None without a margin.
+        lower_is_better: whether the low end of the metric's range is the good one.
         lost, gained: samples with a value only in the first run, or only in the second.
         note: what a reader should know.
     """
@@ -74,6 +75,7 @@ class Compared:
     holm: float | None = None
     verdict: Verdict = "cannot tell"
     within_margin: bool | None = None
+    lower_is_better: bool = False
     note: str = ""
 
 
@@ -118,7 +120,7 @@ def compare_runs(
         before: the first run.
         after: the second one.
         metrics: names or signatures; without it all that both measured in the same way.
-        threshold: from which score on a sample passes.
+        threshold: from which score on a sample passes; up to which one where lower is better.
         alpha: below which adjusted p a difference is told.
         margin: by how much the second run may be worse, to show that it is not worse than that.
         seed: of the bootstrap.
@@ -157,8 +159,8 @@ def compare_runs(
         replace(
             each,
             holm=p,
-            verdict=_verdict(each.difference, p, alpha),
-            within_margin=_within(each.difference, margin),
+            verdict=_verdict(_gain(each), p, alpha),
+            within_margin=_within(_gain(each), margin),
         )
         for each, p in zip(found, adjusted, strict=True)
     ]
@@ -188,7 +190,8 @@ def _compared(
     ids = [each for each in shared if each in first and each in second]
     x, y = _column(first, ids), _column(second, ids)
     differences = y - x
-    was, now = x >= threshold, y >= threshold
+    lower_is_better = metric in before.lower_is_better
+    was, now = (x <= threshold, y <= threshold) if lower_is_better else (x >= threshold, y >= threshold)
     gained, lost = int((now & ~was).sum()), int((was & ~now).sum())
     note = ""
     if len(ids) < 10:
@@ -212,6 +215,7 @@ def _compared(
         detectable=_detectable(differences, level),
         lost=sum(each in first and each not in second for each in shared),
         gained=sum(each in second and each not in first for each in shared),
+        lower_is_better=lower_is_better,
         note=note,
     )
 
@@ -228,13 +232,21 @@ def _detectable(differences: np.ndarray[tuple[int], np.dtype[np.float64]], level
     return reach * float(differences.std(ddof=1)) / sqrt(len(differences))
 
 
-def _verdict(difference: Estimate, p: float | None, alpha: float) -> Verdict:
-    if p is None or p >= alpha or difference.low is None or difference.high is None:
+def _gain(each: Compared) -> Estimate:
+    """The difference with more being better."""
+    value, low, high = each.difference
+    if not each.lower_is_better or value is None or low is None or high is None:
+        return each.difference
+    return Estimate(-value, -high, -low)
+
+
+def _verdict(gain: Estimate, p: float | None, alpha: float) -> Verdict:
+    if p is None or p >= alpha or gain.low is None or gain.high is None:
         return "cannot tell"
-    return "better" if difference.low > 0 else "worse" if difference.high < 0 else "cannot tell"
+    return "better" if gain.low > 0 else "worse" if gain.high < 0 else "cannot tell"
 
 
-def _within(difference: Estimate, margin: float | None) -> bool | None:
+def _within(gain: Estimate, margin: float | None) -> bool | None:
     if margin is None:
         return None
-    return difference.low is not None and difference.low > -margin
+    return gain.low is not None and gain.low > -margin

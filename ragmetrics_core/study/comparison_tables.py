@@ -41,8 +41,10 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
         "interval; p holm: Wilcoxon's signed-rank test, adjusted for all metrics",
         f"better and worse: the interval lies on one side of zero and p holm is below {found.alpha:g}",
     ]
+    if lower := [short(each.metric, names) for each in found.metrics if each.lower_is_better]:
+        notes.append(f"lower is better: {', '.join(lower)}")
     if found.margin is not None:
-        notes.append(f"not inferior: the lower end of the interval lies above -{found.margin:g}")
+        notes.append(f"not inferior: the bad end of the interval is less than {found.margin:g} from zero")
     return Table(
         name="comparison",
         title=f"{found.after} against {found.before}",

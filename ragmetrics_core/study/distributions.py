@@ -103,4 +103,4 @@ def _stats() -> Any:
 
 
 def _without_extra() -> ConfigError:
-    return ConfigError("the study needs the scipy package: pip install 'ragmetrics[study]'")
+    return ConfigError("studies and reports need the scipy package: pip install 'ragmetrics[study]'")

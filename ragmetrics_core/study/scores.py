@@ -28,6 +28,7 @@ class Scores:
         labels: for each sample its labels, in the order of the run.
         questions: for each sample its question.
         finished: whether the run measured all its samples.
+        lower_is_better: the signatures of the metrics whose low end is the good one.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Scores:
     labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
     questions: Mapping[str, str | None] = field(default_factory=dict)
     finished: bool = True
+    lower_is_better: frozenset[str] = frozenset()
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -124,6 +126,7 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
         labels={sample_id: sample.labels for sample_id, sample in samples.items()},
         questions={sample_id: sample.question for sample_id, sample in samples.items()},
         finished=run.finished,
+        lower_is_better=frozenset(each.signature for each in run.metrics if not each.higher_is_better),
     )
 
 

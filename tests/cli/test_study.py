@@ -178,6 +178,9 @@ def test_the_same_run_the_other_way_round_is_better(command, before, after):
 
 def test_a_minimum_that_is_missed_fails(command, before, after):
     assert command("study", "compare", before, after, "--min", "faithfulness=0.1").code == 0
+    assert command("study", "compare", before, after, "--max", "faithfulness=0.99").code == 0
+    beyond = command("study", "compare", before, after, "--max", "faithfulness=0.1", columns=WIDE)
+    assert (beyond.code, "above 0.1" in beyond.err) == (1, True)
     outcome = command("study", "compare", before, after, "--min", "faithfulness=0.99", columns=WIDE)
     assert outcome.code == 1
     assert "the mean of faithfulness/strict.1 is" in outcome.err
@@ -202,6 +205,7 @@ def test_a_comparison_follows_the_move_into_the_statements(command, before, afte
     [
         (["--fail-if", "inferior"], "--fail-if inferior needs --margin"),
         (["--min", "faithfulness"], "is no minimum: write METRIC=0.8"),
+        (["--max", "faithfulness"], "is no maximum: write METRIC=0.8"),
         (["--min", "recall=0.8"], "has no metric 'recall'"),
         (["--metrics", "context_recall"], "has no metric 'context_recall'"),
     ],

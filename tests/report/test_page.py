@@ -196,7 +196,7 @@ def test_two_runs_show_paired_differences_and_what_moved_in_a_sample(opened, fil
     page = opened.go(files["two"])
     assert "50 samples in both runs; 2 only in the first" in page.inner_text(".lead")
     row = page.locator(".means tr", has_text="factual_correctness").first.inner_text()
-    assert "▲ higher" in row
+    assert "✓ better" in row
     assert "50" in row
 
     page.click(".means a.chip:has-text('▲') >> nth=1")

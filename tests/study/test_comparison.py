@@ -1,5 +1,7 @@
 """Two runs compared sample by sample."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -27,6 +29,26 @@ def test_a_clear_fall_is_worse(scores):
 
 def test_the_same_the_other_way_round_is_better(scores):
     assert compared(scores, LOWER, BEFORE).verdict == "better"
+
+
+def test_where_lower_is_better_a_clear_fall_is_better(scores):
+    runs = [
+        replace(each, lower_is_better=frozenset({"hallucination/strict.1"}))
+        for each in (scores("a", hallucination=BEFORE), scores("b", hallucination=LOWER))
+    ]
+    (fell,) = compare_runs(*runs, margin=0.02).metrics
+    (rose,) = compare_runs(*reversed(runs), margin=0.02).metrics
+    assert (fell.verdict, fell.within_margin) == ("better", True)
+    assert (rose.verdict, rose.within_margin) == ("worse", False)
+    assert fell.difference.value == pytest.approx(np.mean(LOWER) - np.mean(BEFORE))
+
+
+def test_where_lower_is_better_samples_up_to_the_threshold_pass(scores):
+    # up to 0.5: before 0.5 and 0.1, after 0.4, 0.2 and 0.3; one (0.6 to 0.2) gained
+    lower = frozenset({"hallucination/strict.1"})
+    before = replace(scores("a", hallucination=[0.5, 0.9, 0.6, 0.1]), lower_is_better=lower)
+    after = replace(scores("b", hallucination=[0.4, 0.9, 0.2, 0.3]), lower_is_better=lower)
+    assert compare_runs(before, after).metrics[0].passes[:5] == (0.5, 2, 3, 1, 0)
 
 
 def test_noise_cannot_be_told(scores):

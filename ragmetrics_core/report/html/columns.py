@@ -22,11 +22,6 @@ class Column(NamedTuple):
         """The entry of the first run that has one."""
         return next(each for each in self.entries if each is not None)
 
-    @property
-    def is_paired(self) -> bool:
-        """Whether two runs measure it."""
-        return len(self.entries) > 1 and None not in self.entries
-
 
 def columns(runs: Sequence[Run]) -> list[Column]:
     """The metrics of the runs; of two runs those with the same signature stand together, else the same name.

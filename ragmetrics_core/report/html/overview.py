@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.causes import Causes
 from ragmetrics_core.report.html.columns import Column
-from ragmetrics_core.report.html.differences import Difference, interval, paired
 from ragmetrics_core.report.html.plots import difference_plot, distribution_plot
 from ragmetrics_core.report.html.rows import Outcomes, Row
 from ragmetrics_core.report.html.text import one_line
-from ragmetrics_core.runs import Mean, Run
+from ragmetrics_core.runs import Mean, Outcome, Run
+from ragmetrics_core.study import Compared, compare_runs, mean_of, read_scores
 
 __all__ = ["overview"]
 
@@ -41,6 +42,7 @@ def overview(
                 "title": column.title,
                 "low": column.entry.low,
                 "high": column.entry.high,
+                "lower_is_better": not column.entry.higher_is_better,
                 "sides": [
                     None if entry is None else _mean(means[number][entry.signature], values[position][number])
                     for number, entry in enumerate(column.entries)
@@ -51,11 +53,7 @@ def overview(
         ],
     }
     if len(runs) == 2:
-        differences = [_paired(rows, position) for position in range(len(columns))]
-        reach = max((abs(bound) for each in differences for bound in each.interval or ()), default=0.0) or 0.1
-        found["differences"] = [
-            {**each._asdict(), "plot": difference_plot(each, reach=1.1 * reach)} for each in differences
-        ]
+        found |= _comparison(runs, columns, rows)
         first, second = (set(run.sample_ids) for run in runs)
         found["only"] = [len(first - second), len(second - first), len(first & second)]
         found["changed"] = sum(
@@ -64,20 +62,60 @@ def overview(
     return found
 
 
-def _paired(rows: Sequence[Row], position: int) -> Difference:
-    pairs = [
-        (first.value, second.value)
-        for first, second in (row.cells[position] for row in rows)
-        if first and second and first.value is not None and second.value is not None
+def _comparison(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -> dict[str, Any]:
+    """What the study says of two runs, or why it says nothing."""
+    before, after = (read_scores(run, name=name) for run, name in zip(runs, ("first", "second"), strict=True))
+    same = [
+        entry.signature
+        for column in columns
+        for entry in column.entries[:1]
+        if entry and entry.signature in before.values and entry.signature in after.values
     ]
-    return paired([first for first, _ in pairs], [second for _, second in pairs])
+    try:
+        told = compare_runs(before, after, metrics=same) if same else None
+    except ConfigError as error:
+        return {"differences": [None] * len(columns), "not_compared": one_line(str(error), 500)}
+    compared = {each.metric: each for each in told.metrics} if told else {}
+    reach = max((abs(end) for each in compared.values() for end in each.difference[1:] if end), default=0.1)
+    shown = [compared.get(column.entries[0].signature) if column.entries[0] else None for column in columns]
+    return {
+        "differences": [
+            each and _difference(each, [row.cells[position] for row in rows], reach=1.1 * reach)
+            for position, each in enumerate(shown)
+        ],
+        "not_compared": "",
+    }
+
+
+def _difference(
+    each: Compared, cells: Sequence[tuple[Outcome | None, ...]], *, reach: float
+) -> dict[str, Any]:
+    moves = [
+        last.value - first.value
+        for first, last in cells
+        if first and last and first.value is not None and last.value is not None
+    ]
+    mean, low, high = each.difference
+    return {
+        "mean": mean,
+        "interval": None if low is None else (low, high),
+        "n": each.n,
+        "up": sum(move > 0 for move in moves),
+        "down": sum(move < 0 for move in moves),
+        "holm": each.holm,
+        "verdict": each.verdict,
+        "lower_is_better": each.lower_is_better,
+        "note": each.note,
+        "plot": difference_plot(each, reach=reach),
+    }
 
 
 def _mean(mean: Mean, values: Sequence[float]) -> dict[str, Any]:
+    _, low, high = mean_of(values)
     return {
         "signature": one_line(mean.metric),
         "value": mean.value,
-        "interval": interval(values),
+        "interval": None if low is None else (low, high),
         "sd": mean.sd,
         "n": mean.n,
         "total": mean.total,

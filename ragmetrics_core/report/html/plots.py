@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report.html.differences import Difference
+from ragmetrics_core.study import Compared
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,23 +53,22 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
     return _svg(figure)
 
 
-def difference_plot(difference: Difference, *, reach: float) -> str:
+def difference_plot(compared: Compared, *, reach: float) -> str:
     """A mean difference with its interval beside the line of no difference; "" when there is no interval.
 
     Args:
-        difference: what was found.
+        compared: what was found.
         reach: how far the axis goes to either side: the same for all metrics, so that they can be compared.
     """
-    if difference.mean is None or difference.interval is None:
+    mean, low, high = compared.difference
+    if mean is None or low is None or high is None:
         return ""
     figure = _figure(3.2, 0.62)
     axes = figure.add_axes((0.03, 0.42, 0.94, 0.55))
     axes.axvline(0, color=LINE, linewidth=1)
-    is_clear = difference.verdict in ("higher", "lower")
-    axes.plot(difference.interval, [0, 0], color=FIRST, linewidth=2.2, solid_capstyle="butt")
-    axes.plot(
-        [difference.mean], [0], "o", color=FIRST, markersize=6, markerfacecolor=FIRST if is_clear else "none"
-    )
+    is_clear = compared.verdict != "cannot tell"
+    axes.plot([low, high], [0, 0], color=FIRST, linewidth=2.2, solid_capstyle="butt")
+    axes.plot([mean], [0], "o", color=FIRST, markersize=6, markerfacecolor=FIRST if is_clear else "none")
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-1, 1)
     axes.set_yticks([])

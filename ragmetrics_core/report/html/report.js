@@ -66,7 +66,7 @@
   const range = (pair) => `${number(pair[0])} to ${number(pair[1])}`;
   const place = (value, metric) => (value - Math.max(metric.low, 0)) / (metric.high - Math.max(metric.low, 0));
   const level = (value, metric) => {
-    const at = place(value, metric);
+    const at = metric.lower_is_better ? 1 - place(value, metric) : place(value, metric);
     return at >= 0.75 ? "yes" : at >= 0.5 ? "open" : "no";
   };
   const text = (cut) => cut[0];
@@ -269,7 +269,7 @@
       ),
       h.p(
         "muted small",
-        "Intervals: percentile bootstrap over samples. Worst and best case: the mean if every score that failed or is incomplete had come out as low, or as high, as possible.",
+        "Intervals: Student’s, of the mean over samples. Worst and best case: the mean if every score that failed or is incomplete had come out as low, or as high, as possible.",
       ),
     );
   }
@@ -283,14 +283,21 @@
 
   const isPaired = (position) => metrics[position].sides.every(Boolean) && metrics[position].sides.length === 2;
 
+  const probability = (p) => (p === null ? "" : p < 0.001 ? "< 0.001" : p.toFixed(3));
+
   function comparison() {
-    const alone = metrics.filter((_, position) => !isPaired(position));
+    const without = metrics.filter((_, position) => !overview.differences[position]);
     const told = {
-      higher: ["▲ higher", "yes"],
-      lower: ["▼ lower", "no"],
-      "no clear difference": ["≈ no clear difference", "none"],
-      "too few pairs": ["too few pairs", "none"],
+      better: ["✓ better", "yes"],
+      worse: ["✗ worse", "no"],
+      "cannot tell": ["≈ cannot tell", "none"],
     };
+    if (without.length === metrics.length)
+      return h.section(
+        "",
+        h.h2("", "Differences, sample by sample"),
+        h.p("notice", overview.not_compared || "The runs share no metric that both measure in the same way."),
+      );
     return h.section(
       "",
       h.h2("", "Differences, sample by sample"),
@@ -302,7 +309,7 @@
             "",
             h.tr(
               "",
-              ["Metric", "Second less first", "95% interval", "", "The second run is", "Pairs", "Samples"].map((head) =>
+              ["Metric", "Second less first", "95% interval", "", "The second run is", "p (Holm)", "Pairs", "Samples"].map((head) =>
                 el("th", { scope: "col" }, head),
               ),
             ),
@@ -311,10 +318,15 @@
             "",
             overview.differences.map(
               (each, position) =>
-                isPaired(position) &&
+                each &&
                 h.tr(
                   "",
-                  el("th", { scope: "row" }, el("a", { href: `#samples=&sort=m${position}` }, metrics[position].title)),
+                  el(
+                    "th",
+                    { scope: "row" },
+                    el("a", { href: `#samples=&sort=m${position}` }, metrics[position].title),
+                    each.lower_is_better ? h.div("muted small", "lower is better") : null,
+                  ),
                   h.td("num big", each.mean === null ? h.span("muted", "none") : signed(each.mean)),
                   h.td("num", each.interval ? `${signed(each.interval[0])} to ${signed(each.interval[1])}` : ""),
                   h.td(
@@ -326,24 +338,29 @@
                         )
                       : "",
                   ),
-                  h.td("", h.span(`chip ${told[each.verdict][1]}`, told[each.verdict][0])),
+                  h.td(
+                    "",
+                    h.span(`chip ${told[each.verdict][1]}`, told[each.verdict][0]),
+                    each.note ? h.div("muted small", each.note) : null,
+                  ),
+                  h.td("num", probability(each.holm)),
                   h.td("num", each.n),
                   h.td(
                     "",
-                    el("a", { class: "chip yes", href: `#samples=&metric=${position}&moved=up` }, `▲ ${each.up}`),
-                    el("a", { class: "chip no", href: `#samples=&metric=${position}&moved=down` }, `▼ ${each.down}`),
+                    el("a", { class: `chip ${each.lower_is_better ? "no" : "yes"}`, href: `#samples=&metric=${position}&moved=up` }, `▲ ${each.up}`),
+                    el("a", { class: `chip ${each.lower_is_better ? "yes" : "no"}`, href: `#samples=&metric=${position}&moved=down` }, `▼ ${each.down}`),
                   ),
                 ),
             ),
           ),
         ),
       ),
-      alone.length
-        ? h.p("muted small", `Only one of the runs measures ${alone.map((metric) => metric.title).join(", ")}.`)
+      without.length
+        ? h.p("muted small", `Not measured in the same way by both runs: ${without.map((metric) => metric.title).join(", ")}.`)
         : null,
       h.p(
         "muted small",
-        "Each sample is compared with itself. The interval is of the mean difference (percentile bootstrap over samples); “higher” and “lower” mean that it leaves out zero. Several metrics are several chances of a chance finding.",
+        "Each sample is compared with itself, as “ragmetrics study compare” does. The interval is of the mean difference (paired bootstrap over samples). “Better” and “worse” mean that it lies on one side of zero and that Wilcoxon’s signed-rank test, adjusted by Holm for the number of metrics, gives p below 0.05.",
       ),
     );
   }

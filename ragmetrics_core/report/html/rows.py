@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.text import cut, one_line
-from ragmetrics_core.runs import Key, Outcome, Run, diagnose
+from ragmetrics_core.runs import Key, MetricEntry, Outcome, Run, diagnose
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Outcomes", "Row", "outcomes_of", "table", "table_rows"]
@@ -24,7 +24,8 @@ class Row(NamedTuple):
         sample_id: which sample.
         place: the mean of its values, each between its metric's ends (0 to 1), missing verdicts taken as
             negative; None when there is no value. Of two runs: of the second, where it has one.
-        moved: of two runs, the lowest difference of its values, second less first; None without a pair.
+        moved: of two runs, how much the value grew that grew least, or the one that fell most (where lower is
+            better, the other way round); None without a pair.
         cells: for each metric, one outcome a run.
         findings: what the diagnosis of each run says, as codes.
     """
@@ -42,7 +43,7 @@ def outcomes_of(runs: Sequence[Run]) -> Outcomes:
 
 
 def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes) -> list[Row]:
-    """One row for each sample: the worst first, of two runs what fell most; those without values last."""
+    """One row for each sample: the worst first, of two runs what fell off most; those without any last."""
     ids = dict.fromkeys(sample_id for run in runs for sample_id in run.sample_ids)
     rows = [_row(runs, columns, outcomes, sample_id) for sample_id in ids]
     if len(runs) == 2:
@@ -90,13 +91,13 @@ def _row(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, sam
         for column in columns
     )
     places = [
-        (floor - column.entry.low) / (column.entry.high - column.entry.low)
+        (least - column.entry.worst) / (column.entry.best - column.entry.worst)
         for column, cell in zip(columns, cells, strict=True)
-        if (floor := _floor(cell[-1])) is not None
+        if (least := _worst_known(cell[-1], column.entry)) is not None
     ]
     moves = [
-        last.value - first.value
-        for first, *others in cells
+        last.value - first.value if column.entry.higher_is_better else first.value - last.value
+        for column, (first, *others) in zip(columns, cells, strict=True)
         for last in others
         if first and last and first.value is not None and last.value is not None
     ]
@@ -133,10 +134,11 @@ def _labels(sample: Sample) -> dict[str, str]:
     return {one_line(name, SHOWN_LABEL): one_line(value, SHOWN_LABEL) for name, value in pairs}
 
 
-def _floor(outcome: Outcome | None) -> float | None:
-    if outcome is None:
-        return None
-    return outcome.value if outcome.value is not None else outcome.bounds[0] if outcome.bounds else None
+def _worst_known(outcome: Outcome | None, entry: MetricEntry) -> float | None:
+    """The value, or the bad one of its bounds."""
+    if outcome is None or outcome.value is not None or outcome.bounds is None:
+        return outcome and outcome.value
+    return outcome.bounds[0] if entry.higher_is_better else outcome.bounds[1]
 
 
 def _value(outcome: Outcome | None) -> float | None:

@@ -43,7 +43,7 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
         everything: write all other proofs too, as further pages in a folder beside the file.
 
     Raises:
-        ConfigError: matplotlib is not installed, there is no metric, or the file cannot be written.
+        ConfigError: matplotlib or scipy is not installed, there is no metric, or the file cannot be written.
         RecordError: a record cannot be read.
     """
     beside = columns(runs)
@@ -55,7 +55,7 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
         ),
     }
     listed = table(runs, beside, rows)
-    order = islice(_worst_first(rows, len(beside)), None if len(rows) <= MOST_PROOFS else MOST_PROOFS)
+    order = islice(_worst_first(rows, beside), None if len(rows) <= MOST_PROOFS else MOST_PROOFS)
     room = LARGEST - len(first["overview"]) - len(chunk(listed)) - 200_000
     packed = _packed(runs, beside, rows, order, room)
     left = [number for number in range(len(rows)) if number not in packed.chunk_of] if everything else []
@@ -101,10 +101,11 @@ def _write_part(
     _write(folder / f"{position:04}.html", page(first, _named(packed.chunks)))
 
 
-def _worst_first(rows: Sequence[Row], metrics: int) -> Iterator[int]:
+def _worst_first(rows: Sequence[Row], beside: Sequence[Column]) -> Iterator[int]:
     """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
     ranked = [
-        sorted(range(len(rows)), key=lambda number: _key(rows[number], metric)) for metric in range(metrics)
+        sorted(range(len(rows)), key=lambda number: _badness(rows[number], position, column))
+        for position, column in enumerate(beside)
     ]
     seen: set[int] = set()
     for turn in zip(*ranked, strict=True):
@@ -114,15 +115,20 @@ def _worst_first(rows: Sequence[Row], metrics: int) -> Iterator[int]:
                 yield number
 
 
-def _key(row: Row, metric: int) -> tuple[bool, float]:
-    """How bad a row is in one metric; of two runs, how far it fell."""
-    values = [None if outcome is None else outcome.value for outcome in row.cells[metric]]
+def _badness(row: Row, position: int, column: Column) -> tuple[bool, float]:
+    """Sorts the worst first: by its value; of two runs, by how much worse the second one is."""
+    sign = 1.0 if column.entry.higher_is_better else -1.0
+    values = [None if outcome is None else outcome.value for outcome in row.cells[position]]
     if values[-1] is None:
-        bounds = row.cells[metric][-1]
-        return (True, 0.0) if bounds is None or bounds.bounds is None else (False, bounds.bounds[0])
+        last = row.cells[position][-1]
+        return (
+            (True, 0.0)
+            if last is None or last.bounds is None
+            else (False, min(sign * end for end in last.bounds))
+        )
     if len(values) == 2 and values[0] is not None:
-        return False, values[-1] - values[0]
-    return False, values[-1]
+        return False, sign * (values[-1] - values[0])
+    return False, sign * values[-1]
 
 
 def _packed(

@@ -37,6 +37,18 @@ def reply(request):
     }
 
 
+def reply_by_text(request):
+    """Whether the statement itself names Paris."""
+    if request.prompt.name == "statements":
+        return reply(request)
+    return {
+        "verdicts": [
+            {"number": item.number, "reason": "", "verdict": "yes" if "Paris" in item.text else "no"}
+            for item in request.variables["items"]
+        ]
+    }
+
+
 @pytest.fixture
 def run():
     # one of one statement supported, none of two: means (1 + 0) / 2
@@ -64,6 +76,19 @@ def test_every_single_score_can_be_held_to_a_minimum(run):
         assert_scores(run, each={"faithfulness": 0.5})
 
 
+def test_where_lower_is_better_a_limit_is_the_highest_that_passes():
+    # reference and chunk lack both statements of "bad": 2 of 2 made up, and none of "good": (0 + 1) / 2
+    samples = [{**each, "reference": "It is in Paris."} for each in SAMPLES]
+    run = evaluate(samples, metrics="hallucination", judge=ScriptedJudge(reply_by_text))
+    assert_scores(run, hallucination=0.5)
+    with pytest.raises(
+        AssertionError, match=r"(?s)the mean of hallucination is 0\.500 .*, above 0\.4.*sample 'bad'"
+    ):
+        assert_scores(run, hallucination=0.4)
+    with pytest.raises(AssertionError, match=r"1 sample is above 0\.9 in hallucination"):
+        assert_scores(run, each={"hallucination": 0.9})
+
+
 def test_a_metric_can_be_named_by_its_signature(run):
     with pytest.raises(AssertionError, match=r"faithfulness/strict\.1 is 0\.500"):
         assert_scores(run, {"faithfulness/strict.1": 0.9})
@@ -85,7 +110,7 @@ def test_a_metric_that_nobody_measured_is_a_mistake(run):
 
 
 def test_an_assertion_that_asks_nothing_is_a_mistake(run):
-    with pytest.raises(ValueError, match="needs a minimum"):
+    with pytest.raises(ValueError, match="needs a limit"):
         assert_scores(run)
 
 
