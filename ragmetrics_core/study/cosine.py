@@ -157,8 +157,6 @@ def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> I
             Column("5 %", "number"),
             Column("95 %", "number"),
             Column("above shuffled", "number"),
-            Column("anisotropy", "number"),
-            Column("one direction", "number"),
             Column("n", "count"),
             Column("left out", "count"),
         ),
@@ -170,8 +168,6 @@ def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> I
                 each.spread[0] if each.spread else None,
                 each.spread[2] if each.spread else None,
                 each.above,
-                each.anisotropy,
-                each.main_direction,
                 each.pairs,
                 each.left_out,
             )
@@ -179,10 +175,23 @@ def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> I
         ),
         notes=(
             "shuffled: the same texts paired across samples; above shuffled: the chance that an own pair "
-            "is closer "
-            "than a shuffled one, 0.5 is worthless; anisotropy: mean cosine of two different texts",
-            *dict.fromkeys(f"vectors of {each.embedder}" for each in found),
+            "is closer than a shuffled one, 0.5 is worthless",
             *(f"{each.metric}: {_sense(each)}" for each in found if each.shuffled is not None),
+        ),
+    )
+    yield Table(
+        name="vectors",
+        title="The vectors",
+        columns=(
+            Column("metric"),
+            Column("anisotropy", "number"),
+            Column("one direction", "number"),
+            Column("embedder"),
+        ),
+        rows=tuple((each.metric, each.anisotropy, each.main_direction, each.embedder) for each in found),
+        notes=(
+            "anisotropy: mean cosine of two different texts; one direction: the share of the vectors' length "
+            "that lies along a single one",
         ),
     )
     rows: list[tuple[Cell, ...]] = [

@@ -371,3 +371,23 @@ def test_control_characters_in_names_do_not_reach_the_terminal(command, tmp_path
     assert outcome.code == 0
     assert "\x1b[31m" not in outcome.out
     assert "[red]evil" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("words", "metrics"),
+    [
+        (["compare", "BEFORE", "AFTER"], ["faithfulness", "answer_similarity"]),
+        (["groups", "BEFORE", "--by", "retrieval_correct"], ["faithfulness", "answer_similarity"]),
+        (["cosine", "BEFORE"], []),
+    ],
+)
+def test_nothing_is_cut_off_in_a_terminal_of_80_columns(command, before, after, words, metrics):
+    paths = {"BEFORE": str(before), "AFTER": str(after)}
+    given = [paths.get(word, word) for word in words]
+    narrow = command("study", *given, columns=80).out
+    wide = command("study", *given, columns=WIDE).out
+
+    assert max(map(len, narrow.splitlines())) <= 80
+    # each character of the wide tables but lines and spaces, however they are broken
+    assert sorted("".join(narrow.replace("─", "").split())) == sorted("".join(wide.replace("─", "").split()))
+    assert all(f"\n{metric} " in narrow for metric in metrics)

@@ -14,11 +14,12 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.server import ServerProcess
 from benchmarks.workload import METRICS
 from ragmetrics_core import cli, evaluate
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 
-__all__ = ["PATIENCE", "Child", "Ended", "command", "evaluation", "start"]
+__all__ = ["PATIENCE", "Child", "Ended", "command", "evaluate_words", "evaluated", "evaluation", "start"]
 
 # Seconds. Nothing takes as long; who waits longer waits for something that will never come.
 PATIENCE = 120.0
@@ -138,6 +139,14 @@ def evaluate_words(data: Path, out: Path, *more: object) -> Sequence[object]:
     """The words of a command that evaluates a file with models behind a server."""
     models = "--judge", "openai:judge", "--embedder", "openai:embedder"
     return "evaluate", data, "--out", out, "--metrics", ",".join(METRICS), *models, *more
+
+
+def evaluated(
+    server: ServerProcess, data: Path, out: Path, *more: object, name: str = "command", **limits: int
+) -> Child:
+    """The command that evaluates a file; what it prints stands beside the run, under the name."""
+    words = evaluate_words(data, out, *more)
+    return start(command, out.with_name(name), words, server=server.base_url, **limits)
 
 
 def evaluation(data: Path, out: Path, chats: str, embeddings: str) -> None:

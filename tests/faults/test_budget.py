@@ -98,9 +98,4 @@ def evaluated(server: ServerProcess, data: Path, out: Path, *more: object) -> ch
     prices = out.with_name("prices.json")
     prices.write_text(json.dumps(PRICES), encoding="utf-8")
     words = "--prices", prices, "--concurrency", IN_FLIGHT, "--attempts", 2
-    return children.start(
-        children.command,
-        out.with_name("command"),
-        children.evaluate_words(data, out, *words, *more),
-        server=server.base_url,
-    )
+    return children.evaluated(server, data, out, *words, *more)

@@ -34,7 +34,7 @@ def endpoint() -> Iterator[ServerProcess]:
 def whole(tmp_path_factory: pytest.TempPathFactory, endpoint: ServerProcess) -> Path:
     """A finished run."""
     place = tmp_path_factory.mktemp("whole")
-    assert evaluated(endpoint, written(place, SAMPLES), place / "run").end().code == 0
+    assert children.evaluated(endpoint, written(place, SAMPLES), place / "run").end().code == 0
     return place / "run"
 
 
@@ -113,7 +113,7 @@ def test_a_damaged_run_is_refused_in_one_sentence_and_left_as_it_is(
 ):
     damage(run)
     before = contents(run)
-    ended = evaluated(server, written(tmp_path, SAMPLES + 1), run).end()
+    ended = children.evaluated(server, written(tmp_path, SAMPLES + 1), run).end()
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("ragmetrics: " + sentence.format(run=run))
     assert ended.err.count("\n") == 1
@@ -152,10 +152,10 @@ def test_a_damaged_journal_costs_no_score_and_moved_aside_as_it_says_the_run_goe
     assert list(loaded.audit()) == []
 
     data = written(tmp_path, SAMPLES + 1)
-    assert "move it and its -wal file aside" in evaluated(server, data, run).end().err
+    assert "move it and its -wal file aside" in children.evaluated(server, data, run).end().err
     for each in run.glob("journal.sqlite*"):
         each.rename(tmp_path / each.name)
-    assert evaluated(server, data, run).end().code == 0
+    assert children.evaluated(server, data, run).end().code == 0
     assert scores_of(Run.load(run)) == undisturbed(SAMPLES + 1)
 
 
@@ -175,7 +175,7 @@ def test_a_last_line_that_was_cut_off_is_measured_again_from_the_journal(
     assert list(cut.audit()) == []
     assert contents(run) == before
 
-    assert evaluated(server, written(tmp_path, SAMPLES), run).end().code == 0
+    assert children.evaluated(server, written(tmp_path, SAMPLES), run).end().code == 0
     again = Run.load(run)
     assert scores_of(again) == alone
     assert list(again.audit()) == []
@@ -190,7 +190,7 @@ def test_what_a_kill_before_the_first_manifest_leaves_is_no_other_run(
     out.mkdir()
     for name in (".lock", ".lock.json", ".lock.json.4321", "manifest.json.new"):
         (out / name).write_text('{"sche' if name != ".lock" else "", encoding="utf-8")
-    assert evaluated(server, written(tmp_path, SAMPLES), out).end().code == 0
+    assert children.evaluated(server, written(tmp_path, SAMPLES), out).end().code == 0
     assert scores_of(Run.load(out)) == alone
 
 
@@ -207,16 +207,6 @@ def test_a_score_that_was_changed_in_its_line_is_found_by_the_audit(run: Path, t
     ((key, _),) = Run.load(run).audit()
     assert key == (fields["sample_id"], fields["signature"])
     assert contents(run) == before
-
-
-def evaluated(server: ServerProcess, data: Path, out: Path) -> children.Child:
-    """The command that evaluates."""
-    return children.start(
-        children.command,
-        out.with_name("command"),
-        children.evaluate_words(data, out),
-        server=server.base_url,
-    )
 
 
 def contents(run: Path) -> dict[str, bytes]:

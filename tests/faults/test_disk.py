@@ -37,7 +37,7 @@ def test_a_full_disk_is_said_and_with_more_room_the_same_command_goes_on(
     tmp_path: Path, server: ServerProcess, alone: Scores, file_size: int, full: str
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    ended = evaluated(server, data, out, file_size=file_size).end()
+    ended = children.evaluated(server, data, out, file_size=file_size).end()
     assert ended.code == 2
     sentence = rf"ragmetrics: .*{re.escape(str(out))}/{full} .*(cannot be written|is the disk full).*\n"
     # a busy machine makes it tell how far it is, now and then
@@ -50,7 +50,7 @@ def test_a_full_disk_is_said_and_with_more_room_the_same_command_goes_on(
         assert finished.items() <= alone.items()
         assert list(run.audit()) == []
 
-    assert evaluated(server, data, out).end().code == 0
+    assert children.evaluated(server, data, out).end().code == 0
     again = Run.load(out)
     assert scores_of(again) == alone
     assert list(again.audit()) == []
@@ -63,8 +63,10 @@ def test_most_of_a_run_is_finished_when_the_disk_is_full_late(
 ):
     # 300,000 of 400,000 bytes; the judge's replies go into a journal that has room
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    evaluated(server, data, tmp_path / "before", "--cache", tmp_path / "cache.sqlite").end()
-    ended = evaluated(server, data, out, "--cache", tmp_path / "cache.sqlite", file_size=300_000).end()
+    children.evaluated(server, data, tmp_path / "before", "--cache", tmp_path / "cache.sqlite").end()
+    ended = children.evaluated(
+        server, data, out, "--cache", tmp_path / "cache.sqlite", file_size=300_000
+    ).end()
     assert (ended.code, f"{out / 'records.jsonl'} cannot be written" in ended.err) == (2, True)
     finished = scores_of(Run.load(out))
     assert len(alone) / 2 < len(finished) < len(alone)
@@ -97,7 +99,7 @@ def test_a_folder_that_became_read_only_is_named_and_kept_as_it_is(
     tmp_path: Path, server: ServerProcess, alone: Scores
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
-    assert evaluated(server, data, out, "--limit", 5).end().code == 0
+    assert children.evaluated(server, data, out, "--limit", 5).end().code == 0
     server.reset()
     before = contents(out)
     set_modes(out, folder=0o555, file=0o444)
@@ -112,21 +114,8 @@ def test_a_folder_that_became_read_only_is_named_and_kept_as_it_is(
     assert server.counts().total == 0
     assert contents(out) == before
 
-    assert evaluated(server, data, out).end().code == 0
+    assert children.evaluated(server, data, out).end().code == 0
     assert scores_of(Run.load(out)) == alone
-
-
-def evaluated(
-    server: ServerProcess, data: Path, out: Path, *more: object, file_size: int | None = None
-) -> children.Child:
-    """The command that evaluates, where no file may become larger than that."""
-    return children.start(
-        children.command,
-        out.with_name("command"),
-        children.evaluate_words(data, out, *more),
-        server=server.base_url,
-        file_size=file_size,
-    )
 
 
 def heeding_modes(arguments: Sequence[object], *, server: str) -> None:

@@ -111,7 +111,7 @@ def test_a_judge_that_never_answers_leaves_a_run_that_can_go_on(
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     server.set(Settings(faults={"500": 1.0}))
-    ended = evaluated(server, data, out, "--attempts", 2).end()
+    ended = children.evaluated(server, data, out, "--attempts", 2).end()
     assert (ended.code, "Traceback" in ended.err) == (1, False)
     run = Run.load(out)
     assert set(run.keys) == alone.keys()
@@ -119,7 +119,7 @@ def test_a_judge_that_never_answers_leaves_a_run_that_can_go_on(
     assert set(server.counts().asked.values()) == {2}
 
     server.set(Settings())
-    assert evaluated(server, data, out).end().code == 0
+    assert children.evaluated(server, data, out).end().code == 0
     assert scores_of(Run.load(out)) == alone
 
 
@@ -127,7 +127,7 @@ def test_a_server_that_dies_and_comes_back_costs_no_score(tmp_path: Path, alone:
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
     with ServerProcess(Settings(latency=0.05)) as server:
-        run = evaluated(server, data, out, "--attempts", 10)
+        run = children.evaluated(server, data, out, "--attempts", 10)
         run.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     with ServerProcess(port=server.port) as server:
         ended = run.end()
@@ -144,7 +144,7 @@ def test_a_server_that_stays_away_fails_what_is_left_until_the_same_command_come
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
     with ServerProcess(Settings(latency=0.05)) as server:
-        run = evaluated(server, data, out, "--attempts", 2)
+        run = children.evaluated(server, data, out, "--attempts", 2)
         run.wait_for(lambda: records.exists() and records.stat().st_size > 0)
         before = server.counts()
     ended = run.end()
@@ -157,7 +157,7 @@ def test_a_server_that_stays_away_fails_what_is_left_until_the_same_command_come
     assert finished.items() <= alone.items()
 
     with ServerProcess(port=server.port) as server:
-        assert evaluated(server, data, out).end().code == 0
+        assert children.evaluated(server, data, out).end().code == 0
         after = server.counts()
     assert scores_of(Run.load(out)) == alone
     # what was answered a while before the server died is in the journal
@@ -179,16 +179,6 @@ def measured(server: ServerProcess, folder: Path) -> Run:
         out=folder / "run",
         timeout=1.0,
         attempts=ATTEMPTS,
-    )
-
-
-def evaluated(server: ServerProcess, data: Path, out: Path, *more: object) -> children.Child:
-    """The same from the command line."""
-    return children.start(
-        children.command,
-        out.with_name("command"),
-        children.evaluate_words(data, out, *more),
-        server=server.base_url,
     )
 
 

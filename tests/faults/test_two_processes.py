@@ -29,12 +29,12 @@ def test_the_second_process_is_refused_and_the_first_finishes_undisturbed(
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
     server.set(Settings(latency=0.05))
-    first = evaluated(server, data, out, "first")
+    first = children.evaluated(server, data, out, name="first")
     first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     # a process that stands still keeps its folder
     first.send(signal.SIGSTOP)
     before, asked = standing_still(lambda: (contents(out), server.counts().total))
-    refused = evaluated(server, data, out, "second", *more).end()
+    refused = children.evaluated(server, data, out, *more, name="second").end()
     assert contents(out) == before
     assert server.counts().total == asked
     first.send(signal.SIGCONT)
@@ -54,7 +54,7 @@ def test_looking_at_a_run_is_possible_while_it_is_written(
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
     server.set(Settings(latency=0.05))
-    first = evaluated(server, data, out, "first")
+    first = children.evaluated(server, data, out, name="first")
     first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     for command in (["show", out], ["audit", out], ["runs", tmp_path]):
         looked = children.start(children.command, tmp_path / "looking", command).end()
@@ -69,14 +69,14 @@ def test_a_killed_process_leaves_the_folder_free_at_once(
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     server.set(Settings(faults={"hang": 1.0}))
-    first = evaluated(server, data, out, "first")
+    first = children.evaluated(server, data, out, name="first")
     first.wait_for(lambda: server.counts().in_flight > 0)
     first.kill()
     # what it wrote about itself is still there
     assert (out / ".lock.json").exists()
 
     server.set(Settings())
-    assert evaluated(server, data, out, "second").end().code == 0
+    assert children.evaluated(server, data, out, name="second").end().code == 0
     assert scores_of(Run.load(out)) == alone
 
 
@@ -86,7 +86,7 @@ def test_of_processes_that_start_together_one_makes_the_run_and_the_others_say_w
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     server.set(Settings(faults={"hang": 1.0}))
     impatient = "--timeout", 1, "--attempts", 100
-    processes = [evaluated(server, data, out, f"{number}", *impatient) for number in range(4)]
+    processes = [children.evaluated(server, data, out, *impatient, name=f"{number}") for number in range(4)]
     # three give up; the one that holds the lock gets no answer until then
     while sum(process.alive for process in processes) > 1:
         for process in processes:
@@ -97,16 +97,6 @@ def test_of_processes_that_start_together_one_makes_the_run_and_the_others_say_w
     assert sum(f" writes to the run {out}: " in each.err for each in ended) == 3
     assert scores_of(Run.load(out)) == alone
     assert len((out / "records.jsonl").read_bytes().splitlines()) == len(alone)
-
-
-def evaluated(server: ServerProcess, data: Path, out: Path, name: str, *more: object) -> children.Child:
-    """The command that evaluates."""
-    return children.start(
-        children.command,
-        out.with_name(name),
-        children.evaluate_words(data, out, *more),
-        server=server.base_url,
-    )
 
 
 def contents(run: Path) -> dict[str, bytes]:

@@ -19,8 +19,8 @@ def runs_table(runs: Sequence[Listed]) -> Table:
     for name in ("began", "state"):
         rows.add_column(name, no_wrap=True)
     rows.add_column("samples", justify="right", no_wrap=True)
-    for name in ("metrics", "judge"):
-        rows.add_column(name, overflow="fold")
+    rows.add_column("metrics", overflow="fold", min_width=19)
+    rows.add_column("judge", overflow="fold")
     for run in runs:
         rows.add_row(
             plain(str(run.path)),
