@@ -6,7 +6,7 @@ from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 from tests.cli.conftest import SAMPLES
 
-WIDE = 200
+WIDE = 300
 
 
 def row_of(outcome, path) -> str:

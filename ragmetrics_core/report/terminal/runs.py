@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.report.terminal.text import GOOD, LABEL, OPEN, WEAK, one_line, plain, table
+from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
+from ragmetrics_core.report.terminal.text import GOOD, LABEL, OPEN, WEAK, one_line, plain
 from ragmetrics_core.runs import Listed
 
 __all__ = ["runs_table"]
@@ -13,23 +13,23 @@ __all__ = ["runs_table"]
 _STYLES = {"finished": GOOD, "running": OPEN, "waiting": OPEN, "interrupted": WEAK, "unreadable": WEAK}
 
 
-def runs_table(runs: Sequence[Listed]) -> Table:
+def runs_table(runs: Sequence[Listed]) -> Fitted:
     """One row for each run."""
-    rows = table("run")
-    for name in ("began", "state"):
-        rows.add_column(name, no_wrap=True)
-    rows.add_column("samples", justify="right", no_wrap=True)
-    rows.add_column("metrics", overflow="fold", min_width=19)
-    rows.add_column("judge", overflow="fold")
-    for run in runs:
-        rows.add_row(
-            plain(str(run.path)),
-            Text(f"{run.started:%Y-%m-%d %H:%M}" if run.started else "", LABEL),
-            Text(run.state, _STYLES[run.state]),
-            Text(f"{run.samples:,}"),
-            *_made_of(run),
-        )
-    return rows
+    made_of = [_made_of(run) for run in runs]
+    return Fitted(
+        [
+            FittedColumn("run", [plain(str(run.path)) for run in runs]),
+            FittedColumn("began", [_began(run) for run in runs], "number"),
+            FittedColumn("state", [Text(run.state, _STYLES[run.state]) for run in runs], "number"),
+            FittedColumn("samples", [Text(f"{run.samples:,}") for run in runs], "number", "right"),
+            FittedColumn("metrics", [metrics for metrics, _ in made_of], "name"),
+            FittedColumn("judge", [judge for _, judge in made_of]),
+        ]
+    )
+
+
+def _began(run: Listed) -> Text:
+    return Text(f"{run.started:%Y-%m-%d %H:%M}" if run.started else "", LABEL)
 
 
 def _made_of(run: Listed) -> tuple[Text, Text]:
