@@ -40,6 +40,9 @@ ragmetrics show RUN.</p></noscript></main>
 </body>
 </html>
 """
+# In this order. The scripts share their names: each may use what any other defines.
+STYLES = ("colours", "page", "overview", "samples", "proof", "media")
+SCRIPTS = ("elements", "places", "overview", "samples", "sample", "proof", "start")
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data:; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -58,7 +61,7 @@ def page(first: Mapping[str, str], rest: Mapping[str, str]) -> str:
         first: the chunks that the first view needs, by name; they stand before the script.
         rest: those that are read when a sample is opened.
     """
-    style, script = _asset("report.css"), _asset("report.js")
+    style, script = _style(), _script()
     return SKELETON.format(
         policy=POLICY.format(script=_digest(script), style=_digest(style)),
         style=style,
@@ -74,8 +77,18 @@ def _element(name: str, data: str) -> str:
 
 
 @cache
-def _asset(name: str) -> str:
-    return files("ragmetrics_core.report.html").joinpath(name).read_text(encoding="utf-8")
+def _style() -> str:
+    return "".join(_asset("style", f"{name}.css") for name in STYLES)
+
+
+@cache
+def _script() -> str:
+    """The parts as one script whose names nothing outside sees."""
+    return f'"use strict";\n(() => {{\n{"".join(_asset("script", f"{name}.js") for name in SCRIPTS)}}})();\n'
+
+
+def _asset(folder: str, name: str) -> str:
+    return files("ragmetrics_core.report.html").joinpath(folder, name).read_text(encoding="utf-8")
 
 
 def _digest(text: str) -> str:

@@ -1,0 +1,82 @@
+// The head of the page, keys, and the start.
+
+function top() {
+  const themes = ["auto", "light", "dark"];
+  const button = el(
+    "button",
+    {
+      type: "button",
+      id: "theme",
+      onclick: () => {
+        const next = themes[(themes.indexOf(document.documentElement.dataset.theme || "auto") + 1) % 3];
+        next === "auto"
+          ? delete document.documentElement.dataset.theme
+          : (document.documentElement.dataset.theme = next);
+        button.textContent = `Colours: ${next}`;
+      },
+    },
+    "Colours: auto",
+  );
+  document
+    .getElementById("top")
+    .append(
+      el(
+        "a",
+        { class: "brand", href: table.whole ? `../${encodeURIComponent(table.whole)}` : "#overview" },
+        "ragmetrics",
+      ),
+      el(
+        "nav",
+        { "aria-label": "Parts of the report" },
+        table.whole
+          ? el("a", { href: `../${encodeURIComponent(table.whole)}` }, "Whole report")
+          : el("a", { href: "#overview", id: "to-overview" }, "Overview"),
+        el("a", { href: "#samples", id: "to-samples" }, `Samples (${table.ids.length.toLocaleString("en")})`),
+      ),
+      h.span("grow"),
+      button,
+    );
+}
+
+addEventListener("hashchange", show);
+addEventListener("hashchange", (event) => {
+  const from = new URL(event.oldURL).hash;
+  if (from.startsWith("#samples")) filtered = from;
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  page.focus();
+});
+addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.target.closest("input, select, textarea")) return;
+  event.preventDefault();
+  if (!here().has("samples")) {
+    history.pushState(null, "", filtered);
+    show();
+  }
+  document.querySelector("input[type=search]")?.focus();
+});
+
+async function start() {
+  if (typeof DecompressionStream === "undefined") {
+    page.replaceChildren(
+      h.p("notice", "This browser is too old to open the report: it cannot decompress data by itself."),
+    );
+    return;
+  }
+  [overview, table] = await Promise.all([read("overview"), read("table")]);
+  two = overview.runs.length === 2;
+  metrics = overview.metrics;
+  const names = new Set();
+  metrics.forEach((metric, position) => {
+    metric.key = names.has(metric.title) ? `${metric.title}~${position}` : metric.title;
+    names.add(metric.title);
+  });
+  count = new Map();
+  table.ids.forEach((id, row) => {
+    if (!count.has(id)) count.set(id, row);
+  });
+  top();
+  show();
+}
+start();
