@@ -104,7 +104,7 @@ class Metric(Generic[V]):
         return f"{self.name}/{self.variant}" + (f"({settings})" if settings else "")
 
     def with_prompts(self, texts: Mapping[str, PromptText]) -> Self:
-        """The same metric with other texts for its prompts, by prompt name, in its parts too."""
+        """The same metric with other texts for its prompts, by `PromptText.key`, in its parts too."""
         changed = {
             each.name: value
             for each in fields(self)
@@ -204,12 +204,28 @@ def _in_short(value: Any) -> str:
 
 def _with_prompts(value: Any, texts: Mapping[str, PromptText]) -> Any:
     match value:
-        case Prompt(name=name) if name in texts:
-            text = texts[name]
-            return value.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
+        case Prompt():
+            return _reworded(value, texts)
         case Part():
             return replace(value, prompts={**value.prompts, **texts})
         case tuple():
             return tuple(_with_prompts(each, texts) for each in value)
         case _:
             return value
+
+
+def _reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Prompt[Any]:
+    """The prompt with the text of its name; a translation is added to those that there are."""
+    changed = _worded(prompt, texts[prompt.name]) if prompt.name in texts else prompt
+    translations = {
+        text.language: replace(_worded(prompt, text), language=text.language)
+        for key, text in texts.items()
+        if text.language and key == f"{prompt.name}.{text.language}"
+    }
+    return (
+        replace(changed, translations={**changed.translations, **translations}) if translations else changed
+    )
+
+
+def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
+    return prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)

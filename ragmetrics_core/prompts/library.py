@@ -31,6 +31,11 @@ class PromptText(NamedTuple):
     user: str
     again: str
 
+    @property
+    def key(self) -> str:
+        """The name, and the language of a translation: `statements`, `statements.de`."""
+        return f"{self.name}.{self.language}" if self.language else self.name
+
 
 def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
     """Read a prompt of the library, with its translations.
@@ -71,10 +76,13 @@ def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:
 
 
 def read_folder(folder: str | Path) -> dict[str, PromptText]:
-    """Read the prompt files of a user's folder, by prompt name.
+    """Read the prompt files of a user's folder, by prompt name; a translation by name and language.
+
+    `verdicts.v2.md` is "verdicts", which replaces the text of the library; `verdicts.v2.de.md` is
+    "verdicts.de", which is asked for samples whose language is "de" and replaces nothing else.
 
     Raises:
-        PromptError: the folder holds no prompt file, or one that cannot be read.
+        PromptError: the folder holds no prompt file, one that cannot be read, or two for the same prompt.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -83,7 +91,11 @@ def read_folder(folder: str | Path) -> dict[str, PromptText]:
     texts = [read_text(path.name, path.read_text(encoding="utf-8")) for path in found]
     if not texts:
         raise PromptError(f"the folder {folder} holds no prompt file (<name>.v<N>.md)")
-    return {text.name: text for text in texts}
+    by_key = {text.key: text for text in texts}
+    if len(by_key) < len(texts):
+        twice = next(text.key for text in texts if by_key[text.key] is not text)
+        raise PromptError(f"the folder {folder} holds {twice!r} in several versions; leave the one to use")
+    return by_key
 
 
 def read_text(file_name: str, content: str) -> PromptText:

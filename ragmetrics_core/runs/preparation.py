@@ -128,7 +128,7 @@ def _with_prompts(
     metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]
 ) -> tuple[Metric[Any], ...]:
     asked = {name for metric in metrics for name in prompt_names(metric)}
-    unused = sorted(set(texts) - asked)
+    unused = sorted(key for key in texts if key.partition(".")[0] not in asked)
     if unused:
         raise ConfigError(
             f"no metric of this run asks the prompt {unused[0]!r}; they ask {', '.join(sorted(asked))}"

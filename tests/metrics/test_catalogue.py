@@ -134,6 +134,13 @@ def test_with_prompts_replaces_a_prompt_of_that_name_and_no_other():
     assert metric.decompose == STATEMENTS
 
 
+def test_with_prompts_adds_a_translation_and_leaves_the_rest():
+    verify = Faithfulness().with_prompts({"verdicts.nl": SHORT._replace(language="nl")}).verify
+
+    assert (verify.in_language("nl").user, verify.in_language("nl").language) == (SHORT.user, "nl")
+    assert verify.user == verify.in_language("de").user == VERDICTS.user
+
+
 def test_with_prompts_leaves_a_metric_that_asks_none_of_them_as_it_is():
     assert FactualCorrectness().with_prompts({"verdicts": SHORT}) == FactualCorrectness()
 

@@ -139,6 +139,22 @@ def test_a_folder_of_prompts_is_read(tmp_path):
     assert text.system == prompts.STATEMENTS.system
 
 
+def test_a_translation_in_a_folder_stands_beside_the_text_that_it_translates(tmp_path):
+    for name, text in (("statements.v7.md", "Split"), ("statements.v7.de.md", "Teile")):
+        (tmp_path / name).write_text(
+            f"## user\n{text}: {{{{ question }}}} {{{{ answer }}}}\n", encoding="utf-8"
+        )
+    texts = read_folder(tmp_path)
+    assert {key: text.language for key, text in texts.items()} == {"statements": None, "statements.de": "de"}
+
+
+def test_two_versions_of_a_prompt_in_a_folder_are_an_error(tmp_path):
+    for version in (7, 8):
+        (tmp_path / f"statements.v{version}.md").write_text("## user\n{{ question }} {{ answer }}\n", "utf-8")
+    with pytest.raises(PromptError, match="'statements' in several versions"):
+        read_folder(tmp_path)
+
+
 def test_a_folder_without_prompts_is_an_error(tmp_path):
     with pytest.raises(PromptError, match="holds no prompt file"):
         read_folder(tmp_path)

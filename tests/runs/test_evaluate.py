@@ -387,6 +387,16 @@ def test_prompts_of_the_user_replace_those_of_the_same_name(tmp_path):
     assert list(run.audit()) == []
 
 
+def test_a_translation_of_the_user_is_asked_for_samples_of_its_language(tmp_path):
+    (tmp_path / "statements.v9.de.md").write_text("## user\nTeile {{ question }} {{ answer }}", "utf-8")
+    judge = scripted()
+    german = {**SAMPLE, "id": "q2", "language": "de"}
+    run = evaluate([SAMPLE, german], metrics="faithfulness", judge=judge, prompts=tmp_path)
+    asked = {each: next(run.record(each, "faithfulness").generate_steps).prompt for each in ("q1", "q2")}
+    assert asked == {"q1": "statements.v1", "q2": "statements.v9.de"}
+    assert list(run.audit()) == []
+
+
 def test_prompts_reach_the_parts_of_a_composite(tmp_path):
     (tmp_path / "reference_verdicts.v2.md").write_text(
         "## user\nMINE {{ question }} {{ reference }} {{ items }}", encoding="utf-8"
