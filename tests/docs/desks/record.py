@@ -1,0 +1,11 @@
+"""The run of `make demo`."""
+
+from ragmetrics_core import Run
+
+
+def given():
+    return {}
+
+
+def then(names, page):
+    assert Run.load("runs/demo").record("tc-34", "faithfulness").corrections[0].by == "Ada"

@@ -1,0 +1,31 @@
+"""What the example says is what happens."""
+
+import importlib.util
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integrations.llama_index.fakes import FunctionLLM
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(each) is None for each in ("xllamacpp", "wordllama")),
+    reason="needs the extras embedded and llama",
+)
+def test_the_example_prints_the_table_one_proof_and_live_scores(capsys, monkeypatch):
+    example = runpy.run_path(str(ROOT / "examples" / "llama_index_loop.py"), run_name="example")
+    # the small model takes minutes where it shares its processors; any model will do here
+    example["main"].__globals__["SmallModel"] = lambda: FunctionLLM(lambda prompt: prompt.partition("\n")[0])
+    monkeypatch.setattr(sys, "argv", ["llama_index_loop.py", "--questions", "2"])
+
+    example["main"]()
+
+    printed = capsys.readouterr().out
+    assert re.search(r"faithfulness +correctness +context recall +LlamaIndex's own", printed)
+    assert "computed again from its record: ok" in printed
+    assert "is the mean of 2" in printed
