@@ -144,12 +144,14 @@ class Sample(BaseModel):
         return hash((self.id, self.digest))
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Copy with changed fields, validated; an id derived from the content follows the content."""
+        """Copy with changed fields, validated; a derived id or reference follows what it is derived from."""
         if not update:
             return super().model_copy(deep=deep)
         values = {name: getattr(self, name) for name in type(self).model_fields}
         if self.has_derived_id:
             values["id"] = ""
+        if self.references and self.reference == self.references[0]:
+            values["reference"] = None
         return type(self)(**{**values, **update})
 
     def redacted(self, redact: Callable[[str], str]) -> Self:

@@ -168,10 +168,16 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
         return self._recorder.open_runs
 
     def alert(
-        self, metric: str, *, below: float, window: int = 50, call: Callable[[Alert], None] | None = None
+        self,
+        metric: str,
+        *,
+        below: float | None = None,
+        above: float | None = None,
+        window: int = 50,
+        call: Callable[[Alert], None] | None = None,
     ) -> None:
-        """Tell when the mean of a metric's last scores falls below a threshold; see `LiveScorer.alert`."""
-        self.live.alert(metric, below=below, window=window, call=call)
+        """Tell when the mean of a metric's last scores passes a threshold; see `LiveScorer.alert`."""
+        self.live.alert(metric, below=below, above=above, window=window, call=call)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything so far is scored; False when the seconds ran out."""

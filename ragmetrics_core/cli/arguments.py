@@ -11,8 +11,10 @@ import typer
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
+from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.models import as_embedder, as_judge, as_scorer
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.runs import Run
 
 __all__ = [
     "Cache",
@@ -24,6 +26,7 @@ __all__ = [
     "Limit",
     "MetricName",
     "MetricNames",
+    "OwnMetrics",
     "PriceTable",
     "PromptFolder",
     "Repeats",
@@ -32,7 +35,7 @@ __all__ = [
     "ScorerName",
     "VariantName",
     "choose",
-    "own_metric",
+    "open_run",
 ]
 
 DEFAULT = "embedded"
@@ -41,6 +44,10 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder
 SampleId = Annotated[str, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)]
 MetricName = Annotated[
     str, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
+]
+OwnMetrics = Annotated[
+    str | None,
+    typer.Option("--metrics", help="Metrics of your own that the run has: MODULE:NAME, separated by commas."),
 ]
 Data = Annotated[
     Path, typer.Argument(metavar="DATA", help="A .jsonl, .json or .csv file.", show_default=False)
@@ -118,7 +125,7 @@ def choose(
         ConfigError: there is none of a name.
     """
     chosen = _metrics(metrics, variant)
-    needs = frozenset().union(*(metric.needs for metric in chosen)) if chosen else frozenset({"judge"})
+    needs = frozenset().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
     names = judges or ([DEFAULT] if "judge" in needs else [])
     embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
     return Chosen(chosen, tuple(map(as_judge, names)), embedding, as_scorer(scorer) if scorer else None)
@@ -142,6 +149,17 @@ def _metric(name: str, variant: str | None) -> Metric[Any]:
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", name):
         return own_metric(name)
     return get(name) if "/" in name else get(name, variant=variant)
+
+
+def open_run(folder: Path, own: str | None = None) -> Run:
+    """The run of a folder, with the user's metrics that `own` names.
+
+    Raises:
+        ConfigError: there is no run, or no such metric.
+    """
+    return Run.load(
+        folder, metrics=[own_metric(name.strip()) for name in (own or "").split(",") if name.strip()]
+    )
 
 
 def own_metric(name: str) -> Metric[Any]:

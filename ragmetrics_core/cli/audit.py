@@ -1,26 +1,18 @@
 """`ragmetrics audit`: derive every score of a run again from its record."""
 
-from typing import Annotated
-
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import RunFolder, own_metric
+from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
 from ragmetrics_core.cli.screen import page, show
 from ragmetrics_core.report import terminal
-from ragmetrics_core.runs import Run
 
 __all__ = ["audit"]
 
 
 def audit(
     run: RunFolder,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            "--metrics", help="Metrics of your own that the run has: MODULE:NAME, separated by commas."
-        ),
-    ] = None,
+    metrics: OwnMetrics = None,
 ) -> None:
     """Derive every score again, without any model.
 
@@ -28,8 +20,7 @@ def audit(
     The exit code is 1 when anything differs or cannot be derived.
     """
     console = page()
-    own = [own_metric(name.strip()) for name in (metrics or "").split(",") if name.strip()]
-    read = Run.load(run, metrics=own)
+    read = open_run(run, metrics)
     failed = 0
     for key, differences in read.audit():
         failed += 1

@@ -5,10 +5,9 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import MetricName, RunFolder, SampleId
+from ragmetrics_core.cli.arguments import MetricName, OwnMetrics, RunFolder, SampleId, open_run
 from ragmetrics_core.cli.screen import page
 from ragmetrics_core.report import terminal
-from ragmetrics_core.runs import Run
 
 __all__ = ["correct"]
 
@@ -24,12 +23,13 @@ def correct(
         Literal["yes", "no"], typer.Argument(metavar="yes|no", help="Your decision.", show_default=False)
     ],
     by: Annotated[str | None, typer.Option(help="Who decides; kept in the record.")] = None,
+    metrics: OwnMetrics = None,
 ) -> None:
     """Overrule one verdict.
 
     The score is derived again without a call; the record keeps both decisions.
     """
-    opened = Run.load(run)
+    opened = open_run(run, metrics)
     before = opened.score(sample, metric)
     after = opened.correct(sample, metric, number, verdict == "yes", by=by)
     console = page()

@@ -9,10 +9,9 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import RunFolder
+from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
 from ragmetrics_core.cli.screen import page
 from ragmetrics_core.cli.screen import show as print_page
-from ragmetrics_core.drivers import self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
@@ -36,13 +35,14 @@ def show(
         int | None, typer.Option(min=20, help="Columns of the page. Without it: the terminal's.")
     ] = None,
     no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    metrics: OwnMetrics = None,
 ) -> None:
     """Show a run, a sample, or the proof of a score.
 
     Without a sample: the means, and all samples with their diagnosis, the worst first. With a sample: all its
     scores. With a metric too: every statement, verdict and quote behind the score.
     """
-    opened = Run.load(run)
+    opened = open_run(run, metrics)
     if metric is None and (prompts or replies):
         raise ConfigError(
             "--prompts and --replies show the steps of one score: name a sample and a metric too"
@@ -63,7 +63,7 @@ def show(
             console, [Text(), Text(f"ragmetrics show {run} {sample} METRIC   the proof of one score", "dim")]
         )
     else:
-        record = opened.record(sample, metric)
+        record = opened.self_contained(sample, metric) if prompts else opened.record(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         print_page(
             console,
@@ -100,7 +100,7 @@ def _json(run: Run, sample: str | None, metric: str | None) -> str:
         findings = [each._asdict() for each in run.diagnosis(sample)]
         content = run.sample(sample).model_dump(mode="json", exclude_none=True)
         return _text({"sample": content, "scores": scores, "diagnosis": findings})
-    return self_contained(run.record(sample, metric)).model_dump_json(by_alias=True, indent=2)
+    return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
 
 
 def _text(value: Any) -> str:

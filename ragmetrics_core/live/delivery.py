@@ -97,7 +97,15 @@ class Delivery:
             self._thread.shutdown()
         self._thread = None
 
-    def watch(self, metric: str, *, below: float, window: int, call: Callable[[Alert], None] | None) -> None:
+    def watch(
+        self,
+        metric: str,
+        *,
+        below: float | None,
+        above: float | None,
+        window: int,
+        call: Callable[[Alert], None] | None,
+    ) -> None:
         """See `LiveScorer.alert`."""
         names = self._measuring.names
         known = dict(zip((each.signature for each in self._measuring.metrics), names, strict=True))
@@ -105,7 +113,7 @@ class Delivery:
         name = known.get(name, name)
         if name not in names:
             raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names)}")
-        self._alarms.append(Alarm(name, below=below, window=window, call=call or _log_alert))
+        self._alarms.append(Alarm(name, below=below, above=above, window=window, call=call or _log_alert))
 
     def note_span(self, capture: Capture) -> None:
         """Keep the host's current span for a sink that links results to it."""
@@ -182,10 +190,11 @@ def described(error: BaseException) -> str:
 
 def _log_alert(alert: Alert) -> None:
     _LOGGER.warning(
-        "%s: the mean of the last %d scores is %.3f, below %g (lowest: sample %s)",
+        "%s: the mean of the last %d scores is %.3f, %s %g (worst: sample %s)",
         alert.metric,
         alert.window,
         alert.mean,
-        alert.below,
-        alert.lowest,
+        alert.side,
+        alert.threshold,
+        alert.worst,
     )

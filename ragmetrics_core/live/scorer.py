@@ -212,22 +212,29 @@ class LiveScorer:
     # What came of them
 
     def alert(
-        self, metric: str, *, below: float, window: int = 50, call: Callable[[Alert], None] | None = None
+        self,
+        metric: str,
+        *,
+        below: float | None = None,
+        above: float | None = None,
+        window: int = 50,
+        call: Callable[[Alert], None] | None = None,
     ) -> None:
-        """Tell when the mean of a metric's last scores falls below a threshold.
+        """Tell when the mean of a metric's last scores passes a threshold.
 
-        It is told once, and again only after the mean was up again; not before there are `window` scores.
+        It is told once, and again only after the mean was back again; not before there are `window` scores.
 
         Args:
             metric: its name, an alias, or its signature.
-            below: the threshold.
+            below: the threshold that the mean must not fall below; or
+            above: the one that it must not exceed, for metrics where lower is better.
             window: how many scores.
             call: told, in a thread of the scorer's; by default a warning is logged.
 
         Raises:
-            ConfigError: this metric is not measured.
+            ConfigError: this metric is not measured, or not exactly one threshold is given.
         """
-        self._delivery.watch(metric, below=below, window=window, call=call)
+        self._delivery.watch(metric, below=below, above=above, window=window, call=call)
 
     @property
     def results(self) -> list[LiveResult]:

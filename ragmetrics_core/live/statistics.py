@@ -3,7 +3,7 @@
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import LiveResult, by_name
@@ -81,47 +81,61 @@ class LiveMean(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """The mean of a metric's last scores has fallen below a threshold.
+    """The mean of a metric's last scores has passed a threshold.
 
     Attributes:
         metric: by the name under which it is watched.
         mean: of the last `window` scores.
-        below: the threshold.
+        threshold: what it passed.
+        side: where the mean is now.
         window: how many scores.
-        lowest: id of the sample that has the lowest of them.
+        worst: id of the sample that is furthest on that side.
     """
 
     metric: str
     mean: float
-    below: float
+    threshold: float
+    side: Literal["below", "above"]
     window: int
-    lowest: str
+    worst: str
 
 
 class Alarm:
-    """Watches a metric's last scores; goes off once, and again only after the mean was up again.
+    """Watches a metric's last scores; goes off once, and again only after the mean was back again.
 
     Args:
         metric: by its name, or by its signature where several have the name.
-        below: the threshold.
+        below: the threshold that the mean must not fall below; or
+        above: the one that it must not exceed.
         window: how many scores; with fewer there is no alarm.
         call: told when it goes off.
 
     Raises:
-        ConfigError: the window is less than 1.
+        ConfigError: the window is less than 1, or not exactly one threshold is given.
     """
 
-    def __init__(self, metric: str, *, below: float, window: int, call: Callable[[Alert], None]) -> None:
+    def __init__(
+        self,
+        metric: str,
+        *,
+        below: float | None,
+        above: float | None,
+        window: int,
+        call: Callable[[Alert], None],
+    ) -> None:
         if window < 1:
             raise ConfigError(f"window must be at least 1, not {window}")
+        if (below is None) == (above is None):
+            raise ConfigError("an alert takes one threshold: below=..., or above=... where lower is better")
         self._metric = metric
-        self._below = below
+        self._side: Literal["below", "above"] = "above" if below is None else "below"
+        self._threshold = above if below is None else below
         self._call = call
         self._last: deque[tuple[float, str]] = deque(maxlen=window)
         self._is_off = False
 
     def hear(self, result: LiveResult) -> None:
-        """Take a result; tell when the mean is below now and was not before."""
+        """Take a result; tell when the mean is beyond the threshold now and was not before."""
         record = by_name(result.records).get(self._metric)
         if record is None or record.value is None:
             return
@@ -130,10 +144,12 @@ class Alarm:
         if len(self._last) < window:
             return
         mean = sum(value for value, _ in self._last) / window
-        is_new = mean < self._below and not self._is_off
-        self._is_off = mean < self._below
-        if is_new:
-            self._call(Alert(self._metric, mean, self._below, window, min(self._last)[1]))
+        assert self._threshold is not None, "one of the two is given"
+        is_below = self._side == "below"
+        was_off, self._is_off = self._is_off, mean < self._threshold if is_below else mean > self._threshold
+        if self._is_off and not was_off:
+            _, worst = min(self._last) if is_below else max(self._last)
+            self._call(Alert(self._metric, mean, self._threshold, self._side, window, worst))
 
 
 class Means:

@@ -48,7 +48,7 @@ from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSim
 from ragmetrics_core.metrics.token_f1 import TokenF1
 from ragmetrics_core.protocol import Part
 
-__all__ = ["ALIASES", "METRICS", "RECOMMENDED", "get", "metric_class", "of_part", "resolve"]
+__all__ = ["ALIASES", "METRICS", "RECOMMENDED", "get", "metric_class", "models_needed", "of_part", "resolve"]
 
 _NAMED = re.compile(
     r"(?P<name>[^/@()]*)(?:@(?P<k>\d+))?(?:/(?P<variant>[^/@()]+))?(?:\((?P<settings>.*)\))?", re.DOTALL
@@ -224,3 +224,9 @@ def of_part(part: Part) -> Metric[Any]:
     """
     metric = get(part.metric, variant=part.variant, **part.settings)
     return metric.with_prompts(part.prompts) if part.prompts else metric
+
+
+def models_needed(metric: Metric[Any]) -> frozenset[str]:
+    """The models that a metric with these settings uses: those of its parts, or its own."""
+    parts = list(metric.parts_used)
+    return frozenset().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs

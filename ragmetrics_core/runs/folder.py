@@ -53,6 +53,14 @@ class MetricEntry(BaseModel):
         """The good end of the range."""
         return self.high if self.higher_is_better else self.low
 
+    def goodness(self, value: float | None, bounds: tuple[float, float] | None = None) -> float | None:
+        """Where a value, or the worse one of bounds, stands between the bad end (0) and the good one (1)."""
+        if value is None:
+            if bounds is None:
+                return None
+            value = bounds[0] if self.higher_is_better else bounds[1]
+        return (value - self.worst) / (self.best - self.worst)
+
 
 class Manifest(BaseModel):
     """What a run is made of."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
-from ragmetrics_core.metrics.catalogue import of_part
+from ragmetrics_core.metrics.catalogue import models_needed, of_part
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
@@ -118,7 +118,7 @@ def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
 def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metric[Any], ...]:
     if isinstance(first, Sample) and first.reference is None:
         notes.append(
-            "the samples have no reference, so only faithfulness is measured, without factual_correctness"
+            "the first sample has no reference, so only faithfulness is measured, without factual_correctness"
         )
         return resolve(RECOMMENDED[0])
     return resolve("recommended")
@@ -144,20 +144,14 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
                 raise ConfigError(
                     f"{metric.name} needs the package {module}: pip install 'ragmetrics[{extra}]'"
                 )
-        for name in sorted(_needs(metric)):
+        for name in sorted(models_needed(metric)):
             if getattr(models, name) is None:
                 raise ConfigError(
                     f"{metric.name} needs {'an' if name == 'embedder' else 'a'} {name}: pass {name}=..."
                 )
         for judge in models.judges:
-            if isinstance(judge, PromptChecker) and "judge" in _needs(metric):
+            if isinstance(judge, PromptChecker) and "judge" in models_needed(metric):
                 judge.check_prompts(prompt_names(metric))
-
-
-def _needs(metric: Metric[Any]) -> frozenset[str]:
-    """The models that a metric with these settings uses: those of its parts, or its own."""
-    parts = list(metric.parts_used)
-    return frozenset().union(*(_needs(of_part(each)) for each in parts)) if parts else metric.needs
 
 
 def _manifest(

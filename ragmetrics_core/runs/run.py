@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, audit, correct, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.metrics import ALIASES, Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.diagnosis import Findings, diagnose
@@ -181,8 +182,8 @@ class Run:
             summarise(
                 entry.signature,
                 outcomes[entry.signature],
-                low=entry.low,
-                high=entry.high,
+                worst=entry.worst,
+                best=entry.best,
                 separate=abstention == "separate",
             )
             for entry in self.metrics
@@ -210,7 +211,8 @@ class Run:
                     if (key := Key(sample_id, entry.signature)) in self._folder.keys
                 ]
                 for sample_id in self.sample_ids
-            }
+            },
+            metrics=self._metrics,
         )
 
     def diagnosis(self, sample_id: str) -> Findings:
@@ -306,8 +308,7 @@ class Run:
         return sum(entry.name == name for entry in self.metrics) == 1
 
     def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
-        name = metric if isinstance(metric, str) else metric.signature
-        name = ALIASES.get(name, name)
+        name = _as_measured(metric) if isinstance(metric, str) else metric.signature
         found = [
             entry
             for entry in self.metrics
@@ -320,6 +321,16 @@ class Run:
             names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
             raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
         return found[0]
+
+
+def _as_measured(name: str) -> str:
+    """A metric's name as a run has it: "ndcg@10" and "ndcg(k=10)" by their signature, which is the same."""
+    name = ALIASES.get(name, name)
+    if name.isidentifier():
+        return name
+    with suppress(ConfigError):  # a metric of the user's own, which the catalogue does not know
+        return get(name).signature
+    return name
 
 
 def _html() -> Any:

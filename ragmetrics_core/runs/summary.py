@@ -53,7 +53,8 @@ class Mean:
         total: how many samples there are.
         statuses: how many samples ended with each status.
         worst, best: the mean as it would be if every score that failed or is incomplete had come out as
-            low, or as high, as possible; undefined and skipped samples do not enter.
+            bad, or as good, as possible: where lower is better, the worst mean is the higher one. Undefined
+            and skipped samples do not enter.
         abstained: in how many samples the answer declined to answer.
         separated: how many of these were taken out of the mean.
     """
@@ -78,21 +79,21 @@ class Mean:
 
 
 def summarise(
-    metric: str, outcomes: Iterable[Outcome], *, low: float, high: float, separate: bool = False
+    metric: str, outcomes: Iterable[Outcome], *, worst: float, best: float, separate: bool = False
 ) -> Mean:
     """The mean of a metric.
 
     Args:
         metric: its signature.
         outcomes: one for each sample.
-        low: the lowest value of the metric, which stands in for scores that failed.
-        high: the highest one, likewise.
+        worst: the bad end of the metric's range, which stands in for scores that failed.
+        best: the good end, likewise.
         separate: take samples whose answer declines out of the mean.
     """
     statuses: Counter[Status] = Counter()
     values: list[float] = []
-    worst: list[float] = []
-    best: list[float] = []
+    if_bad: list[float] = []
+    if_good: list[float] = []
     abstained = separated = 0
     for outcome in outcomes:
         statuses[outcome.status] += 1
@@ -104,9 +105,10 @@ def summarise(
             continue
         if outcome.value is not None:
             values.append(outcome.value)
-        floor, ceiling = outcome.bounds or (low, high)
-        worst.append(floor if outcome.value is None else outcome.value)
-        best.append(ceiling if outcome.value is None else outcome.value)
+        low, high = outcome.bounds or (min(worst, best), max(worst, best))
+        bad, good = (low, high) if worst < best else (high, low)
+        if_bad.append(bad if outcome.value is None else outcome.value)
+        if_good.append(good if outcome.value is None else outcome.value)
     mean = _mean(values)
     sd = None
     if mean is not None and len(values) > 1:
@@ -118,8 +120,8 @@ def summarise(
         n=len(values),
         total=sum(statuses.values()),
         statuses=dict(statuses),
-        worst=_mean(worst),
-        best=_mean(best),
+        worst=_mean(if_bad),
+        best=_mean(if_good),
         abstained=abstained,
         separated=separated,
     )

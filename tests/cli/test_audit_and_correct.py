@@ -98,3 +98,41 @@ def test_the_difference_of_a_run_with_itself_is_none(command, folder):
 
     assert outcome.code == 0
     assert "The same texts with the same verdicts." in outcome.out
+
+
+def test_a_metric_of_ones_own_can_be_shown_corrected_and_audited(command, tmp_path, monkeypatch):
+    (tmp_path / "own_metric_here.py").write_text(
+        """
+from ragmetrics_core.metrics import Faithfulness
+
+
+class Own(Faithfulness):
+    \"\"\"One's own.\"\"\"
+
+    name = "own"
+""",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    sample = {"id": "q1", "question": "Where?", "contexts": ["It is in Paris."], "answer": "It is in Paris."}
+    (tmp_path / "data.jsonl").write_text(json.dumps(sample), encoding="utf-8")
+    mine = ("--metrics", "own_metric_here:Own")
+    assert command("evaluate", "data.jsonl", *mine, "--judge", "embedded", "--out", "run").code == 0
+
+    for words in (
+        ("show", "run", "q1", "own", "--json"),
+        ("show", "run", "q1", "own", "--prompts"),
+        ("correct", "run", "q1", "own", "1", "no"),
+        ("audit", "run"),
+    ):
+        outcome = command(*words, *mine)
+        assert (outcome.code, outcome.err) == (0, "")
+
+
+def test_no_embedder_is_made_that_no_metric_needs(command, tmp_path):
+    sample = {"id": "q1", "question": "Where?", "reference": "It is in Paris.", "answer": "It is in Paris."}
+    (tmp_path / "data.jsonl").write_text(json.dumps(sample), encoding="utf-8")
+    run = tmp_path / "run"
+    words = ("evaluate", tmp_path / "data.jsonl", "--judge", "embedded", "--out", run)
+    assert command(*words, "--metrics", "answer_correctness(weights=1:0)").code == 0
+    assert Run.load(run).manifest.embedder is None

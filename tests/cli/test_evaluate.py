@@ -172,7 +172,7 @@ def test_of_many_rejected_rows_five_are_listed_and_the_rest_counted():
 def test_notes_of_the_run_are_shown():
     run = evaluate([{"question": "q?"}], judge=ScriptedJudge({}))
 
-    assert "the samples have no reference, so only faithfulness is measured" in printed(
+    assert "the first sample has no reference, so only faithfulness is measured" in printed(
         *terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     )
 

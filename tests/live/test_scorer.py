@@ -397,10 +397,28 @@ def test_an_alarm_goes_off_once_and_again_after_it_was_well(live: MakeScorer):
         scorer.submit(capture)
     scorer.flush()
 
-    assert [(each.metric, each.mean, each.below, each.window) for each in heard] == [
-        ("faithfulness", 0.5, 0.6, 2)
-    ] * 2
-    assert heard[0].lowest == scorer.results[2].sample.id
+    assert [each[:5] for each in heard] == [("faithfulness", 0.5, 0.6, "below", 2)] * 2
+    assert heard[0].worst == scorer.results[2].sample.id
+
+
+def test_an_alarm_can_watch_for_scores_that_are_too_high(live: MakeScorer):
+    heard: list[Alert] = []
+    scorer = live(judge=by_context())
+    scorer.alert("faithfulness", above=0.6, window=2, call=heard.append)
+
+    # means of the last two: 0, 0.5, 1 (alarm)
+    for capture in (unfaithful(), unfaithful(), faithful(), faithful()):
+        scorer.submit(capture)
+    scorer.flush()
+
+    assert [each[:5] for each in heard] == [("faithfulness", 1.0, 0.6, "above", 2)]
+    assert heard[0].worst in {each.sample.id for each in scorer.results[2:]}
+
+
+@pytest.mark.parametrize("thresholds", [{}, {"below": 0.2, "above": 0.8}])
+def test_an_alarm_takes_one_threshold(live: MakeScorer, thresholds: dict[str, float]):
+    with pytest.raises(ConfigError, match="an alert takes one threshold"):
+        live(judge=by_context()).alert("faithfulness", **thresholds)
 
 
 def test_there_is_no_alarm_before_the_window_is_full(live: MakeScorer):

@@ -108,7 +108,7 @@ def test_without_references_the_default_is_faithfulness_and_the_run_says_so():
     run = evaluate([SAMPLE], judge=scripted())
     assert [entry.name for entry in run.metrics] == ["faithfulness"]
     assert run.notes == (
-        "the samples have no reference, so only faithfulness is measured, without factual_correctness",
+        "the first sample has no reference, so only faithfulness is measured, without factual_correctness",
     )
 
 

@@ -17,7 +17,7 @@ DECLINED = Outcome("ok", 0.0, None, True)
 
 
 def mean(*outcomes: Outcome, **options: Any):
-    return summarise("m", outcomes, low=0.0, high=1.0, **options)
+    return summarise("m", outcomes, **{"worst": 0.0, "best": 1.0, **options})
 
 
 def test_a_mean_is_of_the_scores_that_are_ok_and_says_how_many():
@@ -109,3 +109,19 @@ def test_a_declined_answer_is_abstained_with_its_reason():
     assert diagnosis("yes", "yes", declined="it says that it cannot tell") == {
         "abstained": ("it says that it cannot tell",)
     }
+
+
+def test_where_lower_is_better_the_worst_case_is_the_higher_mean():
+    # 0.2 is known, a failed one is between 0 and 1, an incomplete one between 0.1 and 0.4:
+    # at worst (0.2 + 1 + 0.4) / 3, at best (0.2 + 0 + 0.1) / 3
+    known, incomplete = Outcome("ok", 0.2, None, False), Outcome("incomplete", None, (0.1, 0.4), False)
+    found = mean(known, FAILED, incomplete, worst=1.0, best=0.0)
+    assert found.worst == pytest.approx(1.6 / 3)
+    assert found.best == pytest.approx(0.1)
+
+
+def test_a_name_with_settings_opens_the_score_that_it_measured():
+    sample = {"question": "Where?", "context_ids": ["a"], "reference_context_ids": ["a"]}
+    run = evaluate([sample], metrics=["ndcg@10"])
+    names = ("ndcg@10", "ndcg(k=10)", "ndcg", "ndcg/strict.1(k=10)")
+    assert {run.mean(name).metric for name in names} == {run.metrics[0].signature}

@@ -205,3 +205,14 @@ def test_a_missing_field_is_a_mistake_in_the_data_and_survives_another_process()
     assert isinstance(error, SampleError)
     assert isinstance(error, ConfigError)
     assert (error.field, str(error)) == ("reference", "the sample has no reference")
+
+
+def test_a_changed_copy_has_the_reference_of_its_new_references():
+    sample = Sample(question="Where?", references=("a", "b"))
+    assert sample.model_copy(update={"references": ("c",)}).reference == "c"
+    assert sample.model_copy(update={"answer": "x"}).reference == "a"
+
+
+def test_a_changed_copy_keeps_a_reference_that_was_given():
+    sample = Sample(question="Where?", reference="r", references=("a",))
+    assert sample.model_copy(update={"references": ("c",)}).reference == "r"

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.text import cut, one_line
-from ragmetrics_core.runs import Key, MetricEntry, Outcome, Run, diagnose
+from ragmetrics_core.runs import Key, Outcome, Run, diagnose
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Outcomes", "Row", "outcomes_of", "table", "table_rows"]
@@ -91,9 +91,9 @@ def _row(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, sam
         for column in columns
     )
     places = [
-        (least - column.entry.worst) / (column.entry.best - column.entry.worst)
+        place
         for column, cell in zip(columns, cells, strict=True)
-        if (least := _worst_known(cell[-1], column.entry)) is not None
+        if (last := cell[-1]) and (place := column.entry.goodness(last.value, last.bounds)) is not None
     ]
     moves = [
         last.value - first.value if column.entry.higher_is_better else first.value - last.value
@@ -132,13 +132,6 @@ def _sample_of(runs: Sequence[Run], sample_id: str) -> Sample:
 def _labels(sample: Sample) -> dict[str, str]:
     pairs = list(sample.labels.items())[:SHOWN_LABELS]
     return {one_line(name, SHOWN_LABEL): one_line(value, SHOWN_LABEL) for name, value in pairs}
-
-
-def _worst_known(outcome: Outcome | None, entry: MetricEntry) -> float | None:
-    """The value, or the bad one of its bounds."""
-    if outcome is None or outcome.value is not None or outcome.bounds is None:
-        return outcome and outcome.value
-    return outcome.bounds[0] if entry.higher_is_better else outcome.bounds[1]
 
 
 def _value(outcome: Outcome | None) -> float | None:

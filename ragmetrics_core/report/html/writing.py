@@ -104,7 +104,7 @@ def _write_part(
 def _worst_first(rows: Sequence[Row], beside: Sequence[Column]) -> Iterator[int]:
     """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
     ranked = [
-        sorted(range(len(rows)), key=lambda number: _badness(rows[number], position, column))
+        sorted(range(len(rows)), key=lambda number: _rank(rows[number], position, column))
         for position, column in enumerate(beside)
     ]
     seen: set[int] = set()
@@ -115,20 +115,17 @@ def _worst_first(rows: Sequence[Row], beside: Sequence[Column]) -> Iterator[int]
                 yield number
 
 
-def _badness(row: Row, position: int, column: Column) -> tuple[bool, float]:
-    """Sorts the worst first: by its value; of two runs, by how much worse the second one is."""
-    sign = 1.0 if column.entry.higher_is_better else -1.0
-    values = [None if outcome is None else outcome.value for outcome in row.cells[position]]
-    if values[-1] is None:
-        last = row.cells[position][-1]
-        return (
-            (True, 0.0)
-            if last is None or last.bounds is None
-            else (False, min(sign * end for end in last.bounds))
-        )
-    if len(values) == 2 and values[0] is not None:
-        return False, sign * (values[-1] - values[0])
-    return False, sign * values[-1]
+def _rank(row: Row, position: int, column: Column) -> tuple[bool, float]:
+    """Sorts the worst first: by how good it is; of two runs, by how much better the second one is."""
+    first, last = row.cells[position][0], row.cells[position][-1]
+    place = column.entry.goodness(last.value, last.bounds) if last else None
+    if place is None:
+        return True, 0.0
+    if first is last or last is None or last.value is None or first is None or first.value is None:
+        return False, place
+    before = column.entry.goodness(first.value)
+    assert before is not None, "there is a value"
+    return False, place - before
 
 
 def _packed(

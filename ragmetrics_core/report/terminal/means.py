@@ -117,7 +117,7 @@ def _others(mean: Mean) -> Text:
 def _reach(mean: Mean) -> Text:
     if mean.worst is None or mean.best is None:
         return Text("")
-    is_open = mean.best - mean.worst > 5e-4
+    is_open = abs(mean.best - mean.worst) > 5e-4
     return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if is_open else LABEL)
 
 

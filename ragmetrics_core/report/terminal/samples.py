@@ -118,9 +118,8 @@ def _row(run: Run, sample_id: str) -> SampleRow:
             cells.append(Text())
             continue
         cells.append(outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best))
-        value = score.value if score.value is not None else score.bounds[0] if score.bounds else None
-        if value is not None:
-            places.append((value - entry.worst) / (entry.best - entry.worst))
+        if (goodness := entry.goodness(score.value, score.bounds)) is not None:
+            places.append(goodness)
     return SampleRow(
         place=sum(places) / len(places) if places else None,
         sample_id=sample_id,

@@ -70,7 +70,7 @@ function means() {
             "num",
             side.worst === null
               ? ""
-              : side.best - side.worst > 5e-4
+              : Math.abs(side.best - side.worst) > 5e-4
                 ? h.span("open", range([side.worst, side.best]))
                 : h.span("muted", "all known"),
           ),
