@@ -261,5 +261,16 @@ def valued(value: float, *, counts: Mapping[str, float], spelled: str) -> Measur
 
 
 def _short(value: float) -> str:
-    """Three decimals at most, without trailing zeros."""
-    return f"{value:.3f}".rstrip("0").rstrip(".") if value != int(value) else str(int(value))
+    """Three decimals, without trailing zeros; more where three would say a whole number that it is not.
+
+    >>> _short(2 / 3), _short(1.0), _short(0.9999), _short(-0.0001)
+    ('0.667', '1', '0.9999', '-0.0001')
+    """
+    if value == int(value):
+        return str(int(value))
+    text = f"{value:.3f}"
+    return (
+        (f"{value:.3g}" if float(text) == 0 else f"{value:.7g}")
+        if float(text).is_integer()
+        else text.rstrip("0")
+    )

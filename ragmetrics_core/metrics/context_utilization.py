@@ -59,6 +59,7 @@ class ContextUtilization(Metric[Complete]):
             each_chunk(self.verify, statements, sample.contexts, about="reference statement"),
         )
         retrieved = in_any(chunks, len(statements))
+        covered = _where_it_counts(covered, retrieved)
         used = sum(one is True and other is True for one, other in _pairs(covered, retrieved))
         counts = {"used": used, "retrieved": retrieved.supported, "statements": len(statements)}
         return score(
@@ -70,6 +71,13 @@ class ContextUtilization(Metric[Complete]):
             otherwise="nothing_retrieved",
             bounds=_bounds,
         )
+
+
+def _where_it_counts(covered: Judged, retrieved: Judged) -> Judged:
+    """What no chunk entails does not enter the share: whether the answer has it need not be known."""
+    return Judged(
+        tuple([one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)])
+    )
 
 
 def _pairs(covered: Judged, retrieved: Judged) -> list[tuple[bool | None, bool | None]]:
@@ -94,6 +102,5 @@ def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) ->
             for one, other in zip(covered, retrieved, strict=True)
         ],
     )
-    # a side that is undefined leaves the other side's value, or all of the range, open
-    known = [each for each in (low, high) if each is not None]
-    return Bounds(min(known), max(known)) if len(known) == 2 else Bounds(0.0, 1.0)
+    # where it may be that no statement is retrieved, all of the range is open
+    return Bounds(0.0, 1.0) if low is None or high is None else Bounds(low, high)
