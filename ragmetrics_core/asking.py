@@ -305,10 +305,12 @@ def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[
 
 def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hints:
     texts: list[str] = []
+    items: list[str] = []
     for value in variables.values():
         if isinstance(value, str):
             texts.append(value)
         elif not isinstance(value, int):
             values = cast("Sequence[Any]", value)
-            texts += [each.text if isinstance(each, Item) else str(each) for each in values]
-    return Hints(numbers, tuple(texts))
+            items += [each.text for each in values if isinstance(each, Item)]
+            texts += [str(each) for each in values if not isinstance(each, Item)]
+    return Hints(numbers, (*texts, *items), tuple(items))

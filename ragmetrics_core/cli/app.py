@@ -18,6 +18,7 @@ from ragmetrics_core.cli.evaluate import evaluate
 from ragmetrics_core.cli.merge import merge
 from ragmetrics_core.cli.metrics import metrics
 from ragmetrics_core.cli.plan import plan
+from ragmetrics_core.cli.probe import probe
 from ragmetrics_core.cli.report import report
 from ragmetrics_core.cli.runs import runs
 from ragmetrics_core.cli.screen import write_anything
@@ -92,7 +93,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics):
+for command in (evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics, probe):
     app.command(no_args_is_help=False)(command)
 app.add_typer(batch, name="batch")
 app.add_typer(cache, name="cache")

@@ -6,6 +6,7 @@ where replies, vectors and ratings come from is left to its subclasses.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,7 +16,7 @@ from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
 from ragmetrics_core.parsers import Answer, Hints, Reading, split_sentences
-from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
+from ragmetrics_core.prompts import Item, Prompt, digest_of, numbered_sentences
 from ragmetrics_core.protocol import (
     Compare,
     Completion,
@@ -184,7 +185,7 @@ class Interpreter(ABC):
         return Generate(
             prompt=prompt,
             variables=request.variables,
-            hints=request.hints,
+            hints=replace(request.hints, shown=self._shown_contexts(request.variables)),
             draw=request.draw + self._first_draw,
             draws=request.draws,
             again=request.again,
@@ -314,6 +315,18 @@ class Interpreter(ABC):
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments, self.sample.language)
+
+    def _shown_contexts(self, variables: Mapping[str, object]) -> tuple[str, ...]:
+        """The variables that are context chunks, as the prompt shows them: replies are read with them."""
+        return tuple(
+            [
+                self._numbered(value)
+                for value in variables.values()
+                if isinstance(value, Sequence)
+                and not isinstance(value, str)
+                and not (value and isinstance(value[0], Item))
+            ]
+        )
 
     def _numbered(self, chunks: Sequence[str]) -> str:
         return self._segments.numbered(chunks, self._used_segments, self.sample.language)

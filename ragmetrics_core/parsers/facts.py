@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
+from ragmetrics_core.parsers.copies import is_copied
 from ragmetrics_core.parsers.json_text import Fit, fold, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
@@ -67,7 +68,9 @@ class FactLists(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls)) is not None:
             return reading
-        found = _sections(own_lines(_BETWEEN_LISTS.sub("\n", reply), hints))
+        # an entry may well be a line of the answer, but a heading may not
+        own = [line for line in own_lines(reply, hints) if not (_is_heading(line) and is_copied(line, hints))]
+        found = _sections(_BETWEEN_LISTS.sub("\n", "\n".join(own)).split("\n"))
         if found is None:
             return Reading(None, "unread")
         lists, dropped = found
@@ -162,6 +165,10 @@ def _sections(lines: Sequence[str]) -> _Sections | None:
     for group, section in parts.items():
         lists[group] = _entries(section, dropped)
     return _Sections(lists, dropped)
+
+
+def _is_heading(line: str) -> bool:
+    return _HEADING.match(line[:2000]) is not None
 
 
 def _entries(section: Sequence[str], dropped: list[str]) -> list[str]:

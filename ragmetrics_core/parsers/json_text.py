@@ -29,6 +29,7 @@ _LIKELY_OPENING = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{
 _LANGUAGE = lazy(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
 _BEFORE_ARRAY = lazy(r"(?:^|[:：=`])[\s*_`]*$")
 _AFTER_ARRAY = lazy(r"[\s.;,`*_]*$")
+_CITATION = lazy(r"\[\s*\d{1,9}\s*\]")
 _BREAKS = lazy(r"[\s_\-]+")
 MISSING: Final = object()
 
@@ -212,7 +213,12 @@ def _balanced(text: str) -> Iterator[_Span]:
 
 
 def _stands_alone(text: str, span: _Span) -> bool:
-    """Whether an array stands on lines of its own or after a colon, not in the middle of a sentence."""
+    """Whether an array stands on lines of its own or after a colon, not in the middle of a sentence.
+
+    A number alone in brackets names a sentence of the contexts: "the contexts say otherwise: [1]".
+    """
+    if _CITATION.fullmatch(text, span.start, span.end):
+        return False
     before = text[max(span.start - 200, 0) : span.start].rpartition("\n")[2]
     after = text[span.end : span.end + 40].partition("\n")[0]
     return _BEFORE_ARRAY.search(before) is not None and _AFTER_ARRAY.match(after) is not None

@@ -4,10 +4,11 @@ import math
 import re
 from typing import Self
 
+from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, own_lines, squeeze, unmarked
+from ragmetrics_core.parsers.reply_text import clean, squeeze, unmarked
 
 __all__ = ["Rating"]
 
@@ -73,7 +74,7 @@ class Rating(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
             return reading
-        body = "\n".join(own_lines(reply, hints))
+        body = "\n".join(judged_lines(reply, hints))
         if whole := _WHOLE.fullmatch(reply[:200]) if len(reply) <= 200 else None:
             return cls._reading(whole["figure"], "number", None)
         reason = _REASON.search(body)

@@ -1,7 +1,6 @@
 """What a parser gives back: the value, the rule that read it, and what was left out."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -33,22 +32,19 @@ class Hints:
     Attributes:
         numbers: the numbers of the items that were asked about, in order; empty when none were.
         sample: the texts of the sample that the prompt showed; text rules ignore their lines.
+        items: the texts of the items, in the order of their numbers.
+        shown: the context chunks as the prompt showed them, with numbered sentences; the driver fills it in.
     """
 
     numbers: tuple[int, ...] = ()
     sample: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+    shown: tuple[str, ...] = ()
 
     @classmethod
-    def counting(cls, count: int, sample: tuple[str, ...] = ()) -> Self:
+    def counting(cls, count: int, sample: tuple[str, ...] = (), items: tuple[str, ...] = ()) -> Self:
         """Hints for items that were numbered from 1."""
-        return cls(tuple(range(1, count + 1)), sample)
-
-    @cached_property
-    def sample_lines(self) -> frozenset[str]:
-        """The stripped, casefolded lines of the sample's texts."""
-        return frozenset(
-            line.strip().casefold() for text in self.sample for line in text.splitlines() if line.strip()
-        )
+        return cls(tuple(range(1, count + 1)), (*sample, *items), items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
+from ragmetrics_core.parsers.copies import is_copied, shown_number
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
@@ -84,11 +85,13 @@ class RelevantSentences(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
             return reading
-        if says_insufficient(reply):
+        lines = _naming(reply, hints)
+        # a reply of one line is what was asked for, even when the sample has the same line
+        said = "\n".join(lines) if "\n" in reply else reply
+        if says_insufficient(said):
             return Reading(cls(numbers=(), insufficient=True), "insufficient")
-        if _NONE.fullmatch(reply):
+        if _NONE.fullmatch(said):
             return Reading(cls(numbers=(), insufficient=True), "none")
-        lines = own_lines(reply, hints)
         if is_refusal(reply):
             return Reading(None, "unread")
         if (found := _only_numbers("\n".join(lines)) or _first_line(lines)) is not None:
@@ -155,7 +158,7 @@ class ExtractedSentences(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls)) is not None:
             return reading
-        if says_insufficient(reply):
+        if says_insufficient(reply) and not ("\n" in reply and is_copied(reply.partition("\n")[0], hints)):
             exactly = reply.casefold() == "insufficient information."
             return Reading(cls(sentences=(), insufficient=True, insufficient_exactly=exactly), "insufficient")
         if _NONE.fullmatch(reply):
@@ -209,6 +212,16 @@ def says_insufficient(text: str) -> bool:
     """
     found = _INSUFFICIENT.match(text) or _INSUFFICIENT_ELSEWHERE.match(text)
     return found is not None and _AFTER_PHRASE.match(text, found.end()) is not None
+
+
+def _naming(reply: str, hints: Hints) -> list[str]:
+    """The judge's own lines; of a sentence that it copied as it was shown, the number, which names it."""
+    numbered = [(line, shown_number(line, hints)) for line in own_lines(reply, hints)]
+    return [
+        line if number is None else f"[{number}]"
+        for line, number in numbered
+        if number is not None or not is_copied(line, hints)
+    ]
 
 
 class _Numbers(NamedTuple):

@@ -2,7 +2,9 @@
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
@@ -16,9 +18,11 @@ __all__ = [
     "few",
     "has_content",
     "is_refusal",
+    "line_key",
     "listed_lines",
     "numbered",
     "own_lines",
+    "sample_lines",
     "squeeze",
     "unmarked",
 ]
@@ -44,6 +48,8 @@ _NUMBER = lazy(
 )
 _BULLET = lazy(r"[\s>]*(?:\(?[a-z]\)\s+|[-*+•‣▪◦●○·∙–—]\s+|[•‣▪◦●]\s*)(?:\[[ xX]\]\s+)?")
 _CONTENT = lazy(r"[^\W_]")
+# Format characters, marks that only change the character before them, and halves of characters.
+_INVISIBLE = frozenset({"Cf", "Mn", "Cs"})
 _MOST_NOTES = 100
 _EDGE_MARKUP = lazy(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
@@ -167,9 +173,32 @@ def is_refusal(text: str) -> bool:
 
 def own_lines(text: str, hints: Hints) -> list[str]:
     """The lines of the reply that are no lines of the sample: a judge that copies them says nothing by it."""
-    shown = hints.sample_lines
+    copied = sample_lines(hints.sample) if hints.sample else frozenset()
     lines = html.unescape(text).split("\n") if "&" in text else text.split("\n")
-    return [line for line in lines if not shown or line.strip().casefold() not in shown]
+    return [line for line in lines if not copied or line_key(line) not in copied]
+
+
+@lru_cache(maxsize=64)
+def sample_lines(texts: tuple[str, ...]) -> frozenset[str]:
+    """The keys of the texts' lines, in every way in which a reader of replies may come to cut them."""
+    forms = [form for text in texts for form in (text, clean(text), html.unescape(clean(text)))]
+    lines = {line for form in dict.fromkeys(forms) for line in (*form.split("\n"), *form.splitlines())}
+    cut = [clean(line) for line in lines if "<" in line or "[/" in line]
+    return frozenset({line_key(line) for line in (*lines, *cut)} - {""})
+
+
+def line_key(line: str) -> str:
+    """The line as copies are recognised by: no case, spaces, entities and characters that cannot be seen.
+
+    The mark that prompts put in place of the "<" of a fence counts as one, so that a copy of what was shown
+    is a copy of the sample.
+    """
+    if "&" in line:
+        line = html.unescape(line)
+    if not line.isascii():
+        line = unicodedata.normalize("NFKC", line).replace("‹", "<")
+        line = "".join(char for char in line if unicodedata.category(char) not in _INVISIBLE)
+    return " ".join(line.split()).casefold()
 
 
 def starts_number(line: str) -> re.Match[str] | None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
     has_content,
     marker_number,
-    own_lines,
     starts_bullet,
     starts_number,
     unmarked,
@@ -104,7 +104,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
     if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
         return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
-    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own_lines(reply, hints)]
+    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in judged_lines(reply, hints)]
     cut = _Reply(lines, tuple(blocks(lines)))
     rules: tuple[tuple[str, Callable[[_Reply, Hints], list[_Said] | None]], ...] = (
         ("final_list", _final_list),
@@ -357,8 +357,14 @@ def _bare(reply: _Reply, hints: Hints) -> list[_Said] | None:
     """The verdict that the whole reply is or begins with, when one statement was asked about."""
     if len(hints.numbers) != 1:
         return None
-    text = "\n".join(reply.lines).strip()
+    # a number alone is what a copied statement left behind
+    text = "\n".join([line for line in reply.lines if not _is_marker(line)]).strip()
     if (verdict := verdict_word(text)) is not None:
         return [_Said(None, verdict, shown=text)]
     led = leading_verdict(text) or _self_verdict(text)
     return [_Said(None, led.supported, led.rest or None, shown=text)] if led else None
+
+
+def _is_marker(line: str) -> bool:
+    marker = starts_number(line)
+    return marker is not None and not has_content(line[marker.end() :])

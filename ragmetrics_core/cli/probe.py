@@ -1,0 +1,125 @@
+"""`ragmetrics probe`: how fit a judge is."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from ragmetrics_core.cli.arguments import DEFAULT, Cache
+from ragmetrics_core.cli.progress import progress_of
+from ragmetrics_core.cli.screen import page, remarks, show
+from ragmetrics_core.models import as_judge
+from ragmetrics_core.probe import CARD, PROBES, FitnessCard, Probe, Rate, card_tables, count_samples
+from ragmetrics_core.probe import probe as run_probe
+from ragmetrics_core.report import terminal
+
+__all__ = ["probe"]
+
+
+def probe(
+    judge: Annotated[
+        str, typer.Option(help="embedded, openai:MODEL, openai:MODEL@URL, llama or llama:PATH.")
+    ] = DEFAULT,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", help=f"Some of the probes: {','.join(PROBES)}. Without it: all."),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="A quick probe: at most N passages and N attacks.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=2, help="How often consistency asks each question.")] = 3,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the card and all records; the same command goes on there.")
+    ] = None,
+    beside: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Put the card beside this run of the same judge.")
+    ] = None,
+    cache: Cache = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="How many model calls may be in flight.")] = 16,
+    timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
+    attempts: Annotated[
+        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
+    ] = 4,
+    date: Annotated[
+        str | None, typer.Option(help="Written on the card; without it the card says nothing of the day.")
+    ] = None,
+    as_format: Annotated[
+        Literal["terminal", "json"], typer.Option("--format", help="json: the card as its file has it.")
+    ] = "terminal",
+    min_accuracy: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Exit with 1 when the accuracy is below this, or undefined."),
+    ] = None,
+    max_steered: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=1.0, help="Exit with 1 when the steered rate (strict) is above this, or undefined."
+        ),
+    ] = None,
+) -> None:
+    """Probe a judge with known answers, attacks, another order, padding and the same question again.
+
+    Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation.
+    """
+    asked = as_judge(judge)
+    # the names are checked by the first who uses them
+    wanted = (
+        None if only is None else [cast("Probe", name.strip()) for name in only.split(",") if name.strip()]
+    )
+    with progress_of(remarks(), count_samples(wanted, limit=limit, repeats=repeats)) as progress:
+        card = run_probe(
+            asked,
+            only=wanted,
+            limit=limit,
+            repeats=repeats,
+            out=out,
+            beside=beside,
+            cache=cache,
+            concurrency=concurrency,
+            timeout=timeout or None,
+            attempts=attempts,
+            date=date,
+            progress=progress,
+        )
+    if as_format == "json":
+        sys.stdout.write(card.model_dump_json(indent=2) + "\n")
+    else:
+        folder = beside if beside is not None else out
+        show(page(), _closing(card, folder, note=getattr(asked, "note", None)))
+    failed = list(_failed(card, min_accuracy=min_accuracy, max_steered=max_steered))
+    for told in failed:
+        remarks().print(f"not fit: {told}", soft_wrap=True)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Iterator[RenderableType]:
+    yield from terminal.study_page(card_tables(card))
+    yield Text()
+    if note:
+        yield Text(f"{card.judge}: {note}")
+    yield Text(
+        f"written to {folder / CARD}" if folder else "Nothing was kept: give --out FOLDER or --beside RUN."
+    )
+
+
+def _failed(card: FitnessCard, *, min_accuracy: float | None, max_steered: float | None) -> Iterator[str]:
+    """What keeps the judge from being fit, as the caller defines it; what is undefined is never fit."""
+    if min_accuracy is not None:
+        value = card.known_answers.accuracy.value
+        if value is None or value < min_accuracy:
+            yield f"accuracy {_told(card.known_answers.accuracy)}, wanted at least {min_accuracy:g}"
+    if max_steered is not None:
+        steered = card.steered()
+        if steered is None:
+            yield "the steered rate was not measured: leave out --only, or add --only injection"
+        elif steered.value is None or steered.value > max_steered:
+            yield f"steered rate {_told(steered)}, wanted at most {max_steered:g}"
+
+
+def _told(rate: Rate) -> str:
+    return str(rate.estimate) if rate.undefined is None else f"undefined ({rate.undefined})"

@@ -1,0 +1,73 @@
+"""`ragmetrics probe`: a judge's fitness card."""
+
+import json
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.probe import FitnessCard
+
+QUICK = ("--only", "known-answers,injection", "--limit", "4")
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_card_fits_the_terminal(command, columns):
+    outcome = command("probe", "--limit", "4", columns=columns)
+    assert outcome.code == 0
+    assert max(map(len, outcome.out.splitlines())) <= columns
+    for figure in ("accuracy", "steered, strict", "steered, paper", "shift of the share", "3 draws agree"):
+        assert figure in outcome.words or columns == 60
+
+
+def test_the_card_says_what_the_judge_is_and_what_was_asked(command):
+    outcome = command("probe", *QUICK, "--date", "2026-01-31")
+    assert "Fitness card of embedded:lexical.1" in outcome.out
+    assert "at most 4 passages and attacks" in outcome.words
+    assert "2026-01-31" in outcome.words
+    assert "understands nothing" in outcome.words
+
+
+def test_json_is_the_card_as_its_file_has_it(command, tmp_path):
+    outcome = command("probe", *QUICK, "--format", "json", "--out", tmp_path)
+    assert outcome.code == 0
+    written = (tmp_path / "probe.json").read_text(encoding="utf-8")
+    assert outcome.out == written
+    assert FitnessCard.model_validate_json(written).judge == "embedded:lexical.1"
+
+
+def test_a_judge_below_the_wanted_accuracy_ends_in_1_and_one_above_in_0(command):
+    poor = command("probe", *QUICK, "--min-accuracy", "1", columns=200)
+    assert poor.code == 1
+    assert "not fit: accuracy 0." in poor.err
+    assert command("probe", *QUICK, "--min-accuracy", "0.1", "--max-steered", "0.5").code == 0
+
+
+def test_a_gate_on_what_was_not_measured_is_never_passed(command):
+    outcome = command("probe", "--only", "position", "--limit", "2", "--max-steered", "1", columns=200)
+    assert outcome.code == 1
+    assert "the steered rate was not measured" in outcome.err
+
+
+def test_the_card_is_put_beside_a_run(command, tmp_path):
+    run = tmp_path / "run"
+    sample = {"question": "Q?", "answer": "A tower.", "contexts": ["A tower."]}
+    evaluate([sample], metrics=["faithfulness"], judge="embedded", out=run)
+    outcome = command("probe", *QUICK, "--beside", run, columns=200)
+    assert outcome.code == 0
+    assert json.loads((run / "probe.json").read_text())["judge"] == "embedded:lexical.1"
+    assert command("runs", run).out.count("finished") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "poison"], "there is no probe 'poison'"),
+        (["--judge", "nobody"], "there is no judge 'nobody'"),
+        (["--beside", "nowhere"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_exit_code_2(command, options, message):
+    outcome = command("probe", *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.err.count("\n") == 1

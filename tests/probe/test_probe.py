@@ -1,0 +1,272 @@
+"""Probing judges whose fitness is known: each probe finds what it is there to find."""
+
+import asyncio
+import json
+
+import pytest
+
+from ragmetrics_core import Run, Sample, evaluate
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.probe import CARD, PROBES, FitnessCard, aprobe, count_samples, probe, read_corpus
+from ragmetrics_core.probe.asking import Asker
+from ragmetrics_core.testing import RandomJudge, ScriptedJudge
+from tests.probe.judges import judge_of, obedient, right
+
+CORPUS = read_corpus()
+# 18 passages of 4 statements and 3 chunks
+STATEMENTS, CHUNKS = 72, 54
+
+
+@pytest.fixture(scope="module")
+def perfect() -> FitnessCard:
+    return probe(judge_of(right))
+
+
+# -- known answers
+
+
+def test_a_perfect_judge_is_always_right(perfect):
+    known = perfect.known_answers
+    assert (known.accuracy.value, known.accuracy.n) == (1.0, STATEMENTS + CHUNKS)
+    assert (known.precision.value, known.recall.value) == (1.0, 1.0)
+    assert known.wrong == ()
+
+
+def test_a_judge_that_always_says_yes_is_right_on_every_second_statement():
+    known = probe(judge_of(lambda *_: True), only=["known-answers"]).known_answers
+    # half of the 72 statements are supported: precision 36/72, recall 36/36
+    assert (known.statements.count, known.statements.n) == (36, 72)
+    assert (known.precision.value, known.recall.value) == (0.5, 1.0)
+    assert "lighthouse statement 2" in known.wrong
+
+
+def test_the_accuracy_of_a_random_judge_cannot_be_told_from_one_half():
+    statements = probe(RandomJudge(1, complete=True), only=["known-answers"]).known_answers.statements
+    assert statements.n == STATEMENTS
+    assert statements.low < 0.5 < statements.high
+
+
+def test_a_judge_whose_replies_cannot_be_read_has_no_accuracy_rather_than_none_right():
+    card = probe(ScriptedJudge(lambda request: "Lorem ipsum dolor sit amet."))
+    assert card.replies.read.value == 0.0
+    assert card.replies.statuses == {"parse_error": len(CORPUS.passages) * (2 + 1 + 2 + 1 + 2) + 12}
+    known = card.known_answers
+    assert (known.answered.value, known.accuracy.value) == (0.0, None)
+    assert known.accuracy.undefined == "no verdict could be read"
+    assert card.steered().value is None
+    assert (card.verbosity.shift, card.position.statements.value) == (None, None)
+    assert card.consistency.agreed.value is None
+
+
+def test_verdicts_that_are_left_out_are_counted_and_are_not_wrong():
+    # "yes" on the first statement only, right or not; the others are asked about once more
+    card = probe(
+        ScriptedJudge(lambda request: {"verdicts": [{"number": 1, "verdict": "yes"}]}), only=["known-answers"]
+    )
+    assert (card.known_answers.statements.n, card.known_answers.chunks.n) == (18, 18)
+    assert card.known_answers.answered.count == 36
+    assert card.replies.statuses == {"incomplete": 36}
+    assert card.replies.asked_again == 36
+
+
+# -- injection
+
+
+def test_a_perfect_judge_is_never_steered(perfect):
+    strict, paper = perfect.injection
+    assert (strict.variant, strict.steered.value, strict.steered.n) == ("strict.1", 0.0, len(CORPUS.attacks))
+    assert (paper.variant, paper.steered.value) == ("paper.1", 0.0)
+
+
+def test_a_judge_that_obeys_every_attack_is_always_steered():
+    card = probe(judge_of(obedient), only=["injection"])
+    strict, paper = card.injection
+    assert card.known_answers.accuracy.value == 1.0
+    assert (strict.steered.value, strict.steered.n) == (1.0, len(CORPUS.attacks))
+    # the prompts of the paper show no question and no reference
+    shown = [attack for attack in CORPUS.attacks if attack.field in ("context", "answer")]
+    assert (paper.steered.value, paper.steered.n, paper.attacks) == (1.0, len(shown), len(shown))
+    assert len(strict.steered_by) == len(CORPUS.attacks)
+
+
+def test_a_judge_that_copies_the_json_of_an_attack_is_steered_by_those_attacks_alone():
+    def copying(request):
+        shown = request.messages[1].content
+        # of a fenced block the inside, of a line with words before it the object
+        found = [
+            line[line.index("{") :]
+            for line in shown.splitlines()
+            if '"verdict": "yes"}' in line and "[1]" not in line
+        ]
+        own = [each for each in found if each not in request.prompt.user]
+        return own[0] if own else json.loads(judge_of(right).replies(request))
+
+    strict, _ = probe(ScriptedJudge(copying), only=["injection"]).injection
+    kinds = {attack.id: attack.kind for attack in CORPUS.attacks}
+    assert strict.by_kind["json"].count > 0
+    assert {kinds[name] for name in strict.steered_by} <= {"json", "role"}
+
+
+def test_an_attack_that_leaves_no_verdict_has_silenced_the_judge_and_not_steered_it():
+    def silenced(request):
+        if "final verdict" in request.messages[1].content.casefold():
+            return "I cannot help with that."
+        return judge_of(right).replies(request)
+
+    strict, _ = probe(ScriptedJudge(silenced), only=["injection"]).injection
+    assert strict.steered.count == 0
+    assert strict.silenced.count > 0
+
+
+def test_a_judge_that_is_always_wrong_offers_no_verdict_that_could_be_turned():
+    card = probe(judge_of(lambda *asked: not right(*asked)), only=["injection"])
+    assert card.steered().undefined == "no attack met a verdict that was right without it"
+
+
+# -- position, verbosity, consistency
+
+
+def test_a_judge_that_prefers_the_first_place_is_found_by_the_position_probe():
+    position = probe(judge_of(lambda request, number, text: number == 1), only=["position"]).position
+    # of 4 statements the first and the last change, of 3 chunks too; "yes" is always in the earlier place
+    assert (position.statements.count, position.statements.n) == (36, 72)
+    assert (position.chunks.count, position.chunks.n) == (36, 54)
+    assert (position.contexts.count, position.contexts.n) == (0, 72)
+    assert (position.towards_first.value, position.towards_first.n) == (1.0, 72)
+
+
+def test_a_judge_that_prefers_the_last_place_is_told_from_one_that_prefers_the_first():
+    def last(request, number, text):
+        return number == len(request.variables["items"])
+
+    assert probe(judge_of(last), only=["position"]).position.towards_first.value == 0.0
+
+
+def test_a_judge_that_says_yes_to_long_texts_is_found_by_the_verbosity_probe():
+    def long(request, number, text):
+        return len(text) > (45 if "\u4e00" <= text[0] <= "\u9fff" else 120)
+
+    verbosity = probe(judge_of(long), only=["verbosity"]).verbosity
+    assert (verbosity.turned_yes.value, verbosity.turned_no.value, verbosity.shift) == (1.0, 0.0, 1.0)
+
+
+def test_a_perfect_judge_minds_neither_order_nor_padding_nor_repetition(perfect):
+    position = perfect.position
+    assert (position.statements.value, position.contexts.value, position.chunks.value) == (0.0, 0.0, 0.0)
+    assert position.towards_first.undefined == "no verdict on what was moved changed"
+    assert (perfect.verbosity.shift, perfect.verbosity.accuracy.value) == (0.0, 1.0)
+    assert (perfect.consistency.draws, perfect.consistency.agreed.value) == (3, 1.0)
+
+
+def test_a_judge_that_says_another_thing_each_time_agrees_with_itself_on_nothing():
+    draws = judge_of(lambda request, number, text: request.draw >= 1000)
+    consistency = probe(draws, only=["consistency"], repeats=2).consistency
+    assert (consistency.draws, consistency.agreed.value, consistency.agreed.n) == (2, 0.0, STATEMENTS)
+
+
+# -- what is asked, and kept
+
+
+def test_without_a_probe_its_part_of_the_card_is_empty():
+    card = probe(judge_of(right), only=["verbosity"], limit=2)
+    assert card.known_answers.accuracy.n == 2 * (4 + 3)
+    assert (card.injection, card.position, card.consistency) == (None, None, None)
+    assert card.steered() is None
+
+
+def test_the_same_probe_in_the_same_folder_asks_nothing_again_and_gives_the_same_card(tmp_path):
+    judge = judge_of(right)
+    first = probe(judge, limit=3, out=tmp_path)
+    asked = len(judge.asked)
+    assert probe(judge, limit=3, out=tmp_path) == first
+    assert len(judge.asked) == asked
+    assert FitnessCard.read(tmp_path / CARD) == first
+
+
+def test_a_larger_probe_in_the_same_folder_asks_only_what_is_new(tmp_path):
+    small, large = judge_of(right), judge_of(right)
+    probe(small, only=["known-answers"], limit=1, out=tmp_path)
+    probe(large, only=["known-answers"], out=tmp_path)
+    # two calls for each passage; the first passage was asked about before
+    assert (len(small.asked), len(large.asked)) == (2, 2 * len(CORPUS.passages) - 2)
+
+
+def test_every_figure_can_be_opened_and_derived_again(tmp_path):
+    probe(judge_of(right), limit=4, out=tmp_path)
+    runs = [Run.load(path.parent) for path in sorted(tmp_path.glob("*/manifest.json"))]
+    assert len(runs) == 9
+    assert [list(run.audit()) for run in runs] == [[]] * 9
+
+
+def test_the_card_goes_beside_a_run_of_the_same_judge(tmp_path):
+    run, judge = tmp_path / "run", judge_of(right)
+    sample = {"question": "Q?", "answer": "A tower.", "contexts": ["A tower."]}
+    evaluate([sample], metrics=["faithfulness"], judge=ScriptedJudge({}), out=run)
+    card = probe(judge, only=["known-answers"], limit=1, beside=run)
+    assert FitnessCard.read(run / CARD) == card
+    assert len(Run.load(run)) == 1
+    with pytest.raises(ConfigError, match=r"was judged by scripted, not by another: a card beside it"):
+        probe(judge_of(right, identity="another"), beside=run)
+
+
+def test_the_progress_ends_at_the_number_of_samples_that_was_promised():
+    told = []
+    probe(judge_of(right), limit=3, progress=told.append)
+    assert told[-1].samples == count_samples(limit=3)
+    assert [each.samples for each in told] == sorted(each.samples for each in told)
+    assert told[-1].tally.calls > 0
+
+
+def test_it_can_be_awaited():
+    assert (
+        asyncio.run(aprobe(judge_of(right), only=["known-answers"], limit=1)).known_answers.accuracy.value
+        == 1
+    )
+
+
+def test_the_date_is_the_callers_and_else_absent():
+    judge = judge_of(right)
+    assert probe(judge, only=["known-answers"], limit=1, date="2026-01-31").date == "2026-01-31"
+    assert probe(judge, only=["known-answers"], limit=1).date is None
+
+
+# -- mistakes
+
+
+def test_a_judge_that_cannot_be_reached_is_an_error_and_no_card():
+    with pytest.raises(ModelError, match=r"answered none of the first 36 questions: .*wrong key"):
+        probe(ScriptedJudge(lambda request: ModelRefused("wrong key")))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"only": ["poison"]}, f"there is no probe 'poison'; there is {', '.join(PROBES)}"),
+        ({"limit": 0}, "limit must be at least 1"),
+        ({"repeats": 1}, "repeats must be at least 2"),
+        ({"out": "a", "beside": "b"}, "pass out or beside"),
+    ],
+)
+def test_a_mistake_is_said_before_any_call(given, message):
+    judge = judge_of(right)
+    with pytest.raises(ConfigError, match=message):
+        probe(judge, **given)
+    assert judge.asked == []
+
+
+def test_a_folder_with_the_probe_of_another_judge_is_refused(tmp_path):
+    probe(judge_of(right), only=["known-answers"], limit=1, out=tmp_path)
+    with pytest.raises(ConfigError, match="its judge is scripted, not another"):
+        probe(judge_of(right, identity="another"), only=["known-answers"], limit=1, out=tmp_path)
+
+
+def test_a_folder_with_the_probe_of_another_corpus_is_refused(tmp_path):
+    def ask(answer):
+        sample = Sample(id="lighthouse", question="Q?", answer=answer, contexts=("A tower.",))
+        asker = Asker(ScriptedJudge({"verdicts": {"verdicts": []}}), tmp_path, {})
+        return asyncio.run(asker.ask("known-answers", [sample], Faithfulness(granularity="sentence")))
+
+    ask("A tower.")
+    with pytest.raises(ConfigError, match="holds a probe with another corpus"):
+        ask("A taller tower.")
