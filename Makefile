@@ -34,6 +34,7 @@ lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metr
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python docs/metrics.py --check
 

@@ -48,7 +48,7 @@ PROMPT = ChatPromptTemplate.from_messages(
 
 def main() -> None:
     """Answer some questions, with the handler among the callbacks, and print what it made of them."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--questions", type=int, default=4, help="how many questions are asked")
     options.add_argument("--k", type=int, default=2, help="how many chunks are retrieved")
     options.add_argument("--out", type=Path, default=Path("runs/langchain-app"), help="the run's folder")
@@ -109,7 +109,7 @@ def documents() -> list[Document]:
 
 def chunked(whole: Sequence[Document]) -> list[Document]:
     """Chunks of whole passages, as many as fit; every passage of the data is shorter than a chunk."""
-    chunks = []
+    chunks: list[Document] = []
     for document in whole:
         for number, text in enumerate(packed(document.page_content.split("\n\n"))):
             standard = document.metadata["standard"]
@@ -137,10 +137,19 @@ def retriever(chunks: Sequence[Document], *, k: int) -> BaseRetriever:
     return store.as_retriever(search_kwargs={"k": k})
 
 
+def joined(documents: Sequence[Document]) -> str:
+    """The texts of documents, as the prompt takes them."""
+    return "\n\n".join(each.page_content for each in documents)
+
+
 def rag_chain(retriever: BaseRetriever, model: Runnable[Any, Any]) -> Runnable[str, str]:
     """The chain of the tutorials."""
-    found = retriever | (lambda documents: "\n\n".join(each.page_content for each in documents))
-    return {"context": found, "question": RunnablePassthrough()} | PROMPT | model | StrOutputParser()
+    return (
+        {"context": retriever | joined, "question": RunnablePassthrough()}
+        | PROMPT
+        | model
+        | StrOutputParser()
+    )
 
 
 class WordVectors(Embeddings):

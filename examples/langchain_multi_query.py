@@ -10,6 +10,9 @@ model of 135M, and are often of little use: the scores show what that does to re
 about two minutes.
 """
 
+# LangChain leaves the types of models and prompts open.
+# pyright: reportUnknownMemberType=false
+
 import argparse
 import shutil
 from collections.abc import Mapping
@@ -31,7 +34,7 @@ REWRITE = ChatPromptTemplate.from_template(
 
 def main() -> None:
     """Ask the same questions of both chains and print their scores side by side."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--questions", type=int, default=4, help="how many questions are asked")
     options.add_argument("--k", type=int, default=2, help="how many chunks each search gives")
     options.add_argument("--out", type=Path, default=Path("runs"), help="where the runs' folders go")
@@ -42,7 +45,7 @@ def main() -> None:
     plain = retriever(chunked(documents()), k=given.k)
     multi = MultiQueryRetriever.from_llm(plain, model, prompt=REWRITE, include_original=True)
 
-    scores = {}
+    scores: dict[str, dict[str, Mapping[str, float | None]]] = {}
     for name, found in (("plain", plain), ("multi-query", multi)):
         print(f"{name} ...", flush=True)
         scores[name] = scored(found, model, asked, given.out / f"langchain-{name}")

@@ -9,6 +9,9 @@ LlamaIndex's own evaluator it says "yes" or "no" by chance: look at what the pro
 not. Takes about a minute; `--questions 1` is quicker.
 """
 
+# LlamaIndex leaves the types of its decorators and of a query engine's models open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUntypedFunctionDecorator=false
+
 import argparse
 import asyncio
 import json
@@ -24,6 +27,7 @@ import xllamacpp
 from llama_index.core import PromptTemplate, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen, LLMMetadata
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.evaluation import FaithfulnessEvaluator as BuiltInFaithfulness
 from llama_index.core.llms.callbacks import llm_completion_callback
@@ -119,7 +123,7 @@ class WordVectors(BaseEmbedding):
 
 def main() -> None:
     """Index, evaluate, prove, watch."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--questions", type=int, default=4, help="how many to evaluate")
     wanted = parser.parse_args().questions
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
@@ -142,12 +146,9 @@ def main() -> None:
         workers=4,
     )
     questions = [row["question"] for row in asked]
-    responses = [engine.query(question) for question in questions]
-    results = asyncio.run(
-        runner.aevaluate_responses(
-            queries=questions, responses=responses, reference=[row["reference"] for row in asked]
-        )
-    )
+    responses: list[Any] = [engine.query(question) for question in questions]
+    references: dict[str, Any] = {"reference": [row["reference"] for row in asked]}
+    results = asyncio.run(runner.aevaluate_responses(queries=questions, responses=responses, **references))
     table(questions, results)
     proof(results["faithfulness"][0])
     watch(engine, index, llm, [row["question"] for row in rows[-8:] if "language" not in row][-2:])
@@ -180,7 +181,9 @@ def watch(engine: Any, index: VectorStoreIndex, llm: SmallModel, questions: list
     with instrument("faithfulness", "embedded", watch=[engine, streaming]) as live:
         for question in questions[:-1]:
             engine.query(question)
-        streaming.query(questions[-1]).print_response_stream()
+        streamed = streaming.query(questions[-1])
+        assert isinstance(streamed, StreamingResponse)
+        streamed.print_response_stream()
         live.flush()
         print("\n\nLive scores:")
         for result in live.results:

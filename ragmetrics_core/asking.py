@@ -294,7 +294,7 @@ def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[
     if decided is None:
         return Decision(text, None)
     found, votes = decided
-    evidence = []
+    evidence: list[Evidence] = []
     for quote in found.evidence:
         span = locate(quote, shown)
         if span is not None and first > 1:

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
 from pydantic import BaseModel
 
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.shapes import Json, is_mapping, is_series
 
 __all__ = ["TEXT_COLUMNS", "Label", "is_sample_column", "read_row", "shown"]
 
@@ -122,12 +123,12 @@ def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
     return {**values, "labels": labels}
 
 
-def _cells(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
     """Columns and values, with LangSmith's nested parts laid out as `inputs.question`."""
     for column, value in row.items():
         if not isinstance(column, str):
             raise SampleError(f"column names must be text, got {shown(column)}")
-        if column in _LANGSMITH and isinstance(value, Mapping):
+        if column in _LANGSMITH and is_mapping(value):
             yield from ((f"{column}.{inner}", content) for inner, content in value.items())
         else:
             yield column, value
@@ -136,7 +137,7 @@ def _cells(row: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def _plain(value: object) -> object:
     """Python's own type for a numpy value; None for NaN, also that of pandas (`NA`, `NaT`)."""
     if isinstance(value, np.generic | np.ndarray):
-        value = value.tolist()
+        return _plain(cast("object", value.tolist()))
     if isinstance(value, float) and math.isnan(value):
         return None
     return None if type(value).__name__ in {"NAType", "NaTType"} else value
@@ -155,7 +156,7 @@ def _field(
     if name in _TEXT_FIELDS:
         return _text(repr(column), value)
     items = _decoded(value) if isinstance(value, str) else value
-    if not isinstance(items, list | tuple):
+    if not is_series(items):
         raise SampleError(f"{column!r} must be a list of texts, got {shown(value)}")
     read = _identifier if name in _ID_FIELDS else _passage
     return tuple(read(f"{column!r} item {n}", _plain(item)) for n, item in enumerate(items, start=1))
@@ -182,7 +183,7 @@ def _identifier(what: str, value: object) -> str:
 
 def _passage(what: str, value: object) -> str:
     """A chunk: text, or a document as a mapping."""
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         key = next((key for key in _DOCUMENT_KEYS if isinstance(value.get(key), str)), None)
         if key is None:
             raise SampleError(f"{what} has no text under any of {', '.join(_DOCUMENT_KEYS)}")
@@ -196,7 +197,7 @@ def _grades(column: str, value: object) -> tuple[float, ...]:
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             items = json.loads(value)
-    numbers = [_plain(item) for item in items] if isinstance(items, list | tuple) else [items]
+    numbers = [_plain(item) for item in items] if is_series(items) else [items]
     if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
         raise SampleError(f"{column!r} must be a list of numbers, got {shown(value)}")
     grades = tuple(float(each) for each in numbers if isinstance(each, int | float))
@@ -211,11 +212,13 @@ def _decoded(text: str) -> list[str]:
     if not (listed.startswith("[") and listed.endswith("]")):
         return [text]
     try:
-        items = json.loads(listed)
+        items: Json = json.loads(listed)
     except (ValueError, RecursionError):
         items = None
-    if isinstance(items, list) and all(isinstance(item, str) for item in items):
-        return items
+    if isinstance(items, list):
+        texts = [item for item in items if isinstance(item, str)]
+        if len(texts) == len(items):
+            return texts
     if not _STRING_LIST.fullmatch(listed):
         return [text]
     try:
@@ -232,14 +235,14 @@ def _turns(column: str, value: object) -> tuple[dict[str, str], ...]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             raise SampleError(f"{column!r} must be a list of messages, got {shown(value)}") from None
-    if not isinstance(value, list | tuple):
+    if not is_series(value):
         raise SampleError(f"{column!r} must be a list of messages, got {shown(value)}")
-    turns = []
+    turns: list[dict[str, str]] = []
     for n, message in enumerate(value, start=1):
         what = f"{column!r} item {n}"
-        parts = dict(message) if isinstance(message, Mapping | BaseModel) else None
-        if parts is None:
+        if not is_mapping(message) and not isinstance(message, BaseModel):
             raise SampleError(f"{what} must have a role and a content, got {shown(message)}")
+        parts: dict[Any, object] = dict(message)
         turns.append({key: _text(f"{what} {key}", parts.get(key)) for key in ("role", "content")})
     return tuple(turns)
 
@@ -252,7 +255,7 @@ def _mapping(column: str, value: object) -> Mapping[str, object]:
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             inner = json.loads(value)
-    if not isinstance(inner, Mapping):
+    if not is_mapping(inner):
         return {column: value}
     if not all(isinstance(key, str) for key in inner):
         raise SampleError(f"{column!r} must be a mapping with text keys, got {shown(value)}")
@@ -303,7 +306,7 @@ def _typed(text: str) -> Label:
 def _jsonable(value: object) -> object:
     """What JSON can write for numpy values and dates inside a label; `json.dumps` calls it."""
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
+        return cast("object", value.tolist())
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, Decimal | UUID):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from ragmetrics_core.parsers import Span
 
@@ -169,9 +169,9 @@ class Measurement:
     value: float | None = None
     bounds: Bounds | None = None
     reason: str | None = None
-    counts: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
     formula: str = ""
-    parts: Mapping[str, "Measurement"] = field(default_factory=dict)
+    parts: Mapping[str, "Measurement"] = field(default_factory=dict[str, "Measurement"])
 
     @property
     def range(self) -> Bounds | None:
@@ -182,6 +182,30 @@ class Measurement:
 def undefined(reason: str, **counts: float) -> Measurement:
     """The metric has no value for this sample; `reason` is a short code such as "no_statements"."""
     return Measurement(reason=reason, counts=counts)
+
+
+@overload
+def score(
+    formula: Callable[[tuple[bool, ...]], float | None],
+    judged: Judged,
+    /,
+    *,
+    counts: Mapping[str, float],
+    spelled: str,
+    otherwise: str = "no_statements",
+    bounds: Callable[[tuple[bool | None, ...]], tuple[float, float]] | None = None,
+) -> Measurement: ...
+
+
+@overload
+def score(
+    formula: Callable[..., float | None],
+    *judged: Judged,
+    counts: Mapping[str, float],
+    spelled: str,
+    otherwise: str = "no_statements",
+    bounds: Callable[..., tuple[float, float]] | None = None,
+) -> Measurement: ...
 
 
 def score(

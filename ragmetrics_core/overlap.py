@@ -4,6 +4,9 @@ Only counts leave this module; the formulas over them are in `scoring.text`. So 
 gives its score without the library, and says which version of it counted.
 """
 
+# nltk and rouge_score ship no types; what they return is counted and converted here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -90,12 +93,15 @@ def _meteor(request: Count) -> Counted:
     from nltk.translate.meteor_score import align_words
 
     settings = {"stemmer": True, **request.settings}
+    align: Callable[..., tuple[list[tuple[int, int]], Any, Any]] = align_words
     stemmer = _porter() if settings["stemmer"] else _Unstemmed()
     answer = scoring.words_of(request.answer, language="und")
-    matches, chunks, lengths = [], [], []
+    matches: list[int] = []
+    chunks: list[int] = []
+    lengths: list[int] = []
     for text in request.references:
         reference = scoring.words_of(text, language="und")
-        pairs, _, _ = align_words(answer, reference, stemmer=stemmer, wordnet=_NoSynonyms())
+        pairs, _, _ = align(answer, reference, stemmer=stemmer, wordnet=_NoSynonyms())
         matches.append(len(pairs))
         chunks.append(_runs(pairs))
         lengths.append(len(reference))

@@ -14,9 +14,10 @@ A metric is a generator: it yields requests and receives typed answers. It never
 | `Fork`     | several generators, run side by side       | a tuple of their results             |
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +43,16 @@ __all__ = [
     "Scorer",
     "Segment",
     "Steps",
+    "TextFunction",
     "Usage",
+    "fixed_property",
 ]
+
+if TYPE_CHECKING:
+    # Under its own name pyright does not take it for a match of a protocol's property.
+    fixed_property = property
+else:
+    fixed_property = cached_property
 
 A = TypeVar("A", bound=Answer)
 A_co = TypeVar("A_co", bound=Answer, covariant=True)
@@ -141,7 +150,7 @@ class Count:
     procedure: str
     answer: str
     references: tuple[str, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +183,8 @@ class Part:
 
     metric: str
     variant: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    prompts: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    prompts: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +196,8 @@ class Fork:
 
 Request = Generate[Any] | Compare | Rate | Count | Segment | Review | Part | Fork
 Steps = Generator[Request, Any, T]
+# From a prompt to a reply, synchronously or not: what `as_judge` makes a judge of.
+TextFunction = Callable[[str], str | Awaitable[str]]
 
 
 @runtime_checkable

@@ -16,6 +16,7 @@ from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
     "Abstained",
@@ -268,7 +269,7 @@ class Record(_Stored):
     def ratings(self) -> Iterator[tuple[float, str]]:
         """The ratings that were read, in the order of their steps, each with the judge's reason."""
         for step in self.generate_steps:
-            value = step.value if isinstance(step.value, dict) else {}
+            value = step.value if is_dict(step.value) else {}
             if isinstance(rating := value.get("rating"), int | float):
                 yield float(rating), str(value.get("reason") or "")
 
@@ -280,7 +281,7 @@ class Record(_Stored):
             RecordError: the text is no record, or one of a later format.
         """
         try:
-            fields = json.loads(text)
+            fields: Json = json.loads(text)
             schema = fields.get("schema") if isinstance(fields, dict) else None
             if isinstance(schema, int) and schema > SCHEMA:
                 raise RecordError(

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.columns import Label, read_row
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.shapes import is_dict, is_tuple
 
 __all__ = [
     "Answered",
@@ -34,6 +35,9 @@ __all__ = [
 ]
 
 
+Texts = list[str] | tuple[str, ...]
+
+
 class MissingField(SampleError):
     """A metric needs a field that this sample does not have; `field` is its name."""
 
@@ -46,16 +50,17 @@ class MissingField(SampleError):
         return f"the sample has no {self.field}"
 
 
-class Turn(BaseModel):
+# `frozen` stands where a type checker sees it, which then refuses an assignment too.
+class Turn(BaseModel, frozen=True):
     """One message of the conversation before the question."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     role: str
     content: str
 
 
-class Sample(BaseModel):
+class Sample(BaseModel, frozen=True):
     """One question with what was retrieved, answered and expected; a field that is None is absent.
 
     An empty text or list is present: a model that answers nothing has answered "".
@@ -78,7 +83,7 @@ class Sample(BaseModel):
         labels: everything else that is known about the sample, for the study; no part of the content.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
 
     id: str = ""
     question: str | None = None
@@ -93,6 +98,26 @@ class Sample(BaseModel):
     history: tuple[Turn, ...] | None = None
     language: str | None = None
     labels: dict[str, Label] = {}
+
+    if TYPE_CHECKING:  # pydantic takes lists where the fields are tuples
+
+        def __init__(
+            self,
+            *,
+            id: str = "",
+            question: str | None = None,
+            answer: str | None = None,
+            contexts: Texts | None = None,
+            reference: str | None = None,
+            references: Texts | None = None,
+            reference_contexts: Texts | None = None,
+            context_ids: Texts | None = None,
+            reference_context_ids: Texts | None = None,
+            reference_context_grades: list[float] | tuple[float, ...] | None = None,
+            history: Sequence[Turn | Mapping[str, str]] | None = None,
+            language: str | None = None,
+            labels: Mapping[str, Label] = ...,
+        ) -> None: ...
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -163,9 +188,9 @@ class Sample(BaseModel):
                     return redact(value)
                 case Turn():
                     return Turn(role=value.role, content=redact(value.content))
-                case tuple():
+                case _ if is_tuple(value):
                     return tuple(map(applied, value))
-                case dict():
+                case _ if is_dict(value):
                     return {name: applied(each) for name, each in value.items()}
                 case _:
                     return value

@@ -1,5 +1,8 @@
 """Calling a LangChain model without the application noticing: its context, its event loops, its errors."""
 
+# langsmith leaves the types of what it takes and gives open.
+# pyright: reportUnknownVariableType=false
+
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Mapping

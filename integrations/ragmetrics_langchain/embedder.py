@@ -10,6 +10,7 @@ from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.protocol import fixed_property
 from ragmetrics_langchain.apart import Name, PerLoop, apart, as_model_error, name_of
 
 __all__ = ["LangChainEmbedder"]
@@ -34,7 +35,7 @@ class LangChainEmbedder:
     def __post_init__(self) -> None:
         _ = self._models
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """The name that was given, or class, model, server and settings."""
         return self.name or self._name.text

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Skip
+from ragmetrics_core.shapes import is_list
 from ragmetrics_langchain.messages import (
     answered,
     asked,
@@ -253,12 +254,13 @@ def _written(write: Any) -> Mapping[str, Any]:
     """What a node wrote, also inside a `Command`."""
     update = getattr(write, "update", None)
     if type(write).__name__ == "Command" and not callable(update):
-        return dict(update) if isinstance(update, list) else fields_of(update)
+        is_pairs = isinstance(update, list)
+        return dict(cast("list[tuple[str, Any]]", update)) if is_pairs else fields_of(update)
     return fields_of(write)
 
 
 def _is_several(outputs: Any) -> bool:
-    return isinstance(outputs, list) and len(outputs) > 0 and not documents_in(outputs)
+    return is_list(outputs) and len(outputs) > 0 and not documents_in(outputs)
 
 
 def _chunks(contexts: Found | None) -> dict[str, Any]:
@@ -298,7 +300,8 @@ def _history(turn: Turn) -> Sequence[BaseMessage]:
             place = next(n for n, each in enumerate(messages) if each is question)
             return messages[:place]
     named = fields_of(first.inputs)
-    return next((said for key in HISTORY_KEYS if (said := conversation(named.get(key)))), [])
+    said = (conversation(named.get(key)) for key in HISTORY_KEYS)
+    return next((messages for messages in said if messages), ())
 
 
 def _given(given: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Found | None:

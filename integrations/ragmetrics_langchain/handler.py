@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics, is_judging
-from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.recorder import Recorder
 from ragmetrics_langchain.scope import Scope
@@ -82,7 +82,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
         *,
-        judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
         embedder: Embedder | Embeddings | str | None = None,
         scorer: Scorer | None = None,
         live: LiveScorer | None = None,

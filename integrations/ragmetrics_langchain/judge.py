@@ -2,7 +2,7 @@
 
 import asyncio
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
 from ragmetrics_langchain.apart import JUDGE_TAG, Name, PerLoop, apart, as_model_error, name_of
 
 __all__ = ["LangChainJudge"]
@@ -52,7 +52,7 @@ class LangChainJudge:
     def __post_init__(self) -> None:
         _ = self._models
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """The name that was given, or class, model, server and settings."""
         return self.name or self._name.text
@@ -69,7 +69,7 @@ class LangChainJudge:
             ModelError: the model did not answer.
         """
         model = self._models.here()
-        messages = [_MESSAGES[role](content=content) for role, content in request.messages]
+        messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
         config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
         draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
         try:
@@ -176,7 +176,7 @@ def _completion(reply: Any, identity: str) -> Completion:
     reason = next(
         (told[key] for key in ("finish_reason", "stop_reason", "done_reason") if told.get(key)), None
     )
-    usage = getattr(reply, "usage_metadata", None) or {}
+    usage: Mapping[str, Any] = getattr(reply, "usage_metadata", None) or {}
     return Completion(
         text=str(reply.text),
         model=str(told.get("model_name") or told.get("model") or ""),

@@ -1,5 +1,8 @@
 """LangSmith: scores as feedback on traced runs, and metrics as evaluators of its experiments."""
 
+# langsmith leaves the types of what it takes and gives open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +16,7 @@ from langchain_core.runnables import Runnable
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer
-from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import (
     CONTEXT_KEYS,
     Found,
@@ -123,7 +126,7 @@ class LangSmithFeedbackSink:
 def as_langsmith_evaluator(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
-    judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | None = None,
     live: LiveScorer | None = None,
@@ -175,8 +178,8 @@ def _result(record: Record) -> Any:
 
 
 def _sample(run: "Run", example: "Example | None") -> Sample:
-    inputs = (example.inputs if example is not None else None) or run.inputs
-    outputs = run.outputs or {}
+    inputs: dict[str, Any] = (example.inputs if example is not None else None) or run.inputs
+    outputs: dict[str, Any] = run.outputs or {}
     contexts = (
         contexts_in(outputs, CONTEXT_KEYS)
         or _retrieved(run)
@@ -197,7 +200,8 @@ def _sample(run: "Run", example: "Example | None") -> Sample:
 def _retrieved(run: "Run") -> Found | None:
     """The documents of the outermost retrievers that were traced inside a run."""
     retrievers = list(_retrievers(run.child_runs or ()))
-    chunks = [each for found in retrievers for each in (found.outputs or {}).get("documents") or ()]
+    outputs: list[dict[str, Any]] = [found.outputs or {} for found in retrievers]
+    chunks = [each for found in outputs for each in found.get("documents") or ()]
     return Found(chunks, "traced retrievers") if retrievers else None
 
 

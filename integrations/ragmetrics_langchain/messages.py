@@ -1,8 +1,8 @@
 """Reading LangChain's values: fields of whatever holds fields, texts of messages, conversations."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
@@ -10,6 +10,7 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from ragmetrics_core.sample import Turn as SampleTurn
+from ragmetrics_core.shapes import is_iterable, is_mapping, is_series
 
 __all__ = ["answered", "asked", "conversation", "fields_of", "history_of", "text_of", "texts_of"]
 
@@ -18,7 +19,7 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 def fields_of(value: Any) -> Mapping[str, Any]:
     """The fields of a mapping, a model or a dataclass, as a state may be; empty for anything else."""
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return value
     if isinstance(value, BaseModel) and not isinstance(value, BaseMessage | Document | PromptValue):
         return {name: getattr(value, name) for name in type(value).model_fields}
@@ -33,10 +34,10 @@ def conversation(value: Any) -> list[BaseMessage]:
         return [value]
     if isinstance(value, PromptValue):
         return value.to_messages()
-    if not isinstance(value, list | tuple) or not value or not all(map(_is_message, value)):
+    if not is_series(value) or not value or not all(map(_is_message, value)):
         return []
     try:
-        return convert_to_messages(list(value))
+        return convert_to_messages(list(cast("Sequence[Any]", value)))
     except (ValueError, NotImplementedError, KeyError, TypeError):
         return []
 
@@ -49,7 +50,8 @@ def _is_message(value: Any) -> bool:
             return True
         case (str() as role, str() | list()):
             return role in ("human", "user", "ai", "assistant", "system", "tool")
-    return False
+        case _:
+            return False
 
 
 def asked(messages: Sequence[BaseMessage]) -> BaseMessage | None:
@@ -79,15 +81,15 @@ def text_of(value: Any) -> str | None:
     return None if message is None else str(message.text)
 
 
-def texts_of(value: Any) -> tuple[str, ...] | None:
+def texts_of(value: object) -> tuple[str, ...] | None:
     """The texts of documents, texts or messages, in order; None when something else is among them."""
     if isinstance(value, str | Document | BaseMessage):
         value = [value]
-    if not isinstance(value, Iterable) or isinstance(value, Mapping):
+    if not is_iterable(value) or isinstance(value, Mapping):
         return None
     texts: list[str] = []
     for each in value:
-        inner = each.get("page_content", each.get("content")) if isinstance(each, Mapping) else each
+        inner = each.get("page_content", each.get("content")) if is_mapping(each) else each
         text = text_of(inner) if isinstance(inner, str | Document | BaseMessage) else None
         if text is None:
             return None

@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
+from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.live import LiveResult, LiveScorer, Sink
-from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.judge import LangChainJudge
 
@@ -19,7 +20,7 @@ __all__ = ["live_scorer"]
 def live_scorer(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
     *,
-    judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | None = None,
     mode: Literal["background", "inline"] = "background",
@@ -39,7 +40,7 @@ def live_scorer(
     """A live scorer that takes LangChain's models too; the arguments are those of `LiveScorer`."""
     return LiveScorer(
         metrics,
-        judge=LangChainJudge(judge) if isinstance(judge, Runnable) else judge,
+        judge=LangChainJudge(judge) if _is_runnable(judge) else judge,
         embedder=LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder,
         scorer=scorer,
         mode=mode,
@@ -56,3 +57,7 @@ def live_scorer(
         overflow=overflow,
         redact=redact,
     )
+
+
+def _is_runnable(judge: object) -> TypeIs[Runnable[Any, Any]]:
+    return isinstance(judge, Runnable)

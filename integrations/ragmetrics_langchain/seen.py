@@ -9,6 +9,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.prompt_values import PromptValue
 
 from ragmetrics_core.live import Node
+from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
 __all__ = ["Kind", "Retrieval", "RootRun", "RunInfo", "Seen", "Turn", "documents_in", "shallow"]
 
@@ -167,21 +168,24 @@ def documents_in(value: Any) -> list[Document]:
         value = value.artifact
     if isinstance(value, Document):
         return [value]
-    if isinstance(value, list | tuple):
-        return list(value) if value and all(isinstance(each, Document) for each in value) else []
-    if isinstance(value, Mapping):
+    if is_series(value):
+        documents = [each for each in value if isinstance(each, Document)]
+        return documents if len(documents) == len(value) else []
+    if is_mapping(value):
         for each in value.values():
-            if isinstance(each, list | tuple) and (found := documents_in(each)):
+            if is_series(each) and (found := documents_in(each)):
                 return found
     return []
 
 
 def shallow(value: Any) -> Any:
     """A copy one level deep of what the application may change after the run: mappings and lists in them."""
-    if type(value) is list:
+    if is_list(value) and type(value) is list:
         return list(value)
-    if isinstance(value, dict):
-        return {name: list(each) if type(each) is list else each for name, each in value.items()}
+    if is_dict(value):
+        return {
+            name: list(each) if is_list(each) and type(each) is list else each for name, each in value.items()
+        }
     return value
 
 

@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer
-from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
 from ragmetrics_langchain.messages import fields_of
 from ragmetrics_langchain.scorer import live_scorer
@@ -20,7 +20,7 @@ __all__ = ["below", "score_step"]
 def score_step(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
-    judge: Judge | Runnable[Any, Any] | Callable[[str], Any] | str | None = None,
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | None = None,
     live: LiveScorer | None = None,

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
 from ragmetrics_core.live import Capture, Node, Skip
+from ragmetrics_core.shapes import is_list
 from ragmetrics_llama_index.responses import answer_in, nodes_in, question_in, text_of_node
 
 __all__ = [
@@ -144,7 +145,7 @@ def _question(given: Mapping[str, Any]) -> tuple[str | None, str]:
 
 def _answer(given: Any) -> str | None:
     """A list holds the tokens of a stream."""
-    if isinstance(given, list):
+    if is_list(given):
         return "".join(each if isinstance(each, str) else str(each) for each in given)
     return answer_in(given)
 

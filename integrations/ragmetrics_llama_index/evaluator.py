@@ -207,8 +207,8 @@ class RagMetricsEvaluator(BaseEvaluator):
     def _get_prompts(self) -> PromptDictType:
         return templates.templates_of(self._metrics)
 
-    def _update_prompts(self, prompts: PromptDictType) -> None:
-        own = {key: template for key, template in prompts.items() if ":" not in key}
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        own = {key: template for key, template in prompts_dict.items() if ":" not in key}
         for name in _BUILT_IN:
             self._adopt(name, own.pop(name, None))
         self._metrics = templates.updated(self._metrics, own)

@@ -1,5 +1,8 @@
 """`instrument`: live scores for an application that runs on LlamaIndex."""
 
+# LlamaIndex's dispatcher leaves the spans of its handlers open.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +21,7 @@ from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Sink, Statistics
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
 
@@ -206,7 +210,7 @@ def instrument(
     spans = Spans(scorer, scope, max_open=max_open, ttl=ttl)
     made = Instrumentation(scorer, spans, tuple(watch or ()), key)
     with _INSTALLING:
-        made._install()
+        made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
 
 
@@ -222,7 +226,7 @@ def _scope(watch: Sequence[object] | None) -> tuple[Watch, object]:
     """What to watch, and what is the same for the same `watch`."""
     if watch is None:
         return Watch(), None
-    if not isinstance(watch, Sequence) or isinstance(watch, str) or not watch:
+    if not is_sequence(watch) or isinstance(watch, str) or not watch:
         raise ConfigError("watch takes a list of query engines, chat engines and workflows, or of classes")
     kinds = tuple(each for each in watch if isinstance(each, type))
     instances = [each for each in watch if not isinstance(each, type)]

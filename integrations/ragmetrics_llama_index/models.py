@@ -1,8 +1,11 @@
 """LlamaIndex models as the judge and the embedder of ragmetrics."""
 
+# LlamaIndex leaves the fields of what a provider sends open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +20,8 @@ from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ModelError, ModelOverloaded, ModelRefused, TransientModelError
 from ragmetrics_core.metrics import get
 from ragmetrics_core.models import as_embedder
-from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
+from ragmetrics_core.shapes import is_mapping, is_sequence
 from ragmetrics_llama_index.threads import defining_class, in_thread
 
 __all__ = [
@@ -30,7 +34,7 @@ __all__ = [
     "needed",
 ]
 
-AnyLLM = LLM | Judge | Callable[[str], Any] | str
+AnyLLM = LLM | Judge | TextFunction | str
 AnyEmbedder = BaseEmbedding | Embedder | str
 
 _TOKENS = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
@@ -185,7 +189,8 @@ def _embeds_synchronously(model: BaseEmbedding) -> bool:
 
 def _usage(response: ChatResponse | CompletionResponse) -> Usage | None:
     """Token counts, where the provider's package passes them on."""
-    for source in (response.additional_kwargs, _field(response.raw, "usage")):
+    sources: tuple[Any, Any] = (response.additional_kwargs, _field(response.raw, "usage"))
+    for source in sources:
         for names in _TOKENS:
             prompt, completion = (_field(source, name) for name in names)
             if isinstance(prompt, int) and isinstance(completion, int):
@@ -196,7 +201,7 @@ def _usage(response: ChatResponse | CompletionResponse) -> Usage | None:
 def _finish_reason(response: ChatResponse | CompletionResponse) -> str | None:
     """Why the reply ended; "length" is what matters, because a cut reply is not read as a whole one."""
     choices = _field(response.raw, "choices")
-    first = choices[0] if isinstance(choices, Sequence) and choices else response.raw
+    first = choices[0] if is_sequence(choices) and choices else response.raw
     found = next(
         (value for name in ("finish_reason", "stop_reason", "done_reason") if (value := _field(first, name))),
         None,
@@ -205,7 +210,7 @@ def _finish_reason(response: ChatResponse | CompletionResponse) -> str | None:
 
 
 def _field(source: Any, name: str) -> Any:
-    return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+    return source.get(name) if is_mapping(source) else getattr(source, name, None)
 
 
 def _as_model_error(error: Exception) -> ModelError:

@@ -1,12 +1,13 @@
 """What LlamaIndex objects hold: the text of an answer, nodes and their texts, a question."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+
+from ragmetrics_core.shapes import is_mapping, is_sequence
 
 __all__ = ["answer_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
 
@@ -37,7 +38,7 @@ def answer_in(value: Any) -> str | None:
             return str(value) if value.response is not None else None
         case StreamingResponse() | AsyncStreamingResponse():
             return value.response_txt
-        case Mapping():
+        case _ if is_mapping(value):
             inner = [value.get(name) for name in _ANSWERS]
         case _:
             inner = [getattr(value, name, None) for name in _ANSWERS]
@@ -49,8 +50,8 @@ def answer_in(value: Any) -> str | None:
 
 def nodes_in(value: Any) -> list[Any] | None:
     """The source nodes of an answer, as a new list; None when it does not say."""
-    found = value.get("source_nodes") if isinstance(value, Mapping) else getattr(value, "source_nodes", None)
-    return list(found) if isinstance(found, Sequence) and not isinstance(found, str) else None
+    found = value.get("source_nodes") if is_mapping(value) else getattr(value, "source_nodes", None)
+    return list(found) if is_sequence(found) and not isinstance(found, str) else None
 
 
 def text_of_node(node: Any) -> str:
@@ -67,4 +68,5 @@ def question_in(value: Any) -> str | None:
             return value.query_str
         case ChatMessage():
             return value.content
-    return None
+        case _:
+            return None

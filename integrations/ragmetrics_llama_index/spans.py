@@ -6,10 +6,9 @@ spans below a unit are kept while it is open; what lies outside of units costs o
 
 import asyncio
 import inspect
-import sys
 from collections.abc import Collection
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -76,7 +75,7 @@ class Watch(NamedTuple):
         if id(instance) in self.instances:
             return True
         # An evaluator of LlamaIndex asks its questions through a query engine of its own.
-        return isinstance(instance, self.kinds) and not _is_in_an_evaluator(sys._getframe(1))
+        return isinstance(instance, self.kinds) and not _is_in_an_evaluator(inspect.currentframe())
 
 
 class Spans:
@@ -322,7 +321,7 @@ def _chat_id(response: StreamingAgentChatResponse) -> tuple[str, int]:
 
 
 def _is_unread(response: StreamingResponse | AsyncStreamingResponse) -> bool:
-    return response.response_txt is None and response.response_gen is not None
+    return response.response_txt is None and cast("object", response.response_gen) is not None
 
 
 def _itself(token: Any) -> Any:

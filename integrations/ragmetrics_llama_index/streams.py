@@ -1,11 +1,13 @@
 """Streams that are read by the user and noted on the way: the same objects, the same tokens, no delay."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 from ragmetrics_core.live import Capture
 
 __all__ = ["Stream", "noted", "noted_async"]
+
+T = TypeVar("T")
 
 
 class Stream:
@@ -48,7 +50,7 @@ class Stream:
         self.give_up("abandoned_stream")
 
 
-def noted(tokens: Generator[Any, None, None], stream: Stream, text: Callable[[Any], Any]) -> Any:
+def noted(tokens: Generator[T], stream: Stream, text: Callable[[T], Any]) -> Generator[T]:
     """The tokens, as they come; closing it closes the inner one."""
     try:
         for token in tokens:
@@ -67,7 +69,9 @@ def noted(tokens: Generator[Any, None, None], stream: Stream, text: Callable[[An
             tokens.close()
 
 
-async def noted_async(tokens: AsyncGenerator[Any, None], stream: Stream, text: Callable[[Any], Any]) -> Any:
+async def noted_async(
+    tokens: AsyncGenerator[T], stream: Stream, text: Callable[[T], Any]
+) -> AsyncGenerator[T]:
     """The tokens, as they come; closing it closes the inner one."""
     try:
         async for token in tokens:

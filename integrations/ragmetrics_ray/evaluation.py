@@ -191,7 +191,7 @@ def _checked(metrics: Any, judge: object, embedder: object, scorer: object, **se
 
 def _check_room(reserved: float) -> None:
     """Actors that hold all processors would wait for ever for somebody to read the dataset."""
-    resources: dict[str, float] = ray.cluster_resources()
+    resources: Mapping[str, float] = ray.cluster_resources()
     there = resources.get("CPU", 0.0)
     if there - reserved < 1:
         raise ConfigError(

@@ -1,5 +1,8 @@
 """The folder of Parquet files into which finished blocks are written, and what it holds already."""
 
+# pyarrow.compute makes most of its functions when it is imported.
+# pyright: reportAttributeAccessIssue=false
+
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -107,7 +110,7 @@ class Parts:
                 scratch,
                 filesystem=system,
                 compression="zstd",
-                use_dictionary=_REPEATED,
+                use_dictionary=_REPEATED,  # pyright: ignore[reportArgumentType]  its default alone is a bool
                 dictionary_pagesize_limit=_DICTIONARY,
             )
             system.move(scratch, f"{folder}/{name}")
@@ -157,7 +160,7 @@ class Parts:
             scored = rows.filter(pc.is_valid(rows["signature"]))
             by_sample = scored.group_by("sample_id").aggregate([("signature", "distinct")])
             ids = by_sample["sample_id"].to_pylist()
-            complete = []
+            complete: list[str] = []
             for sample_id, found in zip(ids, by_sample["signature_distinct"].to_pylist(), strict=True):
                 if signatures <= set(found):
                     complete.append(sample_id)

@@ -229,7 +229,7 @@ class Actor:
         turn = _Turn(self._gate, len(block.tasks), self._plan.concurrency)
         await turn.comes()
         try:
-            runs = []
+            runs: list[tuple[Run, list[Sample], tuple[str, ...]]] = []
             for wanted in dict.fromkeys(task.wanted for task in block.tasks):
                 samples = [task.sample for task in block.tasks if task.wanted == wanted]
                 metrics = [metric for metric in self._plan.metrics if metric.signature in wanted]

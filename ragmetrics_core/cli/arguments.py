@@ -12,6 +12,7 @@ import typer
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed
+from ragmetrics_core.metrics.metric import is_metric, is_metric_class
 from ragmetrics_core.models import as_embedder, as_judge, as_scorer
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs import Run
@@ -125,7 +126,7 @@ def choose(
         ConfigError: there is none of a name.
     """
     chosen = _metrics(metrics, variant)
-    needs = frozenset().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
+    needs = frozenset[str]().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
     names = judges or ([DEFAULT] if "judge" in needs else [])
     embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
     return Chosen(chosen, tuple(map(as_judge, names)), embedding, as_scorer(scorer) if scorer else None)
@@ -172,10 +173,10 @@ def own_metric(name: str) -> Metric[Any]:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found = getattr(import_module(module), attribute)
+        found: object = getattr(import_module(module), attribute)
     except (ModuleNotFoundError, AttributeError) as error:
         raise ConfigError(f"there is no metric {name!r}: {error}") from error
-    metric = found() if isinstance(found, type) and issubclass(found, Metric) else found
-    if not isinstance(metric, Metric):
+    metric = found() if is_metric_class(found) else found
+    if not is_metric(metric):
         raise ConfigError(f"{name!r} is no metric, but a {type(found).__name__}")
     return metric

@@ -67,9 +67,8 @@ def probe(
     """
     asked = as_judge(judge)
     # the names are checked by the first who uses them
-    wanted = (
-        None if only is None else [cast("Probe", name.strip()) for name in only.split(",") if name.strip()]
-    )
+    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
+    wanted = cast("list[Probe] | None", names)
     with progress_of(remarks(), count_samples(wanted, limit=limit, repeats=repeats)) as progress:
         card = run_probe(
             asked,

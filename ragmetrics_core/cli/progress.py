@@ -2,7 +2,7 @@
 
 import csv
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +21,7 @@ EVERY = 5.0
 
 
 @contextmanager
-def progress_of(console: Console, total: int | None) -> Iterator[Report]:
+def progress_of(console: Console, total: int | None) -> Generator[Report]:
     """What to call with the progress, shown as fits the console."""
     if not console.is_terminal:
         yield PlainLines(console, total)

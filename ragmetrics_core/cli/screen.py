@@ -1,5 +1,6 @@
 """Where the commands write: pages to standard output, remarks and errors to standard error."""
 
+import io
 import sys
 from collections.abc import Iterable
 
@@ -27,5 +28,5 @@ def show(console: Console, parts: Iterable[RenderableType]) -> None:
 def write_anything() -> None:
     """Let streams of an encoding that lacks a character show a question mark in its place."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -53,7 +53,7 @@ def concordance(
     answers that the search has not seen. Without --label the samples' label "correct" says which answers
     are correct.
     """
-    found = []
+    found: list[Concordance] = []
     for scores in open_runs(runs):
         truth = correct_answers(
             scores, label=label, labels=labels, adjudicator=adjudicator, correct_from=correct_from

@@ -132,7 +132,8 @@ def _write_folder(tables: Sequence[Table], out: Path) -> None:
 
 def _split(text: str) -> list[str]:
     """Parts between commas; those within brackets belong to a signature."""
-    parts, depth, start = [], 0, 0
+    parts: list[str] = []
+    depth, start = 0, 0
     for place, char in enumerate(text):
         depth += {"(": 1, ")": -1}.get(char, 0)
         if char == "," and depth <= 0:

@@ -80,9 +80,10 @@ def agreed_values(
     """For each sample of the run what the annotators agree on; remarks tell what is left out."""
     read = read_labels(labels)
     names = label_names(read)
-    if label is None and len(names) > 1:
+    first, *others = names
+    if label is None and others:
         raise ConfigError(f"{labels} has several labels ({', '.join(names)}): name one with --label")
-    name = label or names[0]
+    name = label or first
     if name not in names:
         raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(names)}")
     units = {unit: said for unit, said in units_of(read, name).items() if unit.statement is None}

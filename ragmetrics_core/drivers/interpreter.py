@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ragmetrics_core.errors import FailedStatus, StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
@@ -43,6 +43,7 @@ from ragmetrics_core.record import (
     outcome,
 )
 from ragmetrics_core.sample import MissingField, Sample
+from ragmetrics_core.shapes import is_sequence
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
@@ -249,7 +250,7 @@ class Interpreter(ABC):
         prompt = request.prompt
         self.prompts[prompt.digest] = prompt
         place = written(path)
-        replies = []
+        replies: list[Reply[Any]] = []
         for number, (draw, completion, judge) in enumerate(drawn):
             reading, value, digest = _read(prompt.answer.read, completion.text, request.hints)
             usage = completion.usage
@@ -320,9 +321,9 @@ class Interpreter(ABC):
         """The variables that are context chunks, as the prompt shows them: replies are read with them."""
         return tuple(
             [
-                self._numbered(value)
+                self._numbered(cast("Sequence[str]", value))
                 for value in variables.values()
-                if isinstance(value, Sequence)
+                if is_sequence(value)
                 and not isinstance(value, str)
                 and not (value and isinstance(value[0], Item))
             ]
@@ -362,7 +363,7 @@ def written(path: Path) -> str:
 
 def _spans(text: str, language: str | None) -> Places:
     """Where the sentences of a text stand in it."""
-    spans = []
+    spans: list[tuple[int, int]] = []
     position = 0
     for sentence in split_sentences(text, language):
         start = text.index(sentence, position)

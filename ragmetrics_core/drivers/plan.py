@@ -78,7 +78,7 @@ def plan_sample(
         asked: the calls that were counted; those of this sample are added.
     """
     segments = Segments()
-    estimates = []
+    estimates: list[Estimate] = []
     for metric in metrics:
         planned = _Planned(
             sample, segments=segments, models=models, stand_in=stand_in, known=known, asked=asked
@@ -152,7 +152,7 @@ class _Planned(Interpreter):
         # Of a judge that does not say so it is not known before it is asked.
         at_once = getattr(unwrapped(judge), "draws_at_once", False)
         is_exact = not any(self._follows(path, each) for each in self._guessed)
-        replies = []
+        replies: list[tuple[int, Completion]] = []
         goes_on = False
         for draw in range(request.draw, request.draw + request.draws):
             one = replace(request, draw=draw, draws=1)

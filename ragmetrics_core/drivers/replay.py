@@ -10,9 +10,10 @@ from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
+from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Request, Usage
 from ragmetrics_core.record import CompareStep, Correction, CountStep, GenerateStep, RateStep, Record
 from ragmetrics_core.score import Score
+from ragmetrics_core.shapes import is_dict, is_series
 
 __all__ = [
     "Difference",
@@ -239,7 +240,7 @@ class _Replay(Interpreter):
                     results.append(failed)
         return results
 
-    async def _answer(self, request: Any, path: Path) -> Any:
+    async def _answer(self, request: Request, path: Path) -> Any:
         if isinstance(request, Generate):
             request = replace(request, prompt=self._prompt_at(request.prompt, path))
         return await super()._answer(request, path)
@@ -317,21 +318,21 @@ def now(coroutine: Coroutine[Any, Any, T]) -> T:
     raise AssertionError("a replay waits for nothing")
 
 
-def _compare(name: str, stored: Any, derived: Any) -> list[Difference]:
+def _compare(name: str, stored: object, derived: object) -> list[Difference]:
     """The innermost fields in which two dumped values differ."""
-    if isinstance(stored, dict) and isinstance(derived, dict):
+    if is_dict(stored) and is_dict(derived):
         keys = [*stored, *(key for key in derived if key not in stored)]
         return [
             found
             for key in keys
             for found in _compare(f"{name}.{key}" if name else str(key), stored.get(key), derived.get(key))
         ]
-    if isinstance(stored, tuple | list) and isinstance(derived, tuple | list) and len(stored) == len(derived):
-        pairs = enumerate(zip(stored, derived, strict=True), start=1)
-        return [
-            found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
-        ]
-    if isinstance(stored, tuple | list) and isinstance(derived, tuple | list):
+    if is_series(stored) and is_series(derived):
+        if len(stored) == len(derived):
+            pairs = enumerate(zip(stored, derived, strict=True), start=1)
+            return [
+                found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
+            ]
         return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
     return [] if stored == derived else [Difference(name, stored, derived)]
 

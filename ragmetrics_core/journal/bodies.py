@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.protocol import Completion, Usage
+from ragmetrics_core.shapes import Json
 
 __all__ = [
     "decode_rating",
@@ -135,7 +136,7 @@ _DTYPES = frozenset({"<f2", "<f4", "<f8"})
 
 def _fields(body: bytes, kind: str) -> dict[str, Any]:
     try:
-        fields = json.loads(body.decode())  # told the encoding, it need not guess
+        fields: Json = json.loads(body.decode())  # told the encoding, it need not guess
     except ValueError as error:
         raise _no(kind) from error
     if not isinstance(fields, dict) or fields.get("kind") != kind:

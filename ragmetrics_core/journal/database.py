@@ -12,7 +12,7 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from itertools import islice
@@ -262,7 +262,7 @@ class Database:
         return row.address, number, row.created, row.used, _digest(row.address, row.body), row.body
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Generator[None]:
         """What happens inside is written whole or not at all."""
         with self._told():
             self._writer.execute("BEGIN IMMEDIATE")
@@ -276,7 +276,7 @@ class Database:
                 raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _told(self) -> Generator[None]:
         """Turn what SQLite and the system say into what the user can do."""
         try:
             yield
@@ -341,7 +341,7 @@ def _uri(path: Path, *, writable: bool = True) -> str:
 
 
 @contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+def _closed_on_error(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]:
     try:
         yield connection
     except BaseException:

@@ -40,7 +40,7 @@ class Node:
 
     def walk(self) -> Iterator["Node"]:
         """The node and all below it, each before its children."""
-        waiting = [self]
+        waiting: list[Node] = [self]
         while waiting:
             node = waiting.pop()
             yield node

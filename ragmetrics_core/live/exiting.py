@@ -3,6 +3,7 @@
 import atexit
 import threading
 from contextlib import suppress
+from importlib import import_module
 from typing import Protocol
 from weakref import WeakSet
 
@@ -33,7 +34,7 @@ class _Registry:
         # library's. Threading's own hooks run before, the last registered first, so the executors' module
         # must have registered its hook already. It is too early, though, for what the host's other threads
         # capture while the interpreter waits for them: the second call is for that.
-        import concurrent.futures.thread  # noqa: F401
+        import_module("concurrent.futures.thread")
 
         register = getattr(threading, "_register_atexit", None)
         if register is not None:

@@ -12,7 +12,7 @@ from ragmetrics_core.live.judging import within_judging
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
 from ragmetrics_core.metrics import Metric, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
-from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import prepare
@@ -43,8 +43,8 @@ class Measuring:
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
         *,
-        judge: Judge | Callable[[str], Any] | str | None,
-        judge_factory: Callable[[], Judge | Callable[[str], Any] | str] | None,
+        judge: Judge | TextFunction | str | None,
+        judge_factory: Callable[[], Judge | TextFunction | str] | None,
         embedder: Embedder | str | None,
         embedder_factory: Callable[[], Embedder | str] | None,
         scorer: Scorer | None,
@@ -104,7 +104,7 @@ class Measuring:
             ready = await self._prepared()
             self._ready = self._ready or ready
         loop = asyncio.get_running_loop()
-        sample = await loop.run_in_executor(threads, within_judging, self._sample, capture)
+        sample = await loop.run_in_executor(threads, lambda: within_judging(self._sample, capture))
         asked: dict[str, Prompt[Any]] = {}
         records = await measure_sample(sample, self._ready.metrics, self._ready.calls, prompts=asked)
         texts = {digest: _text_of(prompt) for digest, prompt in asked.items()}

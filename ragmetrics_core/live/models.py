@@ -14,7 +14,7 @@ from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, PromptChecker, as_embedder, as_judge
 from ragmetrics_core.models.wrapper import Asked, PerLoop, Wrapper
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer, TextFunction
 
 __all__ = ["Guarded", "MadeEmbedder", "MadeJudge", "calls_to"]
 
@@ -69,7 +69,7 @@ class MadeJudge:
         make: gives a judge, a function or a name.
     """
 
-    def __init__(self, make: Callable[[], Judge | Callable[[str], Any] | str]) -> None:
+    def __init__(self, make: Callable[[], Judge | TextFunction | str]) -> None:
         self._judge = PerLoop(lambda: as_judge(make()))
 
     @property

@@ -106,7 +106,7 @@ class Queue:
             self._settling = [each for each in self._settling if each[1] is not future]
 
     def _leave(self, ticket: Ticket) -> None:
-        done = []
+        done: list[Future[None]] = []
         with self._lock:
             self._open.discard(ticket)
             for tickets, future in self._settling:

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from ragmetrics_core.live.sinks import Sink
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 from ragmetrics_core.live.worker import Worker
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 
 __all__ = ["LiveScorer", "Mode"]
 
@@ -85,8 +85,8 @@ class LiveScorer:
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
         *,
-        judge: Judge | Callable[[str], Any] | str | None = None,
-        judge_factory: Callable[[], Judge | Callable[[str], Any] | str] | None = None,
+        judge: Judge | TextFunction | str | None = None,
+        judge_factory: Callable[[], Judge | TextFunction | str] | None = None,
         embedder: Embedder | str | None = None,
         embedder_factory: Callable[[], Embedder | str] | None = None,
         scorer: Scorer | None = None,
@@ -191,7 +191,7 @@ class LiveScorer:
         self._delivery.counts.skip(reason)
 
     @contextmanager
-    def paused(self) -> Iterator[None]:
+    def paused(self) -> Generator[None]:
         """Take no captures in this block, from no thread; they are counted as skipped, "paused"."""
         self.pause()
         try:

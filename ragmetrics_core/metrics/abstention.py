@@ -1,5 +1,6 @@
 """Abstention: does the answer decline exactly when the contexts do not hold an answer?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragmetrics_core import prompts
@@ -80,10 +81,14 @@ class Abstention(Metric[Grounded]):
         }
         case = next((name for name, count in counts.items() if count), "undecided")
         return score(
-            lambda declined, sufficient: float(declined[0] != sufficient[0]),
+            _is_right,
             declined,
             sufficient,
             counts=counts,
             spelled=case.replace("_", " "),
             bounds=lambda *known: (0.0, 1.0),
         )
+
+
+def _is_right(declined: Sequence[bool], sufficient: Sequence[bool]) -> float:
+    return float(declined[0] != sufficient[0])

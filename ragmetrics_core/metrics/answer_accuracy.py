@@ -1,6 +1,7 @@
 """Answer accuracy: how far do answer and reference say the same, as two ratings?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
@@ -32,6 +33,7 @@ class AnswerAccuracy(Metric[Referenced]):
     inputs = Referenced
     variants = {"strict.1": {}, "ragas-0.4": {}}
 
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     rate: Prompt[Rating] = prompts.ACCURACY_GRADE
 
     def measure(self, sample: Referenced) -> Steps[Measurement]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
+from typing import Literal
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
@@ -42,6 +43,7 @@ class AnswerCorrectness(Metric[Referenced]):
         "ragas-0.4": {"factual": Part("factual_correctness", "ragas-0.4", {"digits": None, "empty": "one"})},
     }
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     weights: tuple[float, float] = (0.75, 0.25)
     factual: Part = Part("factual_correctness", "strict.1")
     similarity: Part = Part("answer_similarity", "strict.1")

@@ -49,6 +49,7 @@ class AnswerRelevance(Metric[Answered]):
         "ragas-0.4": {"noncommittal": "all", "without_questions": 0.0},
     }
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     n_questions: int = 3
     noncommittal: Literal["ignore", "any", "all", "majority"] = "ignore"
     separate: bool = False

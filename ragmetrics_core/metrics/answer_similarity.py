@@ -1,6 +1,7 @@
 """Answer similarity: how close are answer and reference as vectors?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ragmetrics_core.asking import similar
 from ragmetrics_core.errors import ConfigError
@@ -31,6 +32,7 @@ class AnswerSimilarity(Metric[Compared]):
     low = -1.0
     variants = {"strict.1": {}, "paper.1": {}, "ragas-0.1": {}, "ragas-0.4": {}}
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     threshold: float | None = None
 
     def check(self) -> None:

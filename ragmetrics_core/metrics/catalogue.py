@@ -34,7 +34,7 @@ from ragmetrics_core.metrics.groundedness_rating import GroundednessRating
 from ragmetrics_core.metrics.hallucination import Hallucination
 from ragmetrics_core.metrics.hit_rate import HitRate
 from ragmetrics_core.metrics.meteor import Meteor
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.metric import Metric, is_metric
 from ragmetrics_core.metrics.ndcg import Ndcg
 from ragmetrics_core.metrics.noise_sensitivity import NoiseSensitivity
 from ragmetrics_core.metrics.ragas_score import RagasScore
@@ -163,13 +163,13 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
             f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
         )
     metric = metric_class(found["name"])
-    variant = variant or found["variant"] or next(iter(metric.variants))
+    chosen: str = variant or found["variant"] or next(iter(metric.variants))
     written = dict(_setting(each) for each in (found["settings"] or "").split(",") if each.strip())
     if found["k"]:
         written["k"] = int(found["k"])
-    usual = metric(variant=variant)
+    usual = metric(variant=chosen)
     read = {name: _as_is_usual(value, getattr(usual, name, None)) for name, value in written.items()}
-    return metric.from_settings(variant, {**read, **settings})
+    return metric.from_settings(chosen, {**read, **settings})
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -201,13 +201,13 @@ def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[M
     Raises:
         ConfigError: an unknown name, something that is no metric, none at all, or one twice.
     """
-    given = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    given: list[object] = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     found: dict[str, Metric[Any]] = {}
     for each in given:
-        if not isinstance(each, str | Metric):
-            raise ConfigError(f"a metric is a name or a Metric object, not {type(each).__name__}")
-        names = RECOMMENDED if each == "recommended" else (each,)
+        names: tuple[object, ...] = RECOMMENDED if each == "recommended" else (each,)
         for metric in (get(name) if isinstance(name, str) else name for name in names):
+            if not is_metric(metric):
+                raise ConfigError(f"a metric is a name or a Metric object, not {type(metric).__name__}")
             if metric.signature in found:
                 raise ConfigError(f"the metric {metric.signature} is given twice")
             found[metric.signature] = metric
@@ -229,4 +229,6 @@ def of_part(part: Part) -> Metric[Any]:
 def models_needed(metric: Metric[Any]) -> frozenset[str]:
     """The models that a metric with these settings uses: those of its parts, or its own."""
     parts = list(metric.parts_used)
-    return frozenset().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs
+    return (
+        frozenset[str]().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs
+    )

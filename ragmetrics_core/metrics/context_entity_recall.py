@@ -44,6 +44,7 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
         "ragas-0.4": {"match": "exact", "epsilon": 1e-8, "without_entities": 0.0},
     }
 
+    variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     match: Literal["normalised", "exact"] = "normalised"
     distinct: bool = True
     epsilon: float = 0.0
@@ -64,7 +65,7 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
 
         named = {self._key(entity): entity for entity in reversed(contexts.entities)}
         first = set(self._distinct(reference.entities))
-        decisions = []
+        decisions: list[Decision] = []
         for entity in entities:
             match = named.get(self._key(entity)) if entity in first else None
             first.discard(entity)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
@@ -34,6 +35,7 @@ class ContextPrecision(Metric[Attributed]):
     inputs = Attributed
     variants = {"strict.1": {}, "ragas-0.1": {"epsilon": 1e-10}, "ragas-0.4": {"epsilon": 1e-10}}
 
+    variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     epsilon: float = 0.0
     verify: Prompt[VerdictList] = prompts.CHUNK_VERDICTS
 

@@ -32,6 +32,7 @@ class ContextRecall(Metric[Attributed]):
     inputs = Attributed
     variants = {"strict.1": {}, "ragas-0.1": {}, "ragas-0.4": {}}
 
+    variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
     decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS

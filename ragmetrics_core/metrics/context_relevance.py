@@ -63,6 +63,7 @@ class ContextRelevance(Metric[Retrieved]):
         },
     }
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1"] = "strict.1"
     at_most_one: bool = False
     refusal: Literal["any", "exact"] = "any"
     without_sentences: float | None = None
@@ -82,11 +83,11 @@ class ContextRelevance(Metric[Retrieved]):
 
         ballots = yield from ask_votes(self.select, question=sample.question, contexts=sample.contexts)
         named = [frozenset(ballot.numbers) for ballot in ballots]
-        decisions = []
+        decisions: list[Decision] = []
         for number, text in enumerate(sentences, start=1):
             votes = tuple([number in each for each in named])
             decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
-        invented = sorted(frozenset().union(*named) - set(range(1, len(sentences) + 1)))
+        invented = sorted(frozenset[int]().union(*named) - set(range(1, len(sentences) + 1)))
         dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
         judged = yield from review(decisions, about="context sentence", labels=RELEVANT, dropped=dropped)
         counts = {"relevant": judged.supported, "sentences": len(judged)}

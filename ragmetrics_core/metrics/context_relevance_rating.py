@@ -1,6 +1,7 @@
 """Context relevance as a rating: how relevant does a judge find what was retrieved?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
@@ -43,6 +44,7 @@ class ContextRelevanceRating(Metric[Retrieved]):
         },
     }
 
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     rate: Prompt[Rating] = prompts.CHUNK_RATING
     grade: Prompt[Rating] | None = None
     grade_again: Prompt[Rating] | None = None

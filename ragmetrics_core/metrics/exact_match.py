@@ -36,6 +36,7 @@ class ExactMatch(Metric[Worded]):
     needs = frozenset()
     variants = {"strict.1": {}, "squad.1": {"rules": "squad"}}
 
+    variant: Literal["strict", "strict.1", "squad", "squad.1"] = "strict.1"
     rules: Literal["unicode", "squad", "none"] = "unicode"
 
     def measure(self, sample: Worded) -> Steps[Measurement]:

@@ -56,6 +56,7 @@ class FactualCorrectness(Metric[Referenced]):
         "ragas-0.4": {"recall": "mixed", "empty": "zero", "digits": 2},
     }
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     mode: Literal["f", "precision", "recall"] = "f"
     beta: float = 1.0
     recall: Literal["own", "mixed"] = "own"

@@ -36,6 +36,7 @@ class Faithfulness(Metric[Grounded]):
         "ragas-0.4": {},
     }
 
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS

@@ -1,6 +1,7 @@
 """Groundedness as a rating: how well does a judge find the answer supported?"""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings, split
@@ -38,6 +39,7 @@ class GroundednessRating(Metric[Grounded]):
         "ragas-0.4": {"grade": prompts.GROUNDING_GRADE, "grade_again": prompts.GROUNDING_GRADE_AGAIN},
     }
 
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     rate: Prompt[Rating] = prompts.SENTENCE_RATING
     grade: Prompt[Rating] | None = None
     grade_again: Prompt[Rating] | None = None

@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
+
+from typing_extensions import TypeIs
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.sample import View
+from ragmetrics_core.shapes import is_dict, is_list, is_tuple
 
 __all__ = ["Metric", "Needs"]
 
@@ -50,11 +53,13 @@ class Metric(Generic[V]):
     repetition: int = 1
     _given: ClassVar[frozenset[str]] = frozenset()
 
-    def __new__(cls, **settings: object) -> Self:
-        """Remember which settings were given by hand, so that the variant does not replace them."""
-        metric = super().__new__(cls)
-        object.__setattr__(metric, "_given", frozenset(settings))
-        return metric
+    if not TYPE_CHECKING:  # an editor would show `**settings` in place of the settings
+
+        def __new__(cls, **settings: object) -> Self:
+            """Remember which settings were given by hand, so that the variant does not replace them."""
+            metric = super().__new__(cls)
+            object.__setattr__(metric, "_given", frozenset(settings))
+            return metric
 
     def __post_init__(self) -> None:
         """Fill in the variant's settings, then check all."""
@@ -124,7 +129,7 @@ class Metric(Generic[V]):
     def parts_used(self) -> tuple[Part, ...]:
         """The metrics that this one measures as its parts."""
         values = (getattr(self, each.name) for each in fields(self))
-        each_as_tuple = (value if isinstance(value, tuple) else (value,) for value in values)
+        each_as_tuple = (value if is_tuple(value) else (value,) for value in values)
         return tuple(part for group in each_as_tuple for part in group if isinstance(part, Part))
 
     @classmethod
@@ -157,6 +162,16 @@ class Metric(Generic[V]):
         raise ConfigError(f"{cls.name} has no variant {name!r}, only {', '.join(cls.variants)}{hint}")
 
 
+def is_metric(value: object) -> TypeIs[Metric[Any]]:
+    """Whether it is a metric; a metric's class is none."""
+    return isinstance(value, Metric)
+
+
+def is_metric_class(value: object) -> TypeIs[type[Metric[Any]]]:
+    """Whether it is the class of a metric."""
+    return isinstance(value, type) and issubclass(value, Metric)
+
+
 def _as_json(value: Any) -> Any:
     match value:
         case Prompt():
@@ -167,27 +182,26 @@ def _as_json(value: Any) -> Any:
                 "variant": value.variant,
                 "settings": {name: _as_json(each) for name, each in value.settings.items()},
             }
-        case tuple():
+        case _ if is_tuple(value):
             return [_as_json(each) for each in value]
         case _:
             return value
 
 
 def _from_json(value: Any, usual: Any) -> Any:
-    if isinstance(value, dict) and "prompt" in value:
+    if is_dict(value) and "prompt" in value:
         return usual
-    if isinstance(value, dict) and "part" in value:
-        return Part(value["part"], value.get("variant"), value.get("settings", {}))
-    if isinstance(value, list):
-        return tuple(
-            _from_json(each, usual[0] if isinstance(usual, tuple) and usual else None) for each in value
-        )
+    if is_dict(value) and "part" in value:
+        part: dict[str, Any] = value
+        return Part(part["part"], part.get("variant"), part.get("settings", {}))
+    if is_list(value):
+        return tuple(_from_json(each, usual[0] if is_tuple(usual) and usual else None) for each in value)
     return value
 
 
 def _in_short(value: Any) -> str:
     match value:
-        case list():
+        case _ if is_list(value):
             return ":".join(_in_short(each) for each in value)
         case {"digest": digest, "prompt": prompt}:
             return f"{prompt}@{digest[:8]}"
@@ -202,13 +216,17 @@ def _in_short(value: Any) -> str:
             return str(value)
 
 
+def _is_prompt(value: object) -> TypeIs[Prompt[Any]]:
+    return isinstance(value, Prompt)
+
+
 def _with_prompts(value: Any, texts: Mapping[str, PromptText]) -> Any:
     match value:
-        case Prompt():
+        case _ if _is_prompt(value):
             return _reworded(value, texts)
         case Part():
             return replace(value, prompts={**value.prompts, **texts})
-        case tuple():
+        case _ if is_tuple(value):
             return tuple(_with_prompts(each, texts) for each in value)
         case _:
             return value

@@ -47,6 +47,7 @@ class NoiseSensitivity(Metric[Complete]):
     higher_is_better = False
     variants = {"strict.1": {}, "ragas-0.4": {}}
 
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     mode: Literal["relevant", "irrelevant"] = "relevant"
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS

@@ -35,6 +35,7 @@ class TokenF1(Metric[Worded]):
     needs = frozenset()
     variants = {"strict.1": {}, "squad.1": {"rules": "squad", "without_words": 1.0}}
 
+    variant: Literal["strict", "strict.1", "squad", "squad.1"] = "strict.1"
     mode: Literal["f", "precision", "recall"] = "f"
     rules: Literal["unicode", "squad"] = "unicode"
     without_words: float | None = None

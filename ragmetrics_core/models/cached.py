@@ -165,7 +165,7 @@ class Cached(Wrapper):
 
     def _stored_run(self, addresses: Sequence[str]) -> list[Completion]:
         """The stored replies, up to the first draw that has none."""
-        stored = []
+        stored: list[Completion] = []
         for address in addresses:
             body = self._stored(address)
             if body is None:
@@ -188,7 +188,7 @@ class Cached(Wrapper):
         flights = self._flights()
         while len(found) < len(addresses):
             others: dict[str, _Flight[T]] = {}
-            mine = []
+            mine: list[str] = []
             for address in addresses:
                 if address in found:
                     continue

@@ -6,6 +6,9 @@ nothing. A text that is longer than the encoder takes is refused with its length
 and then the scorer's identity in the record says so.
 """
 
+# torch and transformers ship types that say little; what they return is converted here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import asyncio
 import hashlib
 import threading
@@ -20,6 +23,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelRefused
 from ragmetrics_core.models.openai_endpoint import encodable
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["CrossEncoderScorer", "Encoder", "TokenMatchScorer"]
 
@@ -113,7 +117,7 @@ class Encoder:
             ModelRefused: one is longer than the limit.
         """
         longest = min(limit, self.longest or _UNLIMITED)
-        pairs = [text if isinstance(text, tuple) else (text, None) for text in texts]
+        pairs = [text if is_tuple(text) else (text, None) for text in texts]
         lengths = [len(self.tokenizer(*pair)["input_ids"]) for pair in pairs]
         if self.too_long == "refuse" and lengths and max(lengths) > longest:
             raise ModelRefused(

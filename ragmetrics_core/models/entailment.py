@@ -79,7 +79,7 @@ class EntailmentJudge:
     def _verdicts(self, items: Sequence[Item], texts: Sequence[str]) -> str:
         pairs = [(text, item.text) for item in items for text in texts]
         ratings = iter(self.scorer.rate(pairs))
-        verdicts = []
+        verdicts: list[dict[str, object]] = []
         for item in items:
             best = max((next(ratings) for _ in texts), default=0.0)
             verdict = "yes" if best >= self.threshold else "no"

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models.openai_endpoint import encodable
 from ragmetrics_core.models.reply_form import reply_schema
-from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
 
 __all__ = ["LlamaJudge"]
 
@@ -89,7 +89,7 @@ class LlamaJudge:
         """One: the model works on one call at a time."""
         return 1
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """The file by name, size and the digest of its ends, and the settings that change its replies."""
         settings = {

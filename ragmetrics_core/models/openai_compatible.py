@@ -15,7 +15,8 @@ from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, Transi
 from ragmetrics_core.models.openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models.reply_form import asks_for_json, reply_schema
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 
@@ -53,7 +54,7 @@ class OpenAIJudge:
     max_tokens: int | None = field(default=None, kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
     response_format: ResponseFormat = field(default="text", kw_only=True)
-    extra_body: Mapping[str, Any] = field(default_factory=dict, hash=False, kw_only=True)
+    extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -66,7 +67,7 @@ class OpenAIJudge:
             )
         _ = self._endpoint  # a missing key is an error here, not in the middle of a run
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """Server, model and the settings that change its replies; never the key."""
         extra = json.dumps(dict(self.extra_body), sort_keys=True, default=repr)
@@ -162,7 +163,7 @@ class OpenAIEmbedder:
             raise ConfigError(f"dimensions must be at least 1, or None, not {self.dimensions}")
         _ = self._endpoint
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """Server, model and vector length; never the key."""
         return _identity(self._endpoint, {"dimensions": self.dimensions})
@@ -230,8 +231,8 @@ def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[
     Raises:
         ModelError: there are none.
     """
-    choices = reply.get("choices")
-    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+    choices: Json = reply.get("choices")
+    if not isinstance(choices, list) or not are_dicts(choices):
         raise ModelError(f"{where} answered without choices: is it a chat completions server?")
     if not choices:
         raise TransientModelError(f"{where} answered with an empty list of choices")
@@ -252,7 +253,7 @@ def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:
     return f"openai:{endpoint.url}/{endpoint.model}" + (f"?{urlencode(given)}" if given else "")
 
 
-def _text(message: object) -> str:
+def _text(message: Json) -> str:
     """The text of a message: its content or its parts, else the model's words of refusal; "" for none."""
     if not isinstance(message, dict):
         return ""
@@ -262,7 +263,7 @@ def _text(message: object) -> str:
     return encodable(str(content or message.get("refusal") or ""))
 
 
-def _usage(usage: object) -> Usage | None:
+def _usage(usage: Json) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")

@@ -19,6 +19,7 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
+from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -138,7 +139,7 @@ class Endpoint:
     def _object(self, content: bytes) -> Mapping[str, Any]:
         """The JSON object of a successful answer."""
         try:
-            found = json.loads(content)
+            found: Json = json.loads(content)
         except ValueError:
             said = self._quoted(content.decode("utf-8", "replace"))
             if content.lstrip()[:1] == b"{":
@@ -235,7 +236,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 def _message(body: object) -> str:
     """The sentence in an error body, in the forms that servers give it."""
-    while isinstance(body, Mapping):
+    while is_mapping(body):
         body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
     return "" if body is None else str(body)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.stopwatch import waiting
@@ -134,7 +134,9 @@ class _Allowance:
 
     def settle(self, estimate: float, answer: object) -> None:
         """Correct the estimate by what the completions say; without their word it stands."""
-        completions: Sequence[Completion] = answer if isinstance(answer, Sequence) else ()
+        completions: Sequence[Completion] = (
+            cast("Sequence[Completion]", answer) if isinstance(answer, Sequence) else ()
+        )
         used = [completion.usage for completion in completions if completion.usage]
         if not used:
             return

@@ -9,6 +9,7 @@ from typing import Any
 
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Generate
+from ragmetrics_core.shapes import is_sequence
 
 __all__ = ["asks_for_json", "reply_schema"]
 
@@ -87,7 +88,7 @@ def _questions(form: str, count: object) -> Schema:
 
 def _numbers(request: Generate[Any]) -> Sequence[int]:
     items = request.variables.get("items", ())
-    assert isinstance(items, Sequence)
+    assert is_sequence(items)
     return [item.number for item in items if isinstance(item, Item)]
 
 

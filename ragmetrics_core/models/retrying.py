@@ -105,7 +105,7 @@ class Retrying(Wrapper):
         try:
             return await policy(attempt)
         except TransientModelError as error:
-            if attempts == 1:
+            if attempts <= 1:
                 raise
             raise _counted(error, attempts) from error
 

@@ -1,7 +1,7 @@
 """Time that a call takes, without what it waits for its turn."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token, copy_context
 from typing import Any, Self, TypeVar
@@ -62,7 +62,7 @@ class Stopwatch:
             self._leave(caller)
 
     @contextmanager
-    def followed(self) -> Iterator[None]:
+    def followed(self) -> Generator[None]:
         """In this block the caller's own stopwatch stands still with this one.
 
         For a call that several callers wait for: each of them waits in such a block.
@@ -104,7 +104,7 @@ _RUNNING: ContextVar[Stopwatch | None] = ContextVar("ragmetrics_stopwatch", defa
 
 
 @contextmanager
-def waiting() -> Iterator[None]:
+def waiting() -> Generator[None]:
     """In this block a call waits for its turn: no time limit around it counts the time."""
     running = _RUNNING.get()
     if running is None:

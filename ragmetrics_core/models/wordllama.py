@@ -5,7 +5,7 @@ import importlib.metadata
 import importlib.util
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -96,7 +96,7 @@ def _model() -> Any:
 
 
 @contextmanager
-def _logging_left_alone() -> Iterator[None]:
+def _logging_left_alone() -> Generator[None]:
     """Undo what an import does to the root logger: wordllama gives it a handler and a level."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

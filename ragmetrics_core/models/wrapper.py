@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 from weakref import WeakKeyDictionary, ref
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer, fixed_property
 
 __all__ = ["Asked", "PerLoop", "PromptChecker", "Wrapper", "unwrapped"]
 
@@ -58,7 +58,7 @@ class Wrapper:
                 "as_judge makes a judge of a function or a name"
             )
 
-    @cached_property
+    @fixed_property
     def identity(self) -> str:
         """The inner model's."""
         return self.inner.identity

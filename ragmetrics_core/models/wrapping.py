@@ -8,7 +8,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
 
 __all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer"]
 
@@ -54,7 +54,7 @@ class CallableJudge:
         return [Completion(text=reply)]
 
 
-def as_judge(judge: Judge | Callable[[str], Any] | str) -> Judge:
+def as_judge(judge: Judge | TextFunction | str) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "llama:PATH".
@@ -89,7 +89,7 @@ def as_embedder(embedder: Embedder | str) -> Embedder:
         from ragmetrics_core.models.names import embedder_by_name
 
         return embedder_by_name(embedder)
-    if isinstance(embedder, Embedder) and isinstance(unwrapped(embedder), Embedder):
+    if isinstance(unwrapped(embedder), Embedder):
         return embedder
     raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
 
@@ -104,7 +104,7 @@ def as_scorer(scorer: Scorer | str) -> Scorer:
         from ragmetrics_core.models.names import scorer_by_name
 
         return scorer_by_name(scorer)
-    if isinstance(scorer, Scorer) and isinstance(unwrapped(scorer), Scorer):
+    if isinstance(unwrapped(scorer), Scorer):
         return scorer
     raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
 

@@ -42,7 +42,7 @@ def judged_lines(text: str, hints: Hints) -> list[str]:
     the sample has it as a line of its own.
     """
     copies = _copies(hints)
-    kept = []
+    kept: list[str] = []
     for line in own_lines(text, hints):
         key = _unquoted(line)
         if key in copies.items:

@@ -8,6 +8,7 @@ from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, own_lines, unmarked
+from ragmetrics_core.shapes import Json
 
 __all__ = ["EntityList"]
 
@@ -55,11 +56,12 @@ class EntityList(Answer):
         return cls._from_lines(own_lines(reply, Hints()))
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         if isinstance(value, dict):
-            value = pick(value, *_LIST_NAMES)
-            if value is MISSING:
+            inner = pick(value, *_LIST_NAMES)
+            if inner is MISSING:
                 return None
+            value = inner
             if isinstance(value, dict):
                 # {"PERSON": ["Ada Lovelace"], "PLACE": []}: grouped by kind
                 groups = list(value.values())

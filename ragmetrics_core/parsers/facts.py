@@ -19,6 +19,7 @@ from ragmetrics_core.parsers.reply_text import (
     starts_number,
     unmarked,
 )
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["FactLists"]
 
@@ -80,12 +81,8 @@ class FactLists(Answer):
         return Reading(fit.value if isinstance(fit.value, cls) else None, "headings", fit.dropped)
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
-        if (
-            isinstance(value, list)
-            and value
-            and all(isinstance(item, dict) and len(item) == 1 for item in value)
-        ):
+    def _shape(cls, value: Json) -> Fit | None:
+        if isinstance(value, list) and value and are_dicts(value) and all(len(item) == 1 for item in value):
             value = {key: inner for item in value for key, inner in item.items()}  # [{"TP": []}, {"FP": []}]
         if not isinstance(value, dict):
             return None
@@ -96,8 +93,10 @@ class FactLists(Answer):
             if group is None:
                 continue
             # {"TP": {"a statement": ""}}: what json_repair makes of a list behind the wrong bracket
-            is_set = isinstance(inner, dict) and len(inner) > 0 and not any(inner.values())
-            texts = texts_of(list(inner) if is_set else inner, *_TEXT_NAMES)
+            listed: Json = (
+                [*inner] if isinstance(inner, dict) and inner and not any(inner.values()) else inner
+            )
+            texts = texts_of(listed, *_TEXT_NAMES)
             if texts is None:
                 return None
             seen = True
@@ -148,7 +147,7 @@ def _sections(lines: Sequence[str]) -> _Sections | None:
     for line in lines:
         heading = _HEADING.match(line[:2000])
         if heading is not None:
-            group = next(group for group in _GROUPS if heading[group])
+            group: Group = next(group for group in _GROUPS if heading[group])
             rest = (heading["rest"] or heading["dash"] or "") + line[2000:]
             if group in parts:
                 # A second heading of a kind begins a corrected version of the list.

@@ -6,14 +6,16 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.reading import Reading
+from ragmetrics_core.shapes import Json
 
-__all__ = ["MISSING", "Candidate", "Fit", "candidates", "fold", "pick", "read_json"]
+__all__ = ["MISSING", "Candidate", "Fit", "Missing", "candidates", "fold", "pick", "read_json"]
 
 T = TypeVar("T")
 
@@ -31,14 +33,22 @@ _BEFORE_ARRAY = lazy(r"(?:^|[:：=`])[\s*_`]*$")
 _AFTER_ARRAY = lazy(r"[\s.;,`*_]*$")
 _CITATION = lazy(r"\[\s*\d{1,9}\s*\]")
 _BREAKS = lazy(r"[\s_\-]+")
-MISSING: Final = object()
+
+
+class Missing(Enum):
+    """The type of `MISSING`: a value that is not there, which is something else than a null."""
+
+    MISSING = "missing"
+
+
+MISSING: Final = Missing.MISSING
 
 
 class Candidate(NamedTuple):
     """A value that may be the answer, and the rule that found it."""
 
     rule: str
-    value: object
+    value: Json
     cut: bool = False
 
 
@@ -49,7 +59,7 @@ class Fit(NamedTuple):
     dropped: tuple[str, ...] = ()
 
 
-Shape = Callable[[object], "Fit | None"]
+Shape = Callable[[Json], "Fit | None"]
 
 
 def read_json(text: str, shape: Shape, wanted: type[T], *, arrays: bool = True) -> Reading[T] | None:
@@ -103,7 +113,7 @@ def fold(key: str) -> str:
     return _BREAKS.sub(" ", key.strip()).casefold()
 
 
-def pick(mapping: Mapping[str, object], *names: str) -> object:
+def pick(mapping: Mapping[str, Json], *names: str) -> Json | Missing:
     """The value under the first of these folded names that the mapping has; MISSING when it has none."""
     keys = tuple(mapping)
     # the objects of one reply have the same few keys
@@ -120,7 +130,7 @@ def _by_name(keys: tuple[str, ...]) -> dict[str, str]:
     return {fold(str(key)): key for key in reversed(keys)}
 
 
-def _views(value: object) -> Iterator[object]:
+def _views(value: Json) -> Iterator[Json]:
     """The value and what is one level inside: models wrap their answer in "result" or "arguments"."""
     yield value
     if isinstance(value, dict):
@@ -131,7 +141,7 @@ def _views(value: object) -> Iterator[object]:
         yield value[0]
 
 
-def _refuse(constant: str) -> object:
+def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
@@ -145,7 +155,7 @@ def _finite(digits: str) -> float:
 _STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
-def _strict(text: str) -> tuple[object] | None:
+def _strict(text: str) -> tuple[Json] | None:
     """The value of a text that is JSON and nothing else, in a tuple (the value may be null)."""
     try:
         return (_STRICT.decode(text.strip()),)
@@ -169,7 +179,7 @@ class _Span(NamedTuple):
 
 
 def _blocks(text: str, *, arrays: bool) -> Iterator[Candidate]:
-    read: list[tuple[str, object]] = []
+    read: list[tuple[str, Json]] = []
     for span in deque(_balanced(text), _MOST_BLOCKS):
         is_wanted = text[span.start] == "{" or (arrays and _stands_alone(text, span))
         if is_wanted and (inside := _strict(text[span.start : span.end])):
@@ -279,7 +289,7 @@ def _depth(block: str) -> int:
     return deepest
 
 
-def _is_finite(value: object) -> bool:
+def _is_finite(value: Json) -> bool:
     if isinstance(value, dict):
         return all(_is_finite(inner) for inner in value.values())
     if isinstance(value, list):

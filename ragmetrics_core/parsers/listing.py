@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ragmetrics_core.parsers.json_text import MISSING, pick
+from ragmetrics_core.parsers.json_text import MISSING, Missing, pick
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
@@ -20,6 +20,7 @@ from ragmetrics_core.parsers.reply_text import (
     squeeze,
     unmarked,
 )
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Distinct", "Listed", "distinct", "filled", "is_none_word", "listed", "texts_of"]
 
@@ -83,7 +84,7 @@ def distinct(texts: Iterable[str], dropped: Sequence[str] = ()) -> Distinct:
     return Distinct(tuple(kept.values()), few(out))
 
 
-def texts_of(value: object, *names: str) -> list[str] | None:
+def texts_of(value: Json, *names: str) -> list[str] | None:
     """The texts of a JSON list: strings, or objects with a text under a name; None for anything else.
 
     A null says that there are none; one text alone is a list of one, unless it says "none"; a mapping from
@@ -97,9 +98,9 @@ def texts_of(value: object, *names: str) -> list[str] | None:
         value = list(value.values())
     if not isinstance(value, list):
         return None
-    texts = []
+    texts: list[str] = []
     for item in value:
-        text = item
+        text: Json | Missing = item
         if isinstance(item, dict):
             text = pick(item, *names)
         elif isinstance(item, list) and len(item) == 1:

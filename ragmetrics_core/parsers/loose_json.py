@@ -4,10 +4,11 @@ import re
 from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
+from ragmetrics_core.shapes import Json
 
 __all__ = ["LooseValue", "read_loose"]
 
-Container = TypeVar("Container", list[object], dict[str, object])
+Container = TypeVar("Container", list[Json], dict[str, Json])
 
 _DEPTH = 64
 _SKIP = lazy(r"(?:\s+|//[^\n]*)*+")
@@ -47,7 +48,7 @@ class LooseValue(NamedTuple):
         work: how much was read, in characters; an opened container costs as much as a hundred.
     """
 
-    value: object
+    value: Json
     end: int
     cut: bool
     failed: bool
@@ -87,7 +88,7 @@ class _Reader:
         self.cut = False
         self.opened = 0
 
-    def result(self, value: object, start: int, *, failed: bool) -> LooseValue:
+    def result(self, value: Json, start: int, *, failed: bool) -> LooseValue:
         work = self.position - start + 100 * self.opened
         return LooseValue(value, self.position, self.cut, failed, work)
 
@@ -97,7 +98,7 @@ class _Reader:
         self.position = found.end() if found else self.position
         return self.text[self.position : self.position + 1]
 
-    def value(self, depth: int, *, bare: bool) -> object:
+    def value(self, depth: int, *, bare: bool) -> Json:
         char = self.peek()
         if char == "":
             raise _Cut
@@ -107,7 +108,7 @@ class _Reader:
             return self.string(char)
         return self.scalar(bare=bare)
 
-    def container(self, depth: int) -> object:
+    def container(self, depth: int) -> Json:
         if depth > _DEPTH:
             raise _Unreadable
         self.opened += 1
@@ -115,8 +116,8 @@ class _Reader:
         self.position += 1
         return self.pairs(depth) if opening == "{" else self.entries(depth)
 
-    def entries(self, depth: int, first: list[object] | None = None) -> list[object]:
-        found: list[object] = first or []
+    def entries(self, depth: int, first: list[Json] | None = None) -> list[Json]:
+        found: list[Json] = first or []
         while not self.ends("]" if first is None else "]}", first=not found):
             try:
                 found.append(self.value(depth, bare=False))
@@ -124,8 +125,8 @@ class _Reader:
                 self.cut = True
         return self.kept(found)
 
-    def pairs(self, depth: int) -> object:
-        found: dict[str, object] = {}
+    def pairs(self, depth: int) -> Json:
+        found: dict[str, Json] = {}
         while not self.ends("}", first=not found):
             try:
                 key = self.key()
@@ -184,7 +185,7 @@ class _Reader:
         self.position = found.end()
         return _ESCAPE.sub(_unescape, found[1])
 
-    def scalar(self, *, bare: bool) -> object:
+    def scalar(self, *, bare: bool) -> Json:
         if found := _NUMBER.match(self.text, self.position):
             self.position = found.end()
             if self.position == len(self.text):

@@ -5,7 +5,7 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
@@ -20,6 +20,7 @@ from ragmetrics_core.parsers.reply_text import (
     unmarked,
 )
 from ragmetrics_core.parsers.words import verdict_value
+from ragmetrics_core.shapes import Json
 
 __all__ = ["GeneratedQuestion", "QuestionList"]
 
@@ -75,14 +76,13 @@ class QuestionList(Answer):
         return Reading(cls(questions=kept), rule, dropped) if kept else Reading(None, "unread", dropped)
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         if isinstance(value, dict):
-            inner = pick(value, *_LIST_NAMES)
+            inner: Json | Missing = pick(value, *_LIST_NAMES)
             if inner is MISSING:
                 inner = [value] if pick(value, *_QUESTION_NAMES) is not MISSING else None
-            elif isinstance(inner, list) and pick(value, *_FLAG_NAMES) is not MISSING:
+            elif isinstance(inner, list) and (flag := pick(value, *_FLAG_NAMES)) is not MISSING:
                 # One flag beside the list speaks of all of them.
-                flag = pick(value, *_FLAG_NAMES)
                 inner = [
                     {"noncommittal": flag, **(item if isinstance(item, dict) else {"question": item})}
                     for item in inner
@@ -95,7 +95,7 @@ class QuestionList(Answer):
         return cls._from_items(value)
 
     @classmethod
-    def _from_items(cls, items: list[object]) -> Fit | None:
+    def _from_items(cls, items: list[Json]) -> Fit | None:
         questions: list[GeneratedQuestion] = []
         dropped: list[str] = []
         flagged = False

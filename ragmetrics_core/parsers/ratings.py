@@ -9,6 +9,7 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, squeeze, unmarked
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
 
@@ -94,13 +95,14 @@ class Rating(Answer):
         return Reading(cls(rating=float(figure.replace("−", "-").replace(",", ".")), reason=reason), rule)
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         reason: object = None
         if isinstance(value, dict):
             reason = pick(value, *_REASON_NAMES)
-            value = pick(value, *_RATING_NAMES)
-            if value is MISSING:
+            rated = pick(value, *_RATING_NAMES)
+            if rated is MISSING:
                 return None
+            value = rated
         if isinstance(value, str) and (found := _WHOLE.fullmatch(unmarked(value[:200]))):
             value = float(found["figure"].replace("−", "-").replace(",", "."))
         if isinstance(value, bool) or not isinstance(value, (int, float)):

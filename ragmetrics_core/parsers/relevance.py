@@ -22,6 +22,7 @@ from ragmetrics_core.parsers.reply_text import (
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.verdicts import number_of
 from ragmetrics_core.parsers.words import leading_verdict
+from ragmetrics_core.shapes import Json
 
 __all__ = ["ExtractedSentences", "RelevantSentences", "says_insufficient"]
 
@@ -101,7 +102,7 @@ class RelevantSentences(Answer):
         return Reading(None, "unread")
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         said_insufficient = False
         if isinstance(value, dict):
             flag = pick(value, "insufficient", "insufficient information")
@@ -178,9 +179,9 @@ class ExtractedSentences(Answer):
         )
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         if isinstance(value, dict):
-            value = pick(
+            inner = pick(
                 value,
                 "sentences",
                 "relevant sentences",
@@ -189,6 +190,7 @@ class ExtractedSentences(Answer):
                 "extracted",
                 "candidates",
             )
+            value = None if inner is MISSING else inner
         if isinstance(value, str) and says_insufficient(value):
             return Fit(cls(sentences=(), insufficient=True))
         texts = texts_of(value, "sentence", "text", "content") if isinstance(value, list) else None
@@ -288,7 +290,7 @@ def _expanded(ranges: Iterable[tuple[int, int]]) -> _Numbers | None:
     return _Numbers(tuple(dict.fromkeys(numbers)), tuple(dropped)) if numbers else None
 
 
-def _numbers(items: list[object]) -> _Numbers | None:
+def _numbers(items: list[Json]) -> _Numbers | None:
     """The numbers of a JSON list; None when none of its entries is one."""
     numbers: list[int] = []
     dropped: list[str] = []

@@ -119,7 +119,8 @@ def _without_thinking(text: str) -> str:
         return text[closes[-1].end() :] if closes else text
     if not closes:
         return text[: opening.start()] if not text[: opening.start()].strip() else text
-    kept, position = [], 0
+    kept: list[str] = []
+    position = 0
     for close in closes:
         start = _OPEN_THOUGHT.search(text, position, close.start())
         if start is not None:
@@ -173,7 +174,7 @@ def is_refusal(text: str) -> bool:
 
 def own_lines(text: str, hints: Hints) -> list[str]:
     """The lines of the reply that are no lines of the sample: a judge that copies them says nothing by it."""
-    copied = sample_lines(hints.sample) if hints.sample else frozenset()
+    copied = sample_lines(hints.sample) if hints.sample else frozenset[str]()
     lines = html.unescape(text).split("\n") if "&" in text else text.split("\n")
     return [line for line in lines if not copied or line_key(line) not in copied]
 

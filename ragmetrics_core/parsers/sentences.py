@@ -61,7 +61,7 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     lines = text.splitlines()
     listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
     code = language or _guess(text)
-    sentences = []
+    sentences: list[str] = []
     for line in lines:
         body = _unlisted(line, listed)
         sentences += [part for piece in _joined(_pieces(body, code)) if _has_content(part := piece.strip())]

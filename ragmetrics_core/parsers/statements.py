@@ -8,6 +8,7 @@ from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_word
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["StatementList"]
 
@@ -55,13 +56,14 @@ class StatementList(Answer):
         return Reading(cls(statements=kept.texts), rule, kept.dropped)
 
     @classmethod
-    def _shape(cls, value: object) -> Fit | None:
+    def _shape(cls, value: Json) -> Fit | None:
         declined, why = None, None
         if isinstance(value, dict):
             declined, why = _declined(value)
-            value = pick(value, *_LIST_NAMES)
-            if value is MISSING:
+            inner = pick(value, *_LIST_NAMES)
+            if inner is MISSING:
                 return None
+            value = inner
         elif not isinstance(value, list):
             return None
         texts = texts_of(_flat(value), *_TEXT_NAMES)
@@ -77,18 +79,19 @@ class StatementList(Answer):
         return None if self.declined is None else Abstention(self.declined, self.declined_reason)
 
 
-def _flat(value: object) -> object:
+def _flat(value: Json) -> Json:
     """The entries of lists that are grouped by sentence: [{"sentence": 1, "statements": [...]}, ...]."""
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+    items = value
+    if not isinstance(items, list) or not are_dicts(items):
         return value
-    groups = [pick(item, *_LIST_NAMES) for item in value]
-    is_by_sentence = all(pick(item, *_SENTENCE_NAMES) is not MISSING for item in value)
+    groups = [pick(item, *_LIST_NAMES) for item in items]
+    is_by_sentence = all(pick(item, *_SENTENCE_NAMES) is not MISSING for item in items)
     if is_by_sentence and groups and all(isinstance(group, list) for group in groups):
         return [entry for group in groups if isinstance(group, list) for entry in group]
     return value
 
 
-def _declined(value: dict[str, object]) -> tuple[bool | None, str | None]:
+def _declined(value: dict[str, Json]) -> tuple[bool | None, str | None]:
     said = pick(value, *_DECLINED_NAMES)
     if said is MISSING:
         return None, None

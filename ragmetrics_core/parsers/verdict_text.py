@@ -126,7 +126,7 @@ def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
         if len(said) != len(hints.numbers):
             return VerdictText(rule, ())
         said = [one._replace(number=hints.numbers[place]) for place, one in enumerate(said)]
-    verdicts = []
+    verdicts: list[TextVerdict] = []
     for one in said:
         if one.number is None:
             dropped.append(f"a verdict without a number among numbered ones: {one.shown[:60]}")
@@ -233,7 +233,8 @@ def _line_entries(line: str) -> list[_Said]:
     binary = len(words) > 0 and all(word in {"0", "1"} for word in words)
     if binary:
         return [_Said(None, word == "1", shown=word) for word in words]
-    said, position = [], 0
+    said: list[_Said] = []
+    position = 0
     while position < len(text):
         entry = _ENTRY.match(text, position)
         if entry is None:

@@ -8,11 +8,12 @@ from typing import Literal, NamedTuple, NotRequired, Self
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
+from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, fold, pick, read_json
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean, has_content
 from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["Aligned", "DecliningVerdict", "NumberedVerdict", "VerdictList", "align", "number_of"]
 
@@ -187,7 +188,7 @@ def align(numbers: Sequence[int], verdicts: Sequence[NumberedVerdict]) -> Aligne
     """
     asked = frozenset(numbers)
     by_number: dict[int, NumberedVerdict] = {}
-    dropped = []
+    dropped: list[str] = []
     for verdict in verdicts:
         if verdict.number not in asked:
             dropped.append(f"verdict {verdict.number}: this number was not asked about")
@@ -222,10 +223,10 @@ class _Entry(NamedTuple):
     """One verdict as JSON has it: its number if any, and the value or object that says it."""
 
     number: int | None
-    item: object
+    item: Json
 
 
-def _shape(wanted: type[VerdictList], value: object, hints: Hints) -> Fit | None:
+def _shape(wanted: type[VerdictList], value: Json, hints: Hints) -> Fit | None:
     entries = _entries(value, hints)
     if entries is None:
         return None
@@ -238,7 +239,7 @@ def _shape(wanted: type[VerdictList], value: object, hints: Hints) -> Fit | None
             ]
             return Fit(wanted(verdicts=()), tuple(dropped)) if _is_list_of_objects(entries) else None
         entries = [_Entry(hints.numbers[place], entry.item) for place, entry in enumerate(entries)]
-    verdicts = []
+    verdicts: list[NumberedVerdict] = []
     for place, entry in enumerate(entries, 1):
         said = _said(entry.item)
         supported = verdict_value(said)
@@ -251,7 +252,7 @@ def _shape(wanted: type[VerdictList], value: object, hints: Hints) -> Fit | None
     return Fit(wanted(verdicts=tuple(verdicts)), tuple(dropped))
 
 
-def _entries(value: object, hints: Hints) -> list[_Entry] | None:
+def _entries(value: Json, hints: Hints) -> list[_Entry] | None:
     """The entries of a JSON value that lists verdicts; None when it lists something else."""
     if isinstance(value, dict):
         if (inner := pick(value, *_LIST_NAMES)) is not MISSING and isinstance(inner, (dict, list)):
@@ -269,7 +270,7 @@ def _entries(value: object, hints: Hints) -> list[_Entry] | None:
         return None
     if not isinstance(value, list) or not value:
         return None
-    if all(isinstance(item, dict) for item in value):
+    if are_dicts(value):
         if all(
             len(item) == 1 and number_of(key) is not None and _is_verdict_like(inner)
             for item in value
@@ -287,11 +288,11 @@ def _is_list_of_objects(entries: list[_Entry]) -> bool:
     return all(isinstance(entry.item, dict) for entry in entries)
 
 
-def _said(item: object) -> object:
+def _said(item: Json) -> Json | Missing:
     return pick(item, *_VERDICT_NAMES) if isinstance(item, dict) else item
 
 
-def _is_verdict_like(item: object) -> bool:
+def _is_verdict_like(item: Json) -> bool:
     return (
         (isinstance(item, dict) and _said(item) is not MISSING)
         or verdict_value(item) is not None
@@ -311,7 +312,7 @@ _OPEN = frozenset(
 )
 
 
-def _verdict(number: int, supported: bool, item: object) -> NumberedVerdict:
+def _verdict(number: int, supported: bool, item: Json) -> NumberedVerdict:
     if not isinstance(item, dict):
         return NumberedVerdict(number=number, supported=supported)
     reason = pick(item, *_REASON_NAMES)

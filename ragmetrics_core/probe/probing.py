@@ -228,7 +228,7 @@ class _Probing:
         tried = [samples.target_of(attack, numbers[attack.id], hosts, clean) for attack in attacks]
         targets = [target for target in tried if target is not None]
         found = await self._ask(name, list(map(samples.attacked, targets)), metric)
-        said = {}
+        said: dict[Target, bool | None] = {}
         for target in targets:
             read = on_chunks if target.attack.is_on_chunks else on_statements
             said[target] = read(target.passage, found[target.sample_id, metric.name])[target.case]

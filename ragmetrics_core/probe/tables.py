@@ -118,7 +118,7 @@ def _attacks(injection: Sequence[Injection]) -> Table:
     rows: list[Row] = []
     for group in ("field", "kind"):
         by = [each.by_field if group == "field" else each.by_kind for each in injection]
-        for place, name in enumerate(sorted(set().union(*by))):
+        for place, name in enumerate(sorted(set[str]().union(*by))):
             found = [rates.get(name) for rates in by]
             rows.append((group if place == 0 else "", name, *(_of(rate) for rate in found)))
     steered = [

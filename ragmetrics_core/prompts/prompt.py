@@ -55,7 +55,7 @@ def digest_of(*texts: str) -> str:
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
     """The context chunks as every prompt shows them: with their sentences numbered through all chunks."""
-    lines = []
+    lines: list[str] = []
     first = 1
     for position, chunk in enumerate(chunks, start=1):
         sentences = split(chunk)
@@ -87,7 +87,7 @@ class Prompt(Generic[A_co]):
     user: str = field(repr=False)
     again: str = field(default="", repr=False)
     language: str | None = None
-    translations: Mapping[str, Self] = field(default_factory=dict, repr=False)
+    translations: Mapping[str, Self] = field(default_factory=dict[str, Any], repr=False)
 
     @property
     def id(self) -> str:

@@ -1,6 +1,9 @@
 """Plots of a study as SVG or PNG, drawn by matplotlib without a display."""
 
-from collections.abc import Iterator, Mapping, Sequence
+# matplotlib leaves the types of its keyword arguments open.
+# pyright: reportUnknownMemberType=false
+
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -147,7 +150,7 @@ def draw_histograms(
 
 
 @contextmanager
-def _figure(path: Path, width: float, height: float) -> Iterator[Any]:
+def _figure(path: Path, width: float, height: float) -> Generator[Any]:
     """A figure that is written when it is drawn; the same data give the same file."""
     if path.suffix.lower() not in _FORMATS:
         raise ConfigError(f"{path}: a plot is a file that ends in {' or '.join(_FORMATS)}")

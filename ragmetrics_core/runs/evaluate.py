@@ -1,7 +1,7 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -225,7 +225,7 @@ async def aevaluate(
 
 
 @contextmanager
-def writing(folder: Folder) -> Iterator[None]:
+def writing(folder: Folder) -> Generator[None]:
     """Close the folder at the end, in whatever way that comes."""
     try:
         yield
@@ -234,7 +234,7 @@ def writing(folder: Folder) -> Iterator[None]:
 
 
 @contextmanager
-def journal_of(folder: Folder, cache: str | Path | None) -> Iterator[Journal]:
+def journal_of(folder: Folder, cache: str | Path | None) -> Generator[Journal]:
     """The journal of a run: the one it shares, or its own."""
     path = cache if cache is not None else folder.path / "journal.sqlite" if folder.path else None
     with Journal(path) as journal:

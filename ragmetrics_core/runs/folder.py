@@ -23,6 +23,7 @@ from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Folder", "Key", "Manifest", "MetricEntry", "manifest_in"]
 
@@ -350,7 +351,7 @@ def manifest_in(path: Path) -> Manifest:
     """
     file = path / "manifest.json"
     try:
-        fields = json.loads(file.read_bytes())
+        fields: Json = json.loads(file.read_bytes())
     except OSError:
         raise RecordError(f"there is no run in {path} (no manifest.json)") from None
     except ValueError as error:

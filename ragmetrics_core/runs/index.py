@@ -183,7 +183,11 @@ class _Keys(Collection[Key]):
         self._index = index
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, tuple) and len(key) == 2 and self._index.record(Key(*key)) is not None
+        match key:
+            case (str(sample_id), str(signature)):
+                return self._index.record(Key(sample_id, signature)) is not None
+            case _:
+                return False
 
     def __iter__(self) -> Iterator[Key]:
         return self._index.names()

@@ -7,6 +7,7 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
     AsyncIterator,
+    Collection,
     Generator,
     Iterable,
     Iterator,
@@ -16,13 +17,14 @@ from collections.abc import (
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 
 from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import is_dict, is_list, is_mapping
 
 __all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_samples"]
 
@@ -51,12 +53,15 @@ class Table(Protocol):
     @property
     def columns(self) -> Any:
         """Column names."""
+        ...
 
     def to_dict(self) -> Any:
         """Not called; tells a data frame from other things that have columns."""
+        ...
 
-    def itertuples(self, index: bool = ..., name: str | None = ...) -> Iterable[Sequence[Any]]:
+    def itertuples(self, index: bool = ..., name: None = None) -> Iterable[Sequence[Any]]:
         """Rows, one at a time."""
+        ...
 
 
 Row: TypeAlias = Sample | Mapping[str, object]
@@ -101,7 +106,9 @@ async def aread_samples(source: AsyncSource) -> AsyncIterator[Sample | BadRow]:
     rows = aiter(source)
     number = 0
     # a generator is closed at once when nobody reads on; other iterators have nothing to close
-    async with aclosing(rows) if isinstance(rows, AsyncGenerator) else nullcontext():
+    async with (
+        aclosing(cast("AsyncGenerator[Row]", rows)) if isinstance(rows, AsyncGenerator) else nullcontext()
+    ):
         async for row in rows:
             number += 1
             yield reader.read(_Found(f"row {number}", row))
@@ -140,7 +147,7 @@ class _Reader:
 def _sample(found: _Found) -> Sample:
     if isinstance(found.row, Sample):
         return found.row
-    if isinstance(found.row, Mapping):
+    if is_mapping(found.row):
         return Sample.from_mapping(found.row, textual=found.textual)
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
 
@@ -164,12 +171,12 @@ def _rows_of(source: object) -> Generator[_Found]:
         return _rows_of_file(Path(source))
     if isinstance(source, Sample):
         return _rows_of_iterable([source])
-    if isinstance(source, Mapping):
+    if is_mapping(source):
         return _rows_of_iterable(_rows_of_mapping(source))
     if isinstance(source, Table):
         return _rows_of_table(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
-        return _rows_of_iterable(source)
+        return _rows_of_iterable(cast("Iterable[object]", source))
     raise SampleError(
         f"cannot read samples from {shown(source)}; give samples, mappings, a data frame or a path"
     )
@@ -182,7 +189,7 @@ def _rows_of_iterable(rows: Iterable[object]) -> Generator[_Found]:
 
 def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
     """The rows of an object: those under "samples", those its columns make up, or the object itself."""
-    listed = {column: v for column, v in source.items() if isinstance(v, list | tuple | np.ndarray)}
+    listed = {column: v for column, v in source.items() if _is_column(v)}
     if "samples" in listed:
         return listed["samples"]
     # one row may consist of lists alone; a list of questions or answers cannot be one row
@@ -194,6 +201,10 @@ def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
         sizes = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
         raise SampleError(f"the columns differ in length: {sizes}")
     return (dict(zip(listed, cells, strict=True)) for cells in zip(*listed.values(), strict=True))
+
+
+def _is_column(value: object) -> TypeGuard[Collection[object]]:
+    return isinstance(value, list | tuple | np.ndarray)
 
 
 def _rows_of_table(table: Table) -> Generator[_Found]:
@@ -251,15 +262,14 @@ def _rows_of_jsonl(path: Path) -> Generator[_Found]:
 def _rows_of_json(path: Path) -> Generator[_Found]:
     try:
         content = _parsed(path.read_bytes().removeprefix(_UTF8_MARK))
-        if isinstance(content, Mapping):
-            content = list(_rows_of_mapping(content))
+        rows = list(_rows_of_mapping(content)) if is_dict(content) else content
     except SampleError as error:
         raise SampleError(f"{str(path)!r}: {error}") from None
-    if not isinstance(content, list):
-        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(content)}")
-    if not content:
+    if not is_list(rows):
+        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
+    if not rows:
         raise SampleError(f"{str(path)!r} holds no samples")
-    yield from _rows_of_iterable(content)
+    yield from _rows_of_iterable(rows)
 
 
 def _parsed(raw: bytes) -> object:

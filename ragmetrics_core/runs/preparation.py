@@ -14,7 +14,7 @@ from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, of_part
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
 from ragmetrics_core.prompts import PromptText, read_folder
-from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.runs.folder import Manifest, MetricEntry
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples
 from ragmetrics_core.sample import Sample
@@ -23,7 +23,7 @@ __all__ = ["AnyJudge", "Metrics", "Preparation", "prepare", "prompt_names"]
 
 T = TypeVar("T")
 Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
-AnyJudge = Judge | Callable[[str], Any] | str
+AnyJudge = Judge | TextFunction | str
 
 
 @dataclass(frozen=True, kw_only=True)

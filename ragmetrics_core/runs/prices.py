@@ -42,7 +42,7 @@ def price_of(judges: Sequence[Judge], prices: Prices | None) -> Price | None:
     if prices is None or not judges:
         return None
     table = read_prices(prices) if isinstance(prices, str | Path) else _checked(prices, "prices")
-    found = []
+    found: list[Price] = []
     for judge in judges:
         names = [judge.identity, str(getattr(judge, "model", ""))]
         entry = next((table[name] for name in names if name in table), None)

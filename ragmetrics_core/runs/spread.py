@@ -20,7 +20,7 @@ def spread_of(
         repetitions: for each sample, its records, one for each repetition.
         metrics: the user's own ones, by signature.
     """
-    samples = []
+    samples: list[list[list[float]]] = []
     for records in repetitions.values():
         votes = [by_vote(record, metric=metrics.get(record.signature)) for record in records]
         known = [[value for value in each if value is not None] for each in votes]

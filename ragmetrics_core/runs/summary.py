@@ -26,11 +26,12 @@ class Outcome(NamedTuple):
     def of_stored(cls, fields: Mapping[str, Any]) -> "Outcome":
         """The outcome of a stored record."""
         bounds = fields["bounds"]
+        abstained: Mapping[str, Any] = fields["abstained"] or {}
         return cls(
             status=fields["status"],
             value=fields["value"],
             bounds=None if bounds is None else (bounds[0], bounds[1]),
-            declined=bool((fields["abstained"] or {}).get("declined")),
+            declined=bool(abstained.get("declined")),
             reason=fields["reason"],
         )
 

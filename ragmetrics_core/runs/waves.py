@@ -11,7 +11,7 @@ when the run is started anew.
 
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +34,7 @@ from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, prepare
 from ragmetrics_core.runs.run import Run
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 
@@ -274,7 +275,7 @@ def _forget_unread(folder: Folder, journal: Journal) -> None:
 
 
 @contextmanager
-def _written(path: Path) -> Iterator[_Sink]:
+def _written(path: Path) -> Generator[_Sink]:
     """A wave's file, put in its place when all went well; else what was there stays."""
     sink = _Sink(path)
     try:
@@ -290,10 +291,9 @@ def _plain_body(judge: Any, request: Generate[Any]) -> Mapping[str, object]:
     return {"model": getattr(judge, "model", judge.identity), "messages": messages}
 
 
-def _reply_in(line: Any, where: str) -> tuple[str, Completion | str]:
+def _reply_in(line: Json, where: str) -> tuple[str, Completion | str]:
     """The address of a reply, and the reply or why there is none."""
-    address = line.get("custom_id") if isinstance(line, dict) else None
-    if not isinstance(address, str):
+    if not isinstance(line, dict) or not isinstance(address := line.get("custom_id"), str):
         raise ConfigError(f"{where} has no custom_id: it is no reply to a wave")
     if "reply" in line:
         reply = line["reply"]
@@ -309,7 +309,7 @@ def _reply_in(line: Any, where: str) -> tuple[str, Completion | str]:
         return address, str(error)
 
 
-def _why(error: Any, body: Any, status: object) -> str:
+def _why(error: Json, body: Json, status: object) -> str:
     """Why a request failed, in the words of whoever was to answer it."""
     told = error or (body.get("error") if isinstance(body, dict) else None) or body
     if isinstance(told, dict):

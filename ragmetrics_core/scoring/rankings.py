@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragmetrics_core.scoring.retrieval import is_graded
+
 __all__ = [
     "Rankings",
     "Scores",
@@ -62,7 +64,7 @@ def table(
     found: list[list[float]] = []
     ideal: list[list[float]] = []
     for ranked, wanted in zip(retrieved, relevant, strict=True):
-        if isinstance(wanted, Mapping):
+        if is_graded(wanted):
             grades = {each: float(grade) for each, grade in wanted.items() if grade > 0}
         else:
             grades = dict.fromkeys(wanted, 1.0)
@@ -177,7 +179,7 @@ def average_precisions(
         [0.8333]
     """
     found = _hits(ranked, k)
-    precision = found.cumsum(axis=1) / np.arange(1, found.shape[1] + 1)
+    precision: NDArray[np.float64] = found.cumsum(axis=1) / np.arange(1, int(found.shape[1]) + 1)
     total = np.where(found, precision, 0.0).sum(axis=1)
     divisor = ranked.relevant if denominator == "relevant" else found.sum(axis=1)
     return _masked(total / np.maximum(divisor, 1), ranked)
@@ -223,7 +225,7 @@ def _gains(grades: NDArray[np.float64], highest: NDArray[np.float64], gain: str)
 
 
 def _discounted(gains: NDArray[np.float64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = np.dot(gains, 1 / np.log2(np.arange(2, gains.shape[1] + 2)))
+    sums: NDArray[np.float64] = np.dot(gains, 1 / np.log2(np.arange(2, int(gains.shape[1]) + 2)))
     return sums
 
 

@@ -15,6 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
+from typing_extensions import TypeIs
+
 __all__ = [
     "average_precision_at",
     "hit_at",
@@ -298,8 +300,13 @@ def _ranked(retrieved: Sequence[str], k: int | None) -> list[str]:
     return list(dict.fromkeys(retrieved))[:k]
 
 
+def is_graded(relevant: Collection[str]) -> TypeIs[Mapping[str, float]]:
+    """Whether relevant ids come with a grade for each."""
+    return isinstance(relevant, Mapping)
+
+
 def _grades(relevant: Collection[str]) -> dict[str, float]:
     """The relevant ids with their grades, 1 where none are given."""
-    if not isinstance(relevant, Mapping):
+    if not is_graded(relevant):
         return dict.fromkeys(relevant, 1.0)
     return {each: float(grade) for each, grade in relevant.items() if grade > 0}

@@ -140,7 +140,7 @@ def bleu(
         return None
     if not any(matches):
         return 0.0
-    logarithms = []
+    logarithms: list[float] = []
     smoothing = 1.0
     for matched, total in zip(matches, totals, strict=True):
         if total == 0:

@@ -142,8 +142,8 @@ def study_agreement(
         seed: of the bootstrap.
 
     Raises:
-        ConfigError: there are several labels and none is named, there is none of that name, or no labelled
-            sample is in the run.
+        ConfigError: there is no label, there are several and none is named, there is none of that name, or
+            no labelled sample is in the run.
     """
     name = _label(labels, label)
     units = units_of(labels, name)
@@ -230,7 +230,7 @@ def measured_level(values: Sequence[Value]) -> Level:
 
 def verdict_accuracy(judgements: Sequence[Judgement]) -> tuple[VerdictAccuracy, ...]:
     """For each metric how often the judge's verdict is that of the people who looked at it."""
-    found = []
+    found: list[VerdictAccuracy] = []
     for metric in dict.fromkeys(each.unit.metric or "" for each in judgements):
         of_metric = [each for each in judgements if (each.unit.metric or "") == metric]
         decided = [each for each in of_metric if each.judge is not None]
@@ -252,10 +252,13 @@ def verdict_accuracy(judgements: Sequence[Judgement]) -> tuple[VerdictAccuracy, 
 
 def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
     names = label_names(labels)
+    if not names:
+        raise ConfigError("there are no labels")
     if label is None:
-        if len(names) > 1:
+        first, *others = names
+        if others:
             raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
-        return names[0]
+        return first
     if label not in names:
         raise ConfigError(f"there is no label {label!r}; there is {', '.join(names)}")
     return label
@@ -278,7 +281,7 @@ def _pair(
 def _correlations(
     columns: Mapping[str, Mapping[str, float]], seed: int
 ) -> dict[tuple[str, str], Correlation]:
-    found = {}
+    found: dict[tuple[str, str], Correlation] = {}
     for one, other in combinations(columns, 2):
         both = [each for each in columns[one] if each in columns[other]]
         x, y = [columns[one][each] for each in both], [columns[other][each] for each in both]

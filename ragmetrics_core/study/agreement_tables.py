@@ -95,7 +95,7 @@ def _correlations(found: Agreement) -> Table:
 
 
 def _detections(found: Agreement) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, each in found.detections.items():
         threshold = each.threshold
         rows.append(

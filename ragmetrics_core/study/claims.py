@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.shapes import Json
 from ragmetrics_core.study.published import Printed, PublishedTable
 from ragmetrics_core.study.significance import Range, decided, welch_range
 from ragmetrics_core.study.tables import Column, Mark, Marked, Table, counted
@@ -88,7 +89,7 @@ def read_claims(path: Path) -> list[Claim]:
         ConfigError: the file is no such list.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found: Json = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, list):
             raise ConfigError(f"{path} is no list of claims")
         return [Claim.model_validate(each) for each in found]
@@ -124,7 +125,9 @@ def claim_tables(checks: Sequence[Check]) -> Iterator[Table]:
     """Each claim with how its checks came out, then those that a test did not plainly support, then all."""
     claims = list({check.claim.claim: check.claim for check in checks}.values())
     numbers = {claim.claim: number for number, claim in enumerate(claims, start=1)}
-    verdicts = {name: [each.verdict for each in checks if each.claim.claim == name] for name in numbers}
+    verdicts: dict[str, list[Verdict]] = {
+        name: [each.verdict for each in checks if each.claim.claim == name] for name in numbers
+    }
     yield Table(
         name="claims",
         title="What the table says about the paper's claims",

@@ -145,7 +145,7 @@ def study_concordance(
         )
     values = np.array([[scores.values[each][one] for each in signatures] for one in ids])
     is_correct = np.array([bool(correct[one]) for one in ids])
-    notes = []
+    notes: list[str] = []
     if is_correct.all() or not is_correct.any():
         notes.append(
             f"all {len(ids)} answers are {'correct' if is_correct.all() else 'wrong'}: nothing can be told "

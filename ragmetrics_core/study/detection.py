@@ -141,7 +141,7 @@ def best_threshold(
     cuts = np.unique(scores)
     at_least = scores[:, None] >= cuts[None]
     index, value = _youden(at_least, correct)
-    drawn = []
+    drawn: list[float] = []
     for rows in resamples(len(scores), count=min(count, 500), seed=seed):
         for row in rows:
             good = correct[row]
@@ -185,7 +185,8 @@ def calibration(scores: Array, correct: Flags, *, bins: int = 10) -> tuple[tuple
         return (), None
     edges = np.linspace(0, 1, bins + 1)
     place = np.clip(np.digitize(scores, edges[1:-1], right=False), 0, bins - 1)
-    found, error = [], 0.0
+    found: list[Bin] = []
+    error = 0.0
     for number in range(bins):
         inside = place == number
         count = int(inside.sum())

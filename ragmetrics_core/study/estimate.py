@@ -71,7 +71,7 @@ def estimate_quality(
     y, f = [labels[each] for each in both], [values[each] for each in both]
     powered, weight = prediction_powered_mean(y, f, rest, level=level)
     classical = mean_of(y, level=level)
-    notes = []
+    notes: list[str] = []
     if len(both) < 30:
         notes.append(
             f"only {len(both)} samples are labelled: intervals that rest on the normal are too narrow"

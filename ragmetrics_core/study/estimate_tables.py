@@ -10,7 +10,7 @@ __all__ = ["estimate_tables"]
 
 def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
     """Naive, classical and prediction-powered, beside each other."""
-    notes = []
+    notes: list[str] = []
     if found.weight is not None:
         notes.append(f"the scores are trusted with weight {found.weight:.2f}")
     if found.saved:

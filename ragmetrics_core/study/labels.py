@@ -11,6 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.record import Record
 from ragmetrics_core.sample import Label
+from ragmetrics_core.shapes import Json
 from ragmetrics_core.study.scores import Scores
 
 __all__ = [
@@ -242,7 +243,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _object(line: str, where: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
+        found: Json = json.loads(line)
     except ValueError as error:
         raise ConfigError(f"{where} is no JSON: {error}") from error
     if not isinstance(found, dict):

@@ -33,9 +33,9 @@ class Scores:
 
     name: str
     values: Mapping[str, Mapping[str, float]]
-    absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict)
-    questions: Mapping[str, str | None] = field(default_factory=dict)
+    absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    labels: Mapping[str, Mapping[str, Label]] = field(default_factory=dict[str, Mapping[str, Label]])
+    questions: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     finished: bool = True
     lower_is_better: frozenset[str] = frozenset()
 
@@ -139,11 +139,12 @@ def named_runs(paths: Sequence[Path]) -> dict[str, Path]:
     resolved = [path.resolve() for path in paths]
     if len(set(resolved)) < len(resolved):
         raise ConfigError("a run is given twice; give each run once")
+    names: list[str] = []
     for depth in range(1, max((len(path.parts) for path in resolved), default=1) + 1):
         names = ["/".join(path.parts[-depth:]) for path in resolved]
         if len(set(names)) == len(names):
             break
-    return dict(zip(names, paths, strict=True)) if paths else {}
+    return dict(zip(names, paths, strict=True))
 
 
 def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) -> tuple[str, ...]:

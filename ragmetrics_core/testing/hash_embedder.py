@@ -22,7 +22,7 @@ class HashEmbedder:
     """
 
     dimensions: int = 64
-    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    vectors: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     @property
     def identity(self) -> str:

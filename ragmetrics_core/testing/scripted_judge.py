@@ -7,6 +7,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.shapes import is_list
 
 __all__ = ["ScriptedJudge"]
 
@@ -51,7 +52,7 @@ class ScriptedJudge:
         if name not in self.replies:
             raise ModelRefused(f"the script has no reply for the prompt {name!r}")
         scripted = self.replies[name]
-        if isinstance(scripted, list):
+        if is_list(scripted):
             turn = self.count(name) - 1 + draw
             return scripted[min(turn, len(scripted) - 1)]
         return scripted

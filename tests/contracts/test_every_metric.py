@@ -204,6 +204,15 @@ def test_the_docstring_explains_every_setting_of_the_metric(name):
     assert {each.name for each in fields(METRICS[name])} - shared - documented == set()
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if len(METRICS[name].variants) > 1])
+def test_an_editor_offers_the_variants_that_there_are(name):
+    kind = METRICS[name]
+    (offered,) = (get_args(each.type) for each in fields(kind) if each.name == "variant")
+
+    assert {kind(variant=each).variant for each in offered} == set(kind.variants)
+    assert set(kind.variants) <= set(offered)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_variant_is_the_strict_one_and_changes_no_setting(name):
     first, settings = next(iter(METRICS[name].variants.items()))

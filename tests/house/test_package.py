@@ -116,6 +116,17 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: Path,
     assert shipped == package_files | adapters
 
 
+def test_type_checkers_of_users_see_the_types_of_every_package(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = set(archive.namelist())
+
+    folders = {name.rpartition("/")[0] for name in shipped if name.endswith("/__init__.py")}
+    # a folder without an __init__.py is no package that could speak for those in it
+    outermost = {each for each in folders if each.rpartition("/")[0] not in folders}
+    assert len(outermost) == 6
+    assert {each for each in outermost if f"{each}/py.typed" not in shipped} == set()
+
+
 def test_the_wheel_carries_the_licence(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         (licence,) = (name for name in archive.namelist() if name.endswith(".dist-info/licenses/LICENSE"))

@@ -142,6 +142,11 @@ def test_several_labels_need_a_name(tmp_path):
         study_agreement(read_labels(tmp_path / "l.csv"))
 
 
+def test_no_labels_are_a_mistake():
+    with pytest.raises(ConfigError, match="there are no labels"):
+        study_agreement([])
+
+
 def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,value\ns1,a,3\ns2,a,3\ns1,b,1\ns2,b,3\n")
     found = study_agreement(read_labels(tmp_path / "l.csv"))

@@ -174,9 +174,9 @@ def _matches(results: Sequence[_Result], wanted: Sequence[_Wanted], threshold: f
         for word in item.words:
             places.setdefault(word, set()).add(number)
     credited: set[int] = set()
-    matches = []
+    matches: list[_Match] = []
     for result in results:
-        near = set().union(*(places.get(word, ()) for word in set(result.words)))
+        near = set[int]().union(*(places.get(word, ()) for word in set(result.words)))
         shares = [_Match(number, _share(result.words, wanted[number].words)) for number in sorted(near)]
         held = [each for each in shares if each.share >= threshold]
         free = [each for each in held if each.number not in credited]
@@ -210,7 +210,7 @@ def _ranked(judged: Judged, matches: Sequence[_Match], wanted: Sequence[_Wanted]
     """The ranking as its verdicts have it: a person's decision makes an item relevant, or no longer so."""
     left = dict(enumerate(wanted))
     grades: dict[str, float] = {}
-    gains = []
+    gains: list[float] = []
     for rank, (relevant, match) in enumerate(zip(judged.known, matches, strict=True), start=1):
         item = None if match.number is None or match.taken else left.pop(match.number)
         gain = (item.grade if item else 1.0) if relevant else 0.0

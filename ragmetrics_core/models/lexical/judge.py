@@ -107,8 +107,8 @@ def _verdicts(variables: Variables, draw: int) -> str:
 
 def _paper_verdicts(variables: Variables, draw: int) -> str:
     del draw
-    lines = []
-    words = []
+    lines: list[str] = []
+    words: list[str] = []
     for item, finding in zip(_items(variables), _on_contexts(variables), strict=True):
         word = "Yes" if finding.supported else "No"
         words.append(f"{word}.")

@@ -332,7 +332,7 @@ def _mixed_up(statement: Sentence, source: Source, numbers: list[_Number]) -> st
         (place,) = number.places
         sentence = source.sentences[place]
         own = {each.segment for each in sentence.quantities if number.quantity.agrees(each)}
-        said_of = frozenset().union(*(sentence.segments[segment] for segment in own)) & _names(sentence)
+        said_of = frozenset[str]().union(*(sentence.segments[segment] for segment in own)) & _names(sentence)
         if not said_of or said_of & names:
             continue  # it is said of nothing in particular, or of what the statement names
         for each in sentence.quantities:

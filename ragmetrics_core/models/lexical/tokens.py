@@ -177,6 +177,8 @@ class _Reader:
                     self._break(match[0], new_clause=True)
                 case "comma":
                     self._break(match[0], new_clause=False)
+                case _:
+                    pass
         tokens = tuple(found.token for found in self.found)
         clauses: list[set[str]] = [set() for _ in range(self.clause + 1)]
         segments: list[set[str]] = [set() for _ in range(self.segment + 1)]

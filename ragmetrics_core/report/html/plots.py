@@ -3,6 +3,9 @@
 Colours are placeholders: the page puts in those of its dark or light form.
 """
 
+# matplotlib leaves the types of its keyword arguments open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 import io
 import re
 from collections.abc import Sequence

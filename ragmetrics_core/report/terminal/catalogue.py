@@ -15,6 +15,7 @@ from ragmetrics_core.metrics import ALIASES, METRICS, Metric
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
 from ragmetrics_core.report.terminal.text import LABEL, facts, heading, table
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["catalogue_page", "metric_page"]
 
@@ -100,7 +101,7 @@ def _shown(value: object) -> str:
             return f"prompt {value.id}"
         case Part():
             return value.metric + (f"/{value.variant}" if value.variant else "")
-        case tuple():
+        case _ if is_tuple(value):
             return ", ".join(map(_shown, value))
         case bool() | None:
             return {True: "yes", False: "no", None: "none"}[value]

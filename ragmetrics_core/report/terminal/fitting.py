@@ -44,6 +44,14 @@ class _Shape(NamedTuple):
     is_high: bool
 
 
+class _Measured(NamedTuple):
+    """The lines of the columns' heads, and how wide each column is at least and at most."""
+
+    heads: list[list[str]]
+    least: list[int]
+    widest: list[int]
+
+
 # The first that fits is taken; the last one is taken in any case.
 _SHAPES = (_Shape(24, 12, False), _Shape(20, 8, True), _Shape(10, 8, True))
 
@@ -57,20 +65,20 @@ class Fitted:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The table."""
         room = options.max_width - _GAP * (len(self.columns) - 1)
-        for shape in _SHAPES:
-            heads = [_head(column, shape) for column in self.columns]
-            widest = [
-                max(each.longest, *map(len, head)) for each, head in zip(self.columns, heads, strict=True)
-            ]
-            least = [_least(each, wide, shape) for each, wide in zip(self.columns, widest, strict=True)]
-            if sum(least) <= room:
-                break
+        measured = [self._in(shape) for shape in _SHAPES]
+        heads, least, widest = next((each for each in measured if sum(each.least) <= room), measured[-1])
         rendered = table()
         for column, head, width in zip(self.columns, heads, _widths(least, widest, room), strict=True):
             rendered.add_column(Text("\n".join(head)), justify=column.justify, overflow="fold", width=width)
         for cells in zip(*(column.cells for column in self.columns), strict=True):
             rendered.add_row(*cells)
         yield rendered
+
+    def _in(self, shape: _Shape) -> _Measured:
+        heads = [_head(column, shape) for column in self.columns]
+        widest = [max(each.longest, *map(len, head)) for each, head in zip(self.columns, heads, strict=True)]
+        least = [_least(each, wide, shape) for each, wide in zip(self.columns, widest, strict=True)]
+        return _Measured(heads, least, widest)
 
 
 def _head(column: FittedColumn, shape: _Shape) -> list[str]:

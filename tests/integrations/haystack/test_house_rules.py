@@ -61,7 +61,19 @@ def test_the_namespaces_above_are_left_to_everybody():
 
 
 def test_only_public_names_of_the_core_and_of_haystack_are_used():
-    public = {"", "errors", "live", "metrics", "models", "prompts", "protocol", "record", "runs", "sample"}
+    public = {
+        "",
+        "errors",
+        "live",
+        "metrics",
+        "models",
+        "prompts",
+        "protocol",
+        "record",
+        "runs",
+        "sample",
+        "shapes",
+    }
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.ImportFrom) or not node.module:

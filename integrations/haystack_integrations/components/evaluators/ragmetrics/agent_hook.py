@@ -8,6 +8,7 @@ from haystack_integrations.components.evaluators.ragmetrics.finding import conve
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.shapes import is_list
 
 __all__ = ["RagMetricsAgentHook"]
 
@@ -82,7 +83,7 @@ class RagMetricsAgentHook(Live):
             held = {
                 key: list(value)
                 for key, value in state.data.items()
-                if isinstance(value, list) and key not in ("messages", "tools")
+                if is_list(value) and key not in ("messages", "tools")
             }
             self.scorer.submit(
                 Capture(

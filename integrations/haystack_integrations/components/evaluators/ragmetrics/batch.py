@@ -1,7 +1,7 @@
 """What all batch evaluators share: lists of inputs in, the outputs of Haystack's own evaluators out."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +21,7 @@ from haystack_integrations.components.evaluators.ragmetrics.results import (
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError, RunStopped
 from ragmetrics_core.runs import Progress
+from ragmetrics_core.shapes import is_series
 
 __all__ = ["BatchEvaluator"]
 
@@ -170,7 +171,7 @@ class BatchEvaluator(Configured):
         return entry_of(record, with_record=self.include_records)
 
     @contextmanager
-    def _threads(self) -> Iterator[ThreadPoolExecutor]:
+    def _threads(self) -> Generator[ThreadPoolExecutor]:
         """Threads for the calls of this run: as many as may be in flight, whatever the machine has."""
         executor = ThreadPoolExecutor(self.concurrency_limit, thread_name_prefix="ragmetrics-haystack")
         try:
@@ -180,7 +181,7 @@ class BatchEvaluator(Configured):
             executor.shutdown(wait=False, cancel_futures=True)
 
     @contextmanager
-    def _bar(self, samples: int) -> Iterator[Callable[[Progress], None]]:
+    def _bar(self, samples: int) -> Generator[Callable[[Progress], None]]:
         with tqdm(total=samples, disable=not self.progress_bar) as bar:
 
             def advance(progress: Progress) -> None:
@@ -190,7 +191,7 @@ class BatchEvaluator(Configured):
 
 
 @contextmanager
-def _refused() -> Iterator[None]:
+def _refused() -> Generator[None]:
     """A run that stopped at a failure, as the error that Haystack's evaluators raise."""
     try:
         yield
@@ -231,7 +232,7 @@ def _sample(row: Mapping[str, Any], number: int) -> Sample:
 def _field(name: str, value: object, where: str) -> str | tuple[str, ...]:
     if name != "contexts":
         return _text(value, where)
-    if not isinstance(value, list | tuple):
+    if not is_series(value):
         raise InputError(f"{where} must be a list of texts, not {type(value).__name__}")
     return tuple(_text(each, where) for each in value)
 
@@ -247,7 +248,7 @@ def _text(value: object, where: str) -> str:
 def _with_own_ids(samples: Sequence[Sample]) -> list[Sample]:
     """The samples; those that occur again get an id of their own, so that each has its score."""
     seen: dict[str, int] = {}
-    named = []
+    named: list[Sample] = []
     for sample in samples:
         times = seen[sample.id] = seen.get(sample.id, 0) + 1
         named.append(sample.model_copy(update={"id": f"{sample.id}-{times}"}) if times > 1 else sample)

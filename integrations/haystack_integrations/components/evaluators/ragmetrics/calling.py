@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
 from contextvars import copy_context
 from functools import partial
@@ -13,6 +13,7 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Identity", "call", "identity_of"]
 
@@ -43,7 +44,7 @@ async def call(
     :raises ModelError: The component failed, or its output is no mapping.
     """
     try:
-        run_async = getattr(component, "run_async", None)
+        run_async: Callable[..., Awaitable[object]] | None = getattr(component, "run_async", None)
         if asynchronous and callable(run_async):
             output = await run_async(**inputs)
         else:
@@ -52,7 +53,7 @@ async def call(
             output = await asyncio.get_running_loop().run_in_executor(executor, run)
     except Exception as error:  # the boundary to foreign code: a component may raise anything
         raise model_error(error) from error
-    if not isinstance(output, Mapping):
+    if not is_mapping(output):
         raise ModelError(f"{type(component).__name__} returned {type(output).__name__}, not a mapping")
     return output
 
@@ -81,4 +82,4 @@ def identity_of(component: Any) -> Identity:
 
 
 def _is_secret(value: object) -> bool:
-    return isinstance(value, Mapping) and value.get("type") == "env_var"
+    return is_mapping(value) and value.get("type") == "env_var"

@@ -67,7 +67,7 @@ class RagMetricsConnector(Live):
             place.
         """
         self.metrics = plain(metrics)
-        self.extract = plain(extract)
+        self.extract: dict[str, str] | None = plain(extract)
         self.name = name
         self.out = out
         self.references = plain(references)

@@ -70,6 +70,6 @@ class HaystackEmbedder:
             vector = output.get("embedding")
             if not isinstance(vector, Sequence | np.ndarray):
                 raise ModelError(f"{type(self.text_embedder).__name__} returned no embedding")
-            return vector
+            return output["embedding"]
 
         return np.array(await asyncio.gather(*map(embedded, texts)), dtype=np.float64)

@@ -4,7 +4,7 @@ Runs in the background. Each finding names its rule, which goes into the sample'
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 
@@ -19,6 +19,7 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import Even
 from ragmetrics_core import Sample
 from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.sample import Turn
+from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["EXTRACTED", "conversation_sample", "run_sample"]
 
@@ -104,7 +105,7 @@ def _placed(run: WatchedRun, extract: Mapping[str, str], field: str, read: Any) 
     for event in reversed(run.events):
         if event.name == name:
             for side in (event.outputs, event.inputs):
-                if isinstance(side, Mapping) and socket in side and side[socket] is not None:
+                if is_mapping(side) and socket in side and side[socket] is not None:
                     value = read(side[socket])
                     return None if value is None else Found(value, f"extract:{place}")
     return None
@@ -117,7 +118,7 @@ def _answer(run: WatchedRun) -> Found | None:
     readings = ((("generated_answer", _of_answers),), (("replies", _of_replies), ("messages", _of_agent)))
     for rules in readings:
         for event in reversed(run.events):
-            if event.kind == "tool" or not isinstance(event.outputs, Mapping):
+            if event.kind == "tool" or not is_mapping(event.outputs):
                 continue
             for rule, read in rules:
                 text = read(event.outputs)
@@ -151,14 +152,14 @@ def _contexts(run: WatchedRun) -> Found | None:
         ("answer_documents", _with_answer),
     ):
         for event in reversed(run.events):
-            if event.kind == "component" and isinstance(event.outputs, Mapping):
+            if event.kind == "component" and is_mapping(event.outputs):
                 passages = read(event)
                 if passages is not None:
                     return Found(passages, rule)
     return _of_tools(run) or _first(
         _tool_results(value)
         for event in reversed(run.events)
-        if isinstance(event.outputs, Mapping)
+        if is_mapping(event.outputs)
         for value in event.outputs.values()
         if _has(value, ChatMessage)
     )
@@ -182,7 +183,7 @@ def _of_tools(run: WatchedRun) -> Found | None:
         document
         for event in run.events
         if event.kind == "tool"
-        for value in (event.outputs.values() if isinstance(event.outputs, Mapping) else [event.outputs])
+        for value in (event.outputs.values() if is_mapping(event.outputs) else [event.outputs])
         if _has(value, Document)
         for document in value
     ]
@@ -213,7 +214,7 @@ def _documents(sockets: Mapping[str, Any]) -> Passages | None:
 
 def _question(run: WatchedRun) -> Found | None:
     for event in reversed(run.events):
-        for value in event.outputs.values() if isinstance(event.outputs, Mapping) else ():
+        for value in event.outputs.values() if is_mapping(event.outputs) else ():
             if _has(value, GeneratedAnswer) and value[0].query:
                 return Found(value[0].query, "generated_answer")
     messages = _asked(run)
@@ -227,7 +228,7 @@ def _question(run: WatchedRun) -> Found | None:
 
 def _named(sides: Iterable[Any], rule: str) -> Found | None:
     """A text under one of the names of a question, the most telling name first."""
-    mappings = [side for side in sides if isinstance(side, Mapping)]
+    mappings = [side for side in sides if is_mapping(side)]
     texts = (side.get(name) for name in _QUESTION_NAMES for side in mappings)
     return next((Found(text, rule) for text in texts if isinstance(text, str) and text), None)
 
@@ -243,9 +244,9 @@ def _asked(run: WatchedRun) -> list[ChatMessage]:
     """The messages that the pipeline or the agent was called with, unless they are a prompt's template."""
     sides = [*run.inputs.values(), *(event.inputs for event in run.events if event.kind == "agent")]
     for side in sides:
-        messages = side.get("messages") if isinstance(side, Mapping) else None
+        messages = side.get("messages") if is_mapping(side) else None
         if _has(messages, ChatMessage):
-            return [each for each in messages or () if isinstance(each, ChatMessage)]
+            return [each for each in cast("list[object]", messages) if isinstance(each, ChatMessage)]
     return []
 
 
@@ -261,8 +262,9 @@ def _last_words(messages: Sequence[Any]) -> str | None:
     return last.text or None
 
 
-def _has(value: object, kind: type) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], kind)
+def _has(value: object, kind: type[T]) -> TypeGuard[list[T]]:
+    """Whether it is a list that begins with one of a kind, and so is taken for a list of that kind."""
+    return is_list(value) and bool(value) and isinstance(value[0], kind)
 
 
 def _first(values: Iterator[T | None]) -> T | None:

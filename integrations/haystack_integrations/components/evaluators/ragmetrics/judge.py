@@ -1,6 +1,6 @@
 """A chat generator as a judge."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +15,7 @@ from haystack_integrations.components.evaluators.ragmetrics.calling import Ident
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate, Usage
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["HaystackJudge"]
 
@@ -80,7 +81,7 @@ class HaystackJudge:
 
 
 @contextmanager
-def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Iterator[Span | None]:
+def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Span | None]:
     """The span in which Haystack's own components show a call that they make, so that its tokens are seen.
 
     A live score gets none: it is no part of the application's run, which has mostly ended by then.
@@ -112,7 +113,7 @@ def _completion(reply: ChatMessage) -> Completion:
 
 def _usage(usage: object) -> Usage | None:
     """Tokens, under the names of either interface of OpenAI, which other providers follow."""
-    if not isinstance(usage, Mapping):
+    if not is_mapping(usage):
         return None
     prompt = usage.get("prompt_tokens", usage.get("input_tokens"))
     completion = usage.get("completion_tokens", usage.get("output_tokens"))

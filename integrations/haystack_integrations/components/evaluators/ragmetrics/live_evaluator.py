@@ -96,7 +96,7 @@ class RagMetricsLiveEvaluator(Live):
         """
         self.metrics = plain(metrics)
         self.mode = mode
-        self.gate = plain(gate)
+        self.gate: dict[str, float] | None = plain(gate)
         self.unscored = unscored
         self.raise_on_failure = raise_on_failure
         self.name = name

@@ -68,7 +68,7 @@ class MetricEvaluator(BatchEvaluator):
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.variant = variant
-        self.parameters = plain(parameters)
+        self.parameters: dict[str, Any] | None = plain(parameters)
         self.concurrency_limit = concurrency_limit
         self.timeout = timeout
         self.attempts = attempts

@@ -1,11 +1,11 @@
 """Metrics as JSON: by name, or by name and parameters."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get, resolve
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["MetricSettings", "inputs_needed", "metrics_of", "models_needed", "plain"]
 
@@ -35,7 +35,7 @@ def metrics_of(settings: MetricSettings) -> tuple[Metric[Any], ...]:
 def _metric(setting: object) -> str | Metric[Any]:
     if isinstance(setting, str):
         return setting
-    if not isinstance(setting, Mapping):
+    if not is_mapping(setting):
         raise ConfigError(
             "a metric is configured by its name or by a mapping of name and parameters, so that the pipeline "
             f"can be saved; not by {type(setting).__name__}"
@@ -43,7 +43,8 @@ def _metric(setting: object) -> str | Metric[Any]:
     name = setting.get("name")
     if not isinstance(name, str):
         raise ConfigError(f"a metric's mapping needs its name, as in {{'name': 'faithfulness'}}: {setting}")
-    return get(name, **{key: value for key, value in setting.items() if key != "name"})
+    parameters: dict[str, Any] = {key: value for key, value in setting.items() if key != "name"}
+    return get(name, **parameters)
 
 
 def models_needed(metric: Metric[Any]) -> frozenset[str]:
@@ -53,7 +54,7 @@ def models_needed(metric: Metric[Any]) -> frozenset[str]:
     :returns: Of "judge", "embedder" and "scorer".
     """
     parts = [get(each.metric, variant=each.variant, **each.settings) for each in metric.parts_used]
-    return frozenset().union(*map(models_needed, parts)) if parts else metric.needs
+    return frozenset[str]().union(*map(models_needed, parts)) if parts else metric.needs
 
 
 def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
@@ -63,7 +64,7 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     :returns: The inputs' names in Haystack.
     :raises ConfigError: A metric needs what Haystack has no input for.
     """
-    needed = set()
+    needed: set[str] = set()
     for metric in metrics:
         for name in metric.inputs.required():
             if name not in _INPUTS:
@@ -79,9 +80,9 @@ def plain(value: Any) -> Any:
     :returns: The copy.
     """
     match value:
-        case Mapping():
+        case _ if is_mapping(value):
             return {key: plain(each) for key, each in value.items()}
-        case list() | tuple():
+        case _ if is_series(value):
             return [plain(each) for each in value]
         case _:
             return value

@@ -1,11 +1,12 @@
 """Haystack's objects as texts."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 
 from ragmetrics_core.sample import Turn
+from ragmetrics_core.shapes import is_list, is_series
 
 __all__ = ["Passages", "answer_text", "history_of", "is_documents", "passages_of"]
 
@@ -19,13 +20,13 @@ class Passages(NamedTuple):
     ids: tuple[str, ...] | None
 
 
-def is_documents(value: object) -> bool:
+def is_documents(value: object) -> TypeGuard[list[Document]]:
     """Say whether a value is a list of documents; an empty list is one.
 
     :param value: The output or input of a component.
     :returns: Whether it is.
     """
-    return isinstance(value, list) and all(isinstance(each, Document) for each in value)
+    return is_list(value) and all(isinstance(each, Document) for each in value)
 
 
 def passages_of(value: object) -> Passages | None:
@@ -34,7 +35,7 @@ def passages_of(value: object) -> Passages | None:
     :param value: A list of them, or a single one.
     :returns: The passages; None when it is nothing of that kind.
     """
-    items = list(value) if isinstance(value, list | tuple) else [value]
+    items: list[object] = list(value) if is_series(value) else [value]
     if any(isinstance(each, GeneratedAnswer) for each in items):
         items = [
             document for each in items if isinstance(each, GeneratedAnswer) for document in each.documents
@@ -60,10 +61,10 @@ def answer_text(value: object) -> str | None:
     :param value: What a component puts out.
     :returns: The text; None when there is none.
     """
-    if isinstance(value, list | tuple):
+    if is_series(value):
         return answer_text(value[0]) if value else None
     if isinstance(value, GeneratedAnswer):
-        return value.data if isinstance(value.data, str) else str(value.data)
+        return str(value.data)
     if isinstance(value, ChatMessage):
         return value.text
     return value if isinstance(value, str) else None

@@ -2,7 +2,7 @@
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class _Everything:
 
     scorer: LiveScorer
     only: Callable[[Mapping[str, Any]], bool] | None = None
-    extract: Mapping[str, str] = field(default_factory=dict)
+    extract: Mapping[str, str] = field(default_factory=dict[str, str])
     name: str | None = None
 
     def wants(self, run: WatchedRun) -> bool:
@@ -218,7 +218,7 @@ class RagMetricsTracer(Tracer):
     @contextmanager
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
-    ) -> Iterator[Span]:
+    ) -> Generator[Span]:
         """Open a span of the inner tracer, and watch it.
 
         :param operation_name: The operation.
@@ -260,7 +260,7 @@ class RagMetricsTracer(Tracer):
     @contextmanager
     def _forwarded(
         self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None
-    ) -> Iterator[Span]:
+    ) -> Generator[Span]:
         """The inner tracer's span; what the inner tracer raises is its own, with or without us."""
         parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
         manager = self.inner.trace(operation_name, tags=tags, parent_span=parent)
@@ -328,7 +328,7 @@ class RagMetricsTracer(Tracer):
 
 
 @contextmanager
-def _forwarding() -> Iterator[None]:
+def _forwarding() -> Generator[None]:
     token = _FORWARDING.set(True)
     try:
         yield

@@ -55,8 +55,8 @@ class WatchedRun:
     """
 
     parent: "WatchedRun | None" = None
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     events: list[Event] = field(default_factory=list)
     watchers: list[Watcher] = field(default_factory=list)
     has_ended: bool = False

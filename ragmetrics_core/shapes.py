@@ -1,0 +1,65 @@
+"""What a value from outside is: parsed JSON, a column of somebody's data, another library's object.
+
+`isinstance(value, dict)` tells a type checker nothing about what is inside, and from there on nothing is
+checked. The functions here say the same and give what is inside a type: `object`, which has to be looked at
+before it is used. A value that is known to be JSON is declared as `Json`; there `isinstance` is enough.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeGuard
+
+from typing_extensions import TypeIs
+
+__all__ = [
+    "Json",
+    "are_dicts",
+    "is_dict",
+    "is_iterable",
+    "is_list",
+    "is_mapping",
+    "is_sequence",
+    "is_series",
+    "is_tuple",
+]
+
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
+
+
+def are_dicts(items: list[Json]) -> TypeGuard[list[dict[str, Json]]]:
+    """Whether every item is a `dict`, which holds of no items as well."""
+    return all(isinstance(item, dict) for item in items)
+
+
+def is_dict(value: object) -> TypeIs[dict[str, object]]:
+    """Whether it is a `dict`; that its keys are texts, as in all JSON, is taken for granted."""
+    return isinstance(value, dict)
+
+
+def is_iterable(value: object) -> TypeIs[Iterable[object]]:
+    """Whether it can be iterated over."""
+    return isinstance(value, Iterable)
+
+
+def is_list(value: object) -> TypeIs[list[object]]:
+    """Whether it is a `list`."""
+    return isinstance(value, list)
+
+
+def is_mapping(value: object) -> TypeIs[Mapping[Any, object]]:
+    """Whether it is a mapping of any kind, with keys of any kind."""
+    return isinstance(value, Mapping)
+
+
+def is_sequence(value: object) -> TypeIs[Sequence[object]]:
+    """Whether it is a sequence of any kind, a text among them."""
+    return isinstance(value, Sequence)
+
+
+def is_series(value: object) -> TypeIs[list[object] | tuple[object, ...]]:
+    """Whether it is a `list` or a `tuple`."""
+    return isinstance(value, list | tuple)
+
+
+def is_tuple(value: object) -> TypeIs[tuple[object, ...]]:
+    """Whether it is a `tuple`."""
+    return isinstance(value, tuple)

@@ -1,0 +1,3 @@
+"""What ragmetrics uses of sentencex, which is compiled and ships no types."""
+
+def segment(language: str, text: str) -> list[str]: ...
