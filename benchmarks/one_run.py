@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import openai
+from httpx2 import Response
 
 from benchmarks.memory import peak_megabytes
 from benchmarks.workload import METRICS, LocalEmbedder, LocalJudge, samples
@@ -73,11 +74,14 @@ async def bare(base_url: str, calls: Sequence[Post], *, in_flight: int) -> Times
         base_url=base_url, api_key="-", max_retries=0, http_client=openai.DefaultAioHttpClient()
     ) as client:
 
+        async def post(call: Post) -> None:
+            json.loads((await client.post(base_url + call.path, cast_to=Response, body=call.body)).content)
+
         async def work() -> None:
             for call in left:
-                json.loads(await client.post(call.path, cast_to=bytes, body=call.body))
+                await post(call)
 
-        await client.post(calls[0].path, cast_to=bytes, body=calls[0].body)
+        await post(calls[0])
         watch = Watch()
         await asyncio.gather(*(work() for _ in range(in_flight)))
         return watch.times()

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import openai
+from httpx2 import Response
 
 REPLY = {
     "id": "1",
@@ -106,7 +107,8 @@ async def through_openai(base_url: str, *, typed: bool, aiohttp: bool, calls: in
                     model="m", messages=[{"role": "user", "content": PROMPT}]
                 )
             body = {"model": "m", "messages": [{"role": "user", "content": PROMPT}]}
-            return json.loads(await client.post("/chat/completions", cast_to=bytes, body=body))
+            answer = await client.post(f"{base_url}/chat/completions", cast_to=Response, body=body)
+            return json.loads(answer.content)
 
         return await measure(call, calls=calls, in_flight=in_flight)
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,14 +41,27 @@ def printed(title: str, rows: Iterable[Row]) -> None:
         print(f"  {row.what:<62} {row.measured:>10}  {row.budget:<18} {mark}".rstrip(), flush=True)
 
 
-def child(arguments: Sequence[str], *, python: str = sys.executable) -> dict[str, Any]:
+def child(
+    arguments: Sequence[str], *, python: str = sys.executable, environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """What a process of its own prints as JSON; its memory and its CPU time are its own, too.
+
+    Args:
+        arguments: for python.
+        python: the interpreter.
+        environment: the process's environment variables; None for those of this one.
 
     Raises:
         RuntimeError: it failed; the message is the end of what it said.
     """
     done = subprocess.run(
-        [python, *arguments], cwd=_ROOT, capture_output=True, text=True, encoding="utf-8", check=False
+        [python, *arguments],
+        cwd=_ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(arguments)} failed: {done.stderr[-2000:]}")

@@ -1,14 +1,19 @@
 """RAG evaluation whose every score can be opened and proved."""
 
-from ragmetrics_core.comparison import diff
-from ragmetrics_core.drivers import recompute, rescore
-from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import as_judge
-from ragmetrics_core.protocol import Embedder, Judge
-from ragmetrics_core.record import Record
-from ragmetrics_core.runs import Run, aevaluate, evaluate
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.score import Score
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragmetrics_core.comparison import diff
+    from ragmetrics_core.drivers import recompute, rescore
+    from ragmetrics_core.metrics import Metric
+    from ragmetrics_core.models import as_judge
+    from ragmetrics_core.protocol import Embedder, Judge
+    from ragmetrics_core.record import Record
+    from ragmetrics_core.runs import Run
+    from ragmetrics_core.runs.evaluate import aevaluate, evaluate
+    from ragmetrics_core.sample import Sample
+    from ragmetrics_core.score import Score
 
 __all__ = [
     "Embedder",
@@ -25,3 +30,30 @@ __all__ = [
     "recompute",
     "rescore",
 ]
+
+# Loaded when they are asked for: the package itself costs nothing to import.
+_MODULES = {
+    "Embedder": "protocol",
+    "Judge": "protocol",
+    "Metric": "metrics",
+    "Record": "record",
+    "Run": "runs",
+    "Sample": "sample",
+    "Score": "score",
+    "aevaluate": "runs.evaluate",
+    "as_judge": "models",
+    "diff": "comparison",
+    "evaluate": "runs.evaluate",
+    "recompute": "drivers",
+    "rescore": "drivers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -213,7 +213,7 @@ class Judge(Protocol):
         """Endpoint, model and bound settings."""
         ...
 
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+    def agenerate(self, request: Generate[Any]) -> Awaitable[Sequence[Completion]]:
         """Reply to `request.messages`: at least one and at most `request.draws` completions.
 
         Raises:
@@ -241,7 +241,7 @@ class Embedder(Protocol):
         """Endpoint and model."""
         ...
 
-    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+    def aembed(self, texts: Sequence[str]) -> Awaitable[NDArray[np.floating[Any]]]:
         """One row for each text, shape (n, d).
 
         Raises:
@@ -259,7 +259,7 @@ class Scorer(Protocol):
         """The model and its bound settings."""
         ...
 
-    async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+    def arate(self, pairs: Sequence[tuple[str, str]]) -> Awaitable[Sequence[float]]:
         """One finite number for each pair.
 
         Raises:

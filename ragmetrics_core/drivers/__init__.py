@@ -1,18 +1,22 @@
 """Drivers: they answer the requests of metrics by asking models or from a record."""
 
-from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally, measure_sample
-from ragmetrics_core.drivers.plan import Estimate, plan_sample
-from ragmetrics_core.drivers.replay import (
-    Difference,
-    audit,
-    by_vote,
-    correct,
-    recompute,
-    rendered,
-    rescore,
-    self_contained,
-)
-from ragmetrics_core.drivers.traffic import Meter, Price, Spending, Traffic, wired
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally, measure_sample
+    from ragmetrics_core.drivers.plan import Estimate, plan_sample
+    from ragmetrics_core.drivers.replay import (
+        Difference,
+        audit,
+        by_vote,
+        correct,
+        recompute,
+        rendered,
+        rescore,
+        self_contained,
+    )
+    from ragmetrics_core.drivers.traffic import Meter, Price, Spending, Traffic, wired
 
 __all__ = [
     "Calls",
@@ -35,3 +39,36 @@ __all__ = [
     "self_contained",
     "wired",
 ]
+
+# Loaded when they are asked for: who replays a record needs no event loop, and an evaluation no plan.
+_MODULES = {
+    "Calls": "asynchronous",
+    "Difference": "replay",
+    "Estimate": "plan",
+    "Meter": "traffic",
+    "Models": "asynchronous",
+    "Price": "traffic",
+    "Spending": "traffic",
+    "Tally": "asynchronous",
+    "Traffic": "traffic",
+    "audit": "replay",
+    "by_vote": "replay",
+    "correct": "replay",
+    "measure_sample": "asynchronous",
+    "plan_sample": "plan",
+    "recompute": "replay",
+    "rendered": "replay",
+    "rescore": "replay",
+    "self_contained": "replay",
+    "wired": "traffic",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,24 +100,32 @@ class Calls:
     async def generate(self, request: Generate[Any], judge_number: int = 0) -> Sequence[Completion]:
         """A judge's replies, as many as there are draws."""
         judge = self.models.judges[judge_number]
+        about = request.prompt.id
         completions: list[Completion] = []
-        while (wanted := request.draws - len(completions)) > 0:
-            asked = request
-            if completions:
-                asked = replace(request, draw=request.draw + len(completions), draws=wanted)
-            replies = await self._answer(judge.agenerate(asked), f"{request.prompt.id}: ")
+        asked = request
+        while asked.draws > 0:
+            # As in `_answer`, which would be one more coroutine for each call to go through.
+            try:
+                replies = await judge.agenerate(asked)
+            except RecordError:
+                raise
+            except Exception as error:  # the boundary to foreign code: a model may raise anything
+                raise self._failed(about, error) from error
             if not replies:
-                raise StepFailed(
-                    "model_error", f"{request.prompt.id}: the judge {judge.identity} returned no reply"
-                )
-            completions += replies[:wanted]
+                raise StepFailed("model_error", f"{about}: the judge {judge.identity} returned no reply")
+            completions += replies[: asked.draws]
+            if len(completions) == request.draws:
+                break
+            asked = replace(
+                request, draw=request.draw + len(completions), draws=request.draws - len(completions)
+            )
         return completions
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One vector for each text."""
         embedder = self.models.embedder
         assert embedder is not None, "checked before the run"
-        found = await self._answer(embedder.aembed(texts), "embedding: ")
+        found = await self._answer(embedder.aembed(texts), "embedding")
         vectors = np.asarray(found, dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise StepFailed(
@@ -131,7 +139,7 @@ class Calls:
         """One number for each pair."""
         scorer = self.models.scorer
         assert scorer is not None, "checked before the run"
-        ratings = tuple(map(float, await self._answer(scorer.arate(pairs), "rating: ")))
+        ratings = tuple(map(float, await self._answer(scorer.arate(pairs), "rating")))
         if len(ratings) != len(pairs) or not np.isfinite(ratings).all():
             raise StepFailed(
                 "model_error",
@@ -139,23 +147,23 @@ class Calls:
             )
         return ratings
 
-    async def _answer(self, call: Awaitable[T], asked: str) -> T:
+    async def _answer(self, call: Awaitable[T], about: str) -> T:
         try:
             return await call
-        except (TimeoutError, ModelTimeout) as error:
-            raise self._failed("timeout", asked + (str(error) or "no answer in time")) from error
         except RecordError:
             raise  # the journal failed, which no sample is to blame for: the run ends
-        except BudgetSpent as error:
-            raise StepFailed("cancelled", str(error)) from error
-        except ModelError as error:
-            raise self._failed("model_error", asked + str(error)) from error
         except Exception as error:  # the boundary to foreign code: a model may raise anything
-            raise self._failed("model_error", f"{asked}{type(error).__name__}: {error}") from error
+            raise self._failed(about, error) from error
 
-    def _failed(self, status: Literal["timeout", "model_error"], reason: str) -> StepFailed:
+    def _failed(self, about: str, error: Exception) -> StepFailed:
+        """The status of a call that was given up."""
+        if isinstance(error, BudgetSpent):
+            return StepFailed("cancelled", str(error))
         self.counts.failed += 1
-        return StepFailed(status, reason)
+        if isinstance(error, TimeoutError | ModelTimeout):
+            return StepFailed("timeout", f"{about}: {str(error) or 'no answer in time'}")
+        said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+        return StepFailed("model_error", f"{about}: {said}")
 
 
 async def measure_sample(
@@ -220,12 +228,15 @@ class _Live(Interpreter):
         )
         self._shared = shared
 
-    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+    def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
         models = self._shared.calls.models
         if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
-            return await self._drawn(0, request)
-        ballots = replace(request, draws=models.repeats)
-        votes = await asyncio.gather(*(self._drawn(number, ballots) for number in range(len(models.judges))))
+            return self._drawn(0, request)
+        return self._votes(replace(request, draws=models.repeats))
+
+    async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
+        judges = range(len(self._shared.calls.models.judges))
+        votes = await asyncio.gather(*(self._drawn(number, request) for number in judges))
         return [each for judge in votes for each in judge]
 
     async def _drawn(self, judge: int, request: Generate[Any]) -> Sequence[Drawn]:
@@ -265,12 +276,16 @@ class _Live(Interpreter):
 
 async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
+    if not works:
+        return []
+    first, *others = works
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in works]
+            tasks = [group.create_task(work) for work in others]
+            result = await first  # here, while the others run: it needs no task of its own
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
-    return [task.result() for task in tasks]
+    return [result, *(task.result() for task in tasks)]
 
 
 async def _settled(branch: Coroutine[Any, Any, Any]) -> Any:

@@ -5,18 +5,19 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
+from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import FailedStatus, StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Answer, Hints, Reading, split_sentences
-from ragmetrics_core.prompts import Item, Prompt, digest_of, numbered_sentences
+from ragmetrics_core.parsers import Answer, Hints, Reading
+from ragmetrics_core.prompts import Item, Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
     Completion,
@@ -49,8 +50,6 @@ __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
 T = TypeVar("T")
 Path = tuple[int, ...]
-Places = tuple[tuple[int, int], ...]
-Used = dict[str, Places]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
 # Of branches that failed side by side one gives the status. A branch that was not asked to its end comes
@@ -65,46 +64,6 @@ class Drawn(NamedTuple):
     draw: int
     completion: Completion
     judge: str | None = None
-
-
-class _Split(NamedTuple):
-    """A text's digest, where its sentences stand, and the sentences."""
-
-    digest: str
-    places: Places
-    sentences: tuple[str, ...]
-
-
-class Segments:
-    """The sentences of a sample's texts, split and numbered once for all its metrics."""
-
-    def __init__(self, known: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
-        self._known = known or {}
-        self._texts: dict[str, _Split] = {}
-        self._numbered: dict[Sequence[str], str] = {}
-
-    def sentences(self, text: str, used: Used, language: str | None) -> tuple[str, ...]:
-        """The sentences of a text; where they stand is noted in `used`, by the text's digest."""
-        found = self._texts.get(text)
-        if found is None:
-            digest = digest_of(text)
-            spans = self._known.get(digest)
-            places = tuple(spans) if spans is not None else _spans(text, language)
-            sentences = tuple([text[start:end] for start, end in places])
-            found = self._texts[text] = _Split(digest, places, sentences)
-        used[found.digest] = found.places
-        return found.sentences
-
-    def numbered(self, chunks: Sequence[str], used: Used, language: str | None) -> str:
-        """The chunks with their sentences numbered; see `sentences`."""
-        for chunk in chunks:
-            self.sentences(chunk, used, language)
-        chunks = tuple(chunks)
-        if chunks not in self._numbered:
-            self._numbered[chunks] = numbered_sentences(
-                chunks, lambda chunk: self.sentences(chunk, used, language)
-            )
-        return self._numbered[chunks]
 
 
 class Interpreter(ABC):
@@ -139,7 +98,7 @@ class Interpreter(ABC):
         self._first_draw = 0
 
     @abstractmethod
-    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+    def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
         """The replies to a rendered request: one for each draw, or one for each vote."""
 
     @abstractmethod
@@ -182,7 +141,8 @@ class Interpreter(ABC):
     def render(self, request: Generate[Any]) -> Generate[Any]:
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
-        messages = prompt.render(request.variables, show=self._numbered, again=request.again)
+        rendered = self._segments.rendered(request, prompt, self.sample.language)
+        self._used_segments.update(rendered.used)
         return Generate(
             prompt=prompt,
             variables=request.variables,
@@ -191,8 +151,8 @@ class Interpreter(ABC):
             draws=request.draws,
             again=request.again,
             votes=request.votes,
-            messages=messages,
-            digest=digest_of(*(message.content for message in messages)),
+            messages=rendered.messages,
+            digest=rendered.digest,
         )
 
     async def _walk(self, steps: Steps[T], path: Path) -> T:
@@ -359,17 +319,6 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
-
-
-def _spans(text: str, language: str | None) -> Places:
-    """Where the sentences of a text stand in it."""
-    spans: list[tuple[int, int]] = []
-    position = 0
-    for sentence in split_sentences(text, language):
-        start = text.index(sentence, position)
-        position = start + len(sentence)
-        spans.append((start, position))
-    return tuple(spans)
 
 
 class _Read(NamedTuple):

@@ -12,7 +12,7 @@ A model of a run is wrapped so, from the outside in; each layer is one concern:
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,8 @@ class Meter:
             self._uncounted = Usage(known.prompt_tokens + prompt, known.completion_tokens + completion)
 
     def _count_calls(self) -> None:
-        self.tally.calls = self._started + sum(judge.retries - before for judge, before in self._retrying)
+        again = sum([judge.retries - before for judge, before in self._retrying]) if self._retrying else 0
+        self.tally.calls = self._started + again
 
     def _check(self) -> None:
         limits, tally = self._spending, self.tally
@@ -144,7 +145,7 @@ class Metered(Wrapper):
         self.meter.start()
         replies: Sequence[Completion] = ()
         try:
-            replies = await super().agenerate(request)
+            replies = await cast("Judge", self.inner).agenerate(request)
             return replies
         finally:
             self.meter.end(request, replies)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.protocol import Completion, Usage
@@ -44,8 +45,8 @@ def encode_reply(completion: Completion) -> bytes:
     if completion.usage is not None:
         fields["usage"] = completion.usage
     try:
-        return _compact(fields).encode()
-    except UnicodeEncodeError:
+        return to_json(fields)
+    except PydanticSerializationError:
         return _escaped(fields).encode()
 
 

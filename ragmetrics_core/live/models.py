@@ -13,7 +13,7 @@ from ragmetrics_core.drivers import Calls, Meter, Models, Spending, Tally, Traff
 from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, PromptChecker, as_embedder, as_judge
-from ragmetrics_core.models.wrapper import Asked, PerLoop, Wrapper
+from ragmetrics_core.models.wrapper import A, PerLoop, Wrapper
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer, TextFunction
 
 __all__ = ["Guarded", "MadeEmbedder", "MadeJudge", "calls_to"]
@@ -43,9 +43,9 @@ class Guarded(Wrapper):
 
     kind: str = field(default="judge", kw_only=True)
 
-    async def _around(self, call: Callable[[], Awaitable[T]], asked: Asked) -> T:
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
         try:
-            return await call()
+            return await call(asked)
         except RuntimeError as error:
             if not any(each in str(error).lower() for each in _OTHER_LOOP):
                 raise

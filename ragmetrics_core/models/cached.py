@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import takewhile
 from typing import Any, Generic, TypeVar, cast
 
@@ -86,19 +86,21 @@ class Cached(Wrapper):
             if stored:
                 self._counts.hits += len(stored)
                 return stored
-            flying = list(takewhile(bool, map(flights.get, addresses)))
-            if not flying:
+            if not addresses or addresses[0] not in flights:
                 break
+            flying = list(takewhile(bool, map(flights.get, addresses)))
             joined = await _joined(cast("list[_Flight[Completion]]", flying))
             if joined:
                 self._counts.shared += len(joined)
                 return joined
-        # A later draw may be known already; then only those before it are asked for.
-        mine = addresses[:1]
-        mine += takewhile(lambda each: each not in flights and self._stored(each) is None, addresses[1:])
-        if len(mine) < len(addresses):
-            request = replace(request, draws=len(mine))
-        return await self._lead(mine, partial(cast("Judge", self.inner).agenerate, request), encode_reply)
+        mine = addresses
+        if len(addresses) > 1:
+            # A later draw may be known already; then only those before it are asked for.
+            mine = addresses[:1]
+            mine += takewhile(lambda each: each not in flights and self._stored(each) is None, addresses[1:])
+            if len(mine) < len(addresses):
+                request = replace(request, draws=len(mine))
+        return await self._lead(mine, flights, cast("Judge", self.inner).agenerate(request), encode_reply)
 
     async def aembed(self, texts: Sequence[str]) -> _Vector:
         """One row for each text; only those texts are embedded that the journal does not have.
@@ -201,7 +203,7 @@ class Cached(Wrapper):
                     mine.append(address)
             # One's own call comes first: two who wait for one another's calls would wait for ever.
             if mine:
-                found.update(zip(mine, await self._lead(mine, partial(ask, mine), encode), strict=True))
+                found.update(zip(mine, await self._lead(mine, flights, ask(mine), encode), strict=True))
             for address, flight in others.items():
                 answer = await flight.join()
                 if answer is not None:
@@ -212,14 +214,14 @@ class Cached(Wrapper):
     async def _lead(
         self,
         addresses: Sequence[str],
-        ask: Callable[[], Awaitable[Sequence[T]]],
+        flights: "dict[str, _Flight[Any]]",
+        call: Awaitable[Sequence[T]],
         encode: Callable[[T], bytes],
     ) -> Sequence[T]:
         """Make a call; store its answers, and give them to all who wait for them.
 
         It is made in the caller's own task: a time limit around it ends it, and nothing is left behind.
         """
-        flights = self._flights()
         watch = Stopwatch()
         for address in addresses:
             flights[address] = _Flight(watch)
@@ -227,7 +229,7 @@ class Cached(Wrapper):
         failure: Exception | None = None
         try:
             with watch:
-                answers = (await ask())[: len(addresses)]
+                answers = (await call)[: len(addresses)]
             if self._keeps:
                 identity = self.identity
                 for address, answer in zip(addresses, answers, strict=False):

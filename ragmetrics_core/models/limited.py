@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ragmetrics_core.errors import ConfigError, ModelOverloaded
 from ragmetrics_core.models.stopwatch import waiting
-from ragmetrics_core.models.wrapper import Asked, PerLoop, Wrapper
+from ragmetrics_core.models.wrapper import A, PerLoop, Wrapper
 
 __all__ = ["Limited"]
 
@@ -65,13 +65,13 @@ class Limited(Wrapper):
     def _gate(self) -> "PerLoop[_Gate]":
         return PerLoop(lambda: _Gate(self._pace))
 
-    async def _around(self, call: Callable[[], Awaitable[T]], asked: Asked) -> T:
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
         gate, pace = self._gate(), self._pace
         if not gate.entered():
             await gate.turn()
         slowdowns = pace.slowdowns
         try:
-            answer = await call()
+            answer = await call(asked)
         except ModelOverloaded as error:
             if self.adaptive:
                 pace.slow_down(slowdowns)

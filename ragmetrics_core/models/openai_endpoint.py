@@ -83,6 +83,8 @@ class Endpoint:
         self.model = model
         self.url = _shown(user, base_url or _DEFAULT_URL)
         self._base_url = base_url or _DEFAULT_URL
+        # Given the whole address, the client need not put it together again for every call.
+        self._root = "" if urlsplit(self._base_url).query else self._base_url.rstrip("/")
         self._key = key or _NO_KEY
         self._secrets = tuple(filter(None, (key, urlsplit(self._base_url).password)))
         self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, _Connected] = WeakKeyDictionary()
@@ -93,14 +95,16 @@ class Endpoint:
         Raises:
             ModelError: the class and the message say what went wrong; the message never holds the key.
         """
+        from httpx2 import Response  # the client's transport; it comes with the client
+
         client = await self._client()
         try:
             # The raw body: the client's typed methods take longer than the whole transport, and hand back
             # a page of HTML as if it were a reply.
-            content = await client.post(path, cast_to=bytes, body=body)
+            response = await client.post(self._root + path, cast_to=Response, body=body)
         except Exception as error:  # the boundary to the client; errors of its transport may pass through it
             self._fail(error)
-        return self._object(content)
+        return self._object(response.content)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; without this they close when the loop ends."""

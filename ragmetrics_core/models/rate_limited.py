@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.stopwatch import waiting
-from ragmetrics_core.models.wrapper import Asked, PerLoop, Wrapper
+from ragmetrics_core.models.wrapper import A, Asked, PerLoop, Wrapper
 from ragmetrics_core.protocol import Completion, Generate
 
 __all__ = ["RateLimited"]
@@ -68,13 +68,13 @@ class RateLimited(Wrapper):
     def _queue(self) -> "PerLoop[_Queue]":
         return PerLoop(_Queue)
 
-    async def _around(self, call: Callable[[], Awaitable[T]], asked: Asked) -> T:
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
         allowance, queue = self._allowance, self._queue()
         estimate = 0.0 if self.tokens_per_minute is None else allowance.estimate(asked)
         # Whoever comes when others wait, waits behind them.
         if queue.length or allowance.take(estimate):
             await queue.turn(lambda: allowance.take(estimate))
-        answer = await call()
+        answer = await call(asked)
         if self.tokens_per_minute is not None and isinstance(asked, Generate):
             allowance.settle(estimate, answer)
         return answer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragmetrics_core.errors import ConfigError, TransientModelError
 from ragmetrics_core.models.stopwatch import Stopwatch, waiting
-from ragmetrics_core.models.wrapper import Asked, Wrapper
+from ragmetrics_core.models.wrapper import A, Wrapper
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -60,14 +60,14 @@ class Retrying(Wrapper):
     def _made(self) -> "_Made":
         return _Made()
 
-    async def _around(self, call: Callable[[], Awaitable[T]], asked: Asked) -> T:
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
         try:
-            return await call()
+            return await call(asked)
         except TransientModelError as error:
             failure = error
-        return await self._again(call, failure)
+        return await self._again(call, asked, failure)
 
-    async def _again(self, call: Callable[[], Awaitable[T]], failure: TransientModelError) -> T:
+    async def _again(self, call: Callable[[A], Awaitable[T]], asked: A, failure: TransientModelError) -> T:
         # Loaded here, because most calls and many runs never fail.
         from tenacity import (
             AsyncRetrying,
@@ -85,7 +85,7 @@ class Retrying(Wrapper):
                 raise failure
             self._made.retries += 1
             with watch:
-                return await call()
+                return await call(asked)
 
         def spent(state: "RetryCallState") -> bool:
             return attempts >= self.attempts or watch.seconds() + state.upcoming_sleep > self.budget

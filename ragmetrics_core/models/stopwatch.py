@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token, copy_context
 from typing import Any, Self, TypeVar
 
@@ -17,6 +17,8 @@ class Stopwatch:
     Stopwatches that run around it stand still with it. Belongs to the event loop that runs when it is made.
     """
 
+    __slots__ = ("_around", "_gone", "_loop", "_since", "_token", "_waits")
+
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._gone = 0.0
@@ -29,23 +31,23 @@ class Stopwatch:
         """Seconds so far."""
         return self._gone if self._waits else self._gone + self._loop.time() - self._since
 
-    def pause(self) -> None:
+    def pause(self, waits: int = 1) -> None:
         """Stand still; pauses may overlap, the last `resume` counts."""
         if not self._waits:
             self._gone = self.seconds()
             self._stopped()
-        self._waits += 1
+        self._waits += waits
         for each in self._around:
-            each.pause()
+            each.pause(waits)
 
-    def resume(self) -> None:
+    def resume(self, waits: int = 1) -> None:
         """Go on, when nothing else waits."""
-        self._waits -= 1
+        self._waits -= waits
         if not self._waits:
             self._since = self._loop.time()
             self._started()
         for each in self._around:
-            each.resume()
+            each.resume(waits)
 
     def __enter__(self) -> Self:
         """What is called in this block stops this stopwatch when it waits."""
@@ -85,13 +87,13 @@ class Stopwatch:
 
     def _join(self, caller: "Stopwatch") -> None:
         self._around.append(caller)
-        for _ in range(self._waits):
-            caller.pause()
+        if self._waits:
+            caller.pause(self._waits)
 
     def _leave(self, caller: "Stopwatch") -> None:
         self._around.remove(caller)
-        for _ in range(self._waits):
-            caller.resume()
+        if self._waits:
+            caller.resume(self._waits)
 
     def _stopped(self) -> None:
         """Called when it comes to a stand."""
@@ -103,15 +105,21 @@ class Stopwatch:
 _RUNNING: ContextVar[Stopwatch | None] = ContextVar("ragmetrics_stopwatch", default=None)
 
 
-@contextmanager
-def waiting() -> Generator[None]:
+def waiting() -> AbstractContextManager[None]:
     """In this block a call waits for its turn: no time limit around it counts the time."""
-    running = _RUNNING.get()
-    if running is None:
-        yield
-        return
-    running.pause()
-    try:
-        yield
-    finally:
-        running.resume()
+    return _Pause()
+
+
+class _Pause:
+    """Stops the stopwatches that run, for the length of a block. A class, because many calls wait."""
+
+    __slots__ = ("_running",)
+
+    def __enter__(self) -> None:
+        self._running = _RUNNING.get()
+        if self._running is not None:
+            self._running.pause()
+
+    def __exit__(self, *_: object) -> None:
+        if self._running is not None:
+            self._running.resume()

@@ -3,9 +3,8 @@
 import asyncio
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
 from weakref import WeakKeyDictionary, ref
 
@@ -21,6 +20,7 @@ T = TypeVar("T")
 
 # What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
 Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, str]]
+A = TypeVar("A", bound=Asked)
 
 
 @runtime_checkable
@@ -73,21 +73,23 @@ class Wrapper:
         if isinstance(self.inner, PromptChecker):
             self.inner.check_prompts(names)
 
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+    # These three are no coroutines themselves: each layer around a model then costs one, not two.
+
+    def agenerate(self, request: Generate[Any]) -> Coroutine[Any, Any, Sequence[Completion]]:
         """Ask the inner judge."""
-        return await self._around(partial(cast("Judge", self.inner).agenerate, request), request)
+        return self._around(cast("Judge", self.inner).agenerate, request)
 
-    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+    def aembed(self, texts: Sequence[str]) -> Coroutine[Any, Any, NDArray[np.floating[Any]]]:
         """Ask the inner embedder."""
-        return await self._around(partial(cast("Embedder", self.inner).aembed, texts), texts)
+        return self._around(cast("Embedder", self.inner).aembed, texts)
 
-    async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+    def arate(self, pairs: Sequence[tuple[str, str]]) -> Coroutine[Any, Any, Sequence[float]]:
         """Ask the inner scorer."""
-        return await self._around(partial(cast("Scorer", self.inner).arate, pairs), pairs)
+        return self._around(cast("Scorer", self.inner).arate, pairs)
 
-    async def _around(self, call: Callable[[], Awaitable[T]], asked: Asked) -> T:
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
         """Make the call; this is where a wrapper adds its concern."""
-        return await call()
+        return await call(asked)
 
     if not TYPE_CHECKING:  # a type checker would take any attribute for granted
 

@@ -100,6 +100,9 @@ def _unlisted(line: str, listed: set[int]) -> str:
 def _pieces(line: str, code: str) -> Iterator[str]:
     if not _has_content(line):
         return
+    if line.isascii():  # none of the terminators below is
+        yield from _segments(line, code)
+        return
     # Split first what needs no rules: on a long line of Chinese sentencex takes quadratic time.
     start = 0
     for found in _FULL_WIDTH.finditer(line):
@@ -110,6 +113,9 @@ def _pieces(line: str, code: str) -> Iterator[str]:
 
 def _segments(text: str, code: str) -> Iterator[str]:
     """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
+    if len(text) <= _WINDOW:
+        yield from _segmenter()(code, text) or [text]
+        return
     kept = ""
     for start, end in _windows(text):
         pieces = _segmenter()(code, text[start:end]) or [text[start:end]]

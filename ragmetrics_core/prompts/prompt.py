@@ -89,7 +89,7 @@ class Prompt(Generic[A_co]):
     language: str | None = None
     translations: Mapping[str, Self] = field(default_factory=dict[str, Any], repr=False)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Name, version and language: `statements.v1`, `statements.v1.de`."""
         return f"{self.name}.v{self.version}" + (f".{self.language}" if self.language else "")
@@ -152,7 +152,8 @@ class Prompt(Generic[A_co]):
         Raises:
             PromptError: the variables are not those of the templates.
         """
-        self.check_variables(variables)
+        if frozenset(variables) != self.variables:
+            self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
         system, user, insisting = self._templates
         return (

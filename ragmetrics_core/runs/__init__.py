@@ -1,16 +1,22 @@
 """Runs: reading samples, evaluating them, and the folder that keeps the result."""
 
-from ragmetrics_core.runs.diagnosis import Finding, diagnose
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# These two now: each has a function of its own name, which must not be taken for the module later on.
 from ragmetrics_core.runs.evaluate import Progress, aevaluate, evaluate
-from ragmetrics_core.runs.folder import Folder, Key, Manifest, MetricEntry
-from ragmetrics_core.runs.listing import Listed, list_runs
-from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
-from ragmetrics_core.runs.merging import merge
 from ragmetrics_core.runs.plan import Plan, aplan, plan
-from ragmetrics_core.runs.prices import read_prices
-from ragmetrics_core.runs.run import Run
-from ragmetrics_core.runs.summary import Mean, Outcome
-from ragmetrics_core.runs.waves import Imported, Wave, export_wave, import_replies
+
+if TYPE_CHECKING:
+    from ragmetrics_core.runs.diagnosis import Finding, diagnose
+    from ragmetrics_core.runs.folder import Folder, Key, Manifest, MetricEntry
+    from ragmetrics_core.runs.listing import Listed, list_runs
+    from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
+    from ragmetrics_core.runs.merging import merge
+    from ragmetrics_core.runs.prices import read_prices
+    from ragmetrics_core.runs.run import Run
+    from ragmetrics_core.runs.summary import Mean, Outcome
+    from ragmetrics_core.runs.waves import Imported, Wave, export_wave, import_replies
 
 __all__ = [
     "BadRow",
@@ -40,3 +46,37 @@ __all__ = [
     "read_prices",
     "read_samples",
 ]
+
+# Loaded when they are asked for: an evaluation needs no waves and no other runs.
+_MODULES = {
+    "BadRow": "loading",
+    "Finding": "diagnosis",
+    "Folder": "folder",
+    "Imported": "waves",
+    "Key": "folder",
+    "Listed": "listing",
+    "Manifest": "folder",
+    "Mean": "summary",
+    "MetricEntry": "folder",
+    "Outcome": "summary",
+    "Run": "run",
+    "Wave": "waves",
+    "aread_samples": "loading",
+    "diagnose": "diagnosis",
+    "export_wave": "waves",
+    "import_replies": "waves",
+    "list_runs": "listing",
+    "merge": "merging",
+    "read_prices": "prices",
+    "read_samples": "loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -35,7 +35,7 @@ SCRATCH = "manifest.json.new"
 class MetricEntry(BaseModel):
     """A metric of a run: its name and the range of its scores."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     signature: str
     name: str
@@ -66,7 +66,7 @@ class MetricEntry(BaseModel):
 class Manifest(BaseModel):
     """What a run is made of."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, defer_build=True)
 
     schema_: int = Field(default=SCHEMA, alias="schema")
     metrics: tuple[MetricEntry, ...]

@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -13,8 +13,8 @@ __all__ = ["on_own_loop"]
 T = TypeVar("T")
 
 
-def on_own_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end on a loop of its own, in a thread of its own; Ctrl-C cancels it."""
+def on_own_loop(work: Awaitable[T]) -> T:
+    """Run what can be awaited to its end on a loop of its own, in a thread of its own; Ctrl-C cancels it."""
     result: Future[T] = Future()
     started = threading.Event()
     running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]]] = []
