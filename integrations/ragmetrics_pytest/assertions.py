@@ -16,6 +16,9 @@ _FAILED: tuple[Literal["parse_error", "model_error", "timeout", "cancelled"], ..
     "cancelled",
 )
 
+# of the samples without a score
+_SHOWN = 5
+
 
 def assert_scores(
     run: "Run",
@@ -34,7 +37,8 @@ def assert_scores(
     Args:
         run: a finished run.
         means: limits by a metric's name or signature, for signatures that are no keyword.
-        each: likewise, but every single sample's score must reach it.
+        each: likewise, but every single sample's score must reach it: the worse bound of an incomplete one. A
+            sample without a score fails, but for scores that failed, which `failures` is about.
         failures: how many scores of these metrics may have failed (a model or a parser did); a mean over what
             happened to succeed proves nothing.
         limits: limits of means by a metric's name.
@@ -69,15 +73,36 @@ def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
     entry = _entry(run, run.mean(metric).metric)
-    beyond = [each for each in _scores(run, entry) if _beyond(each[1], limit, entry)]
+    yield from _without_score(run, metric, entry)
+    beyond = [each for each in _scores(run, entry, bounds=True) if _beyond(each[1], limit, entry)]
     if beyond:
         count = "1 sample is" if len(beyond) == 1 else f"{len(beyond)} samples are"
         worst, value = min(beyond, key=lambda each: _goodness(each[1], entry))
         yield f"{count} {_beyond(value, limit, entry)} {limit:g} in {metric}{_opened(worst)}"
 
 
+def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
+    """The samples that no limit can hold, and that no model or parser failed."""
+    lacking, scored = [], 0
+    for sample_id in run.sample_ids:
+        score = run.scores(sample_id).get(entry.signature)
+        if score is None:
+            lacking.append(f"{sample_id} (not measured)")
+        elif _worst_value(score, entry) is not None:
+            scored += 1
+        elif score.status not in _FAILED:
+            lacking.append(f"{sample_id} ({score.status}{f': {score.reason}' if score.reason else ''})")
+    if lacking:
+        count = "1 sample has" if len(lacking) == 1 else f"{len(lacking)} samples have"
+        shown = ", ".join(lacking[:_SHOWN]) + (", ..." if len(lacking) > _SHOWN else "")
+        yield f"{count} no score of {metric}: {shown}"
+    elif not scored:
+        yield f"no sample has a score of {metric}"
+
+
 def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[str]:
-    means = [run.mean(metric) for metric in metrics]
+    # a metric may be asked for by its name and by its signature
+    means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
     counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in _FAILED}
     if sum(counts.values()) > allowed:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
@@ -99,11 +124,20 @@ def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
     return "below" if entry.higher_is_better else "above"
 
 
-def _scores(run: "Run", entry: "MetricEntry") -> Iterator[tuple["Score", float]]:
+def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple["Score", float]]:
+    """The scores with a value; with `bounds` an incomplete one has the worse of its bounds."""
     for sample_id in run.sample_ids:
         score = run.scores(sample_id).get(entry.signature)
-        if score is not None and score.value is not None:
-            yield score, score.value
+        if score is not None:
+            value = _worst_value(score, entry) if bounds else score.value
+            if value is not None:
+                yield score, value
+
+
+def _worst_value(score: "Score", entry: "MetricEntry") -> float | None:
+    if score.value is not None or score.bounds is None:
+        return score.value
+    return min(score.bounds, key=lambda each: _goodness(each, entry))
 
 
 def _opened(score: "Score") -> str:

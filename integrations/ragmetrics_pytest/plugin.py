@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["assert_scores", "pytest_configure", "ragmetrics_run"]
 
+# What was evaluated in this session, with the settings, which must live as long as their ids are keys.
+_EVALUATED = pytest.StashKey[dict[Any, tuple[dict[str, Any], "Run"]]]()
+
 _MARKER = (
     "ragmetrics(run=FOLDER) or ragmetrics(data=FILE, **settings of ragmetrics_core.evaluate): "
     "the run that the fixture ragmetrics_run gives"
@@ -27,6 +30,7 @@ _MARKER = (
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line("markers", _MARKER)
+    config.stash[_EVALUATED] = {}
 
 
 @pytest.fixture(name="assert_scores")
@@ -41,8 +45,9 @@ def assert_scores() -> Callable[..., None]:
 def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
     """The run that the test's marker names: a folder that is read, or data that is evaluated.
 
-    Paths are relative to pytest's root folder. `out=FOLDER` beside `data=` keeps the run, so that the next
-    session goes on with it and asks nothing twice.
+    Paths are relative to pytest's root folder. Data are evaluated once in a session for all tests whose
+    markers are equal. `out=FOLDER` beside `data=` keeps the run, so that the next session goes on with it and
+    asks nothing twice.
     """
     marker = request.node.get_closest_marker("ragmetrics")
     if marker is None:
@@ -57,7 +62,23 @@ def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
             others = ", ".join(sorted(set(settings) - {"run"}))
             raise pytest.UsageError(f"a run that is read takes no settings, and got {others}")
         return Run.load(settings["run"])
-    return evaluate(settings.pop("data"), **settings)
+    evaluated = request.config.stash[_EVALUATED]
+    key = tuple((name, _key(value)) for name, value in sorted(settings.items()))
+    if key not in evaluated:
+        arguments = {name: value for name, value in settings.items() if name != "data"}
+        evaluated[key] = settings, evaluate(settings["data"], **arguments)
+    return evaluated[key][1]
+
+
+def _key(value: Any) -> Any:
+    """What makes two settings the same: equal values, and for what has no hash the very same object."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_key, value))
+    try:
+        hash(value)
+    except TypeError:
+        return "object", id(value)
+    return value
 
 
 def _placed(name: str, value: Any, root: Path) -> Any:

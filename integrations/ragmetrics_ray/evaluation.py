@@ -61,8 +61,9 @@ def evaluate_dataset(
     the reason.
 
     With `out` the evaluation runs at once. Each block is written there when it is finished, and the same call
-    again goes on: samples that have their scores are skipped, failed scores are measured again. Without `out`
-    the result is computed as it is read, and nothing is kept.
+    again goes on: samples that have their scores are skipped, failed scores are measured again, and a sample
+    whose content is another one than that of the scores under its id is rejected. Without `out` the result is
+    computed as it is read, and nothing is kept.
 
     Ids must be unique in the dataset: a second sample of an id is rejected within a block, and not noticed
     across blocks until `to_run`.

@@ -36,7 +36,8 @@ def to_run(
     Args:
         results: what `evaluate_dataset` gave, a part of it, or the folder that it wrote.
         out: the run's folder.
-        metrics: metrics of one's own among the results, for their ranges; the catalogue's are known.
+        metrics: metrics of one's own among the results, for their ranges and directions; the catalogue's are
+            known.
         overwrite: replace a run that the folder holds.
 
     Raises:
@@ -132,7 +133,13 @@ class _Writer:
                 metric = get(record.metric, variant=record.variant, **record.settings)
             except ConfigError:  # somebody's own, whose range was not given
                 return MetricEntry(signature=record.signature, name=record.metric)
-        return MetricEntry(signature=record.signature, name=record.metric, low=metric.low, high=metric.high)
+        return MetricEntry(
+            signature=record.signature,
+            name=record.metric,
+            low=metric.low,
+            high=metric.high,
+            higher_is_better=metric.higher_is_better,
+        )
 
 
 def _tables(results: Dataset | str | Path) -> Iterator[tuple[pa.Table, Manifest | None]]:

@@ -46,16 +46,23 @@ class Finished:
     Attributes:
         whole: samples with all their scores, and rejected rows; sorted.
         some: for samples with a part of their scores, the signatures of those.
+        contents: the samples of both with the digest of their content; sorted.
     """
 
     whole: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     some: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    contents: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def has(self, key: int) -> bool:
         """Whether nothing is left to do for a sample or a rejected row."""
-        wanted = np.uint64(key)
-        place = int(np.searchsorted(self.whole, wanted))
-        return place < len(self.whole) and bool(self.whole[place] == wanted)
+        return _is_in(self.whole, key)
+
+    def has_other(self, sample_id: str, digest: str) -> bool:
+        """Whether there are scores of a sample of this id, and all of them of other content."""
+        key = key_of("sample", sample_id)
+        return (self.has(key) or key in self.some) and not _is_in(
+            self.contents, key_of("content", f"{digest} {sample_id}")
+        )
 
 
 @dataclass(frozen=True)
@@ -152,6 +159,7 @@ class Parts:
             if name.endswith(_UNFINISHED):
                 system.delete_file(f"{folder}/{name}")
         whole: list[NDArray[np.uint64]] = []
+        contents: list[NDArray[np.uint64]] = [np.empty(0, dtype=np.uint64)]
         some: dict[int, frozenset[str]] = {}
         for name in self.names():
             rows = self._without_failed(name)
@@ -168,11 +176,14 @@ class Parts:
                     key = key_of("sample", sample_id)
                     some[key] = some.get(key, frozenset()) | frozenset(found)
             whole.append(_keys("sample", complete))
+            samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([])
+            pairs = zip(samples["sample_digest"].to_pylist(), samples["sample_id"].to_pylist(), strict=True)
+            contents.append(_keys("content", [f"{digest} {sample_id}" for digest, sample_id in pairs]))
         mended = [key for key, found in some.items() if signatures <= found]
         for key in mended:
             del some[key]
         whole.append(np.array(mended, dtype=np.uint64))
-        return Finished(np.sort(np.concatenate(whole)), some)
+        return Finished(np.sort(np.concatenate(whole)), some, np.unique(np.concatenate(contents)))
 
     def _without_failed(self, name: str) -> pa.Table:
         """The keys and statuses of a file from which the failed scores were removed."""
@@ -208,6 +219,12 @@ def manifest_of(schema: pa.Schema) -> Manifest:
         raise RecordError(
             "a Parquet file there does not hold results of ragmetrics: choose another folder"
         ) from error
+
+
+def _is_in(keys: NDArray[np.uint64], key: int) -> bool:
+    wanted = np.uint64(key)
+    place = int(np.searchsorted(keys, wanted))
+    return place < len(keys) and bool(keys[place] == wanted)
 
 
 def _keys(kind: str, names: list[str]) -> NDArray[np.uint64]:

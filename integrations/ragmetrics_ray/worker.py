@@ -204,6 +204,11 @@ class Actor:
                 self._reject(block, row, f"id {sample.id!r} was already used by another sample")
                 continue
             used.add(sample.id)
+            if self._finished.has_other(sample.id, sample.digest):
+                self._reject(
+                    block, row, f"there are scores of a sample {sample.id!r} with other content; use a new id"
+                )
+                continue
             key = key_of("sample", sample.id)
             if not self._finished.has(key):
                 has = self._finished.some.get(key, frozenset())

@@ -83,7 +83,7 @@ def groups(
 
     Mean (s.d.) and n for each metric and group, Welch's t-test (one-sided where the label's values mean good
     and bad), the Mann-Whitney test, Holm's adjustment over all tests and effect sizes. Marked in colour
-    is what rose or fell against the baseline.
+    is what got better or worse against the baseline.
     """
     if from_summary is not None:
         if runs:

@@ -193,8 +193,15 @@ def _draw_roc(found: Agreement, path: Path) -> None:
 
 
 def _draw_calibration(found: Agreement, path: Path) -> None:
+    # the diagonal is where a score says how likely the answer is correct: 1 - score where lower is better
+    turned = {name: name in found.lower_is_better for name in found.detections}
+    named = {name: f"1 - {name}" if turned[name] else name for name in turned}
+    at = {
+        name: [1 - bin_.mean if turned[name] else bin_.mean for bin_ in each.bins]
+        for name, each in found.detections.items()
+    }
     curves = {
-        name: [(bin_.mean, bin_.correct.value or 0.0) for bin_ in each.bins]
+        named[name]: [(x, bin_.correct.value or 0.0) for x, bin_ in zip(at[name], each.bins, strict=True)]
         for name, each in found.detections.items()
         if each.bins
     }
@@ -203,7 +210,10 @@ def _draw_calibration(found: Agreement, path: Path) -> None:
             "there is no calibration curve to draw: answers of a run that people judged are needed"
         )
     bands = {
-        name: [(bin_.mean, bin_.correct.low or 0.0, bin_.correct.high or 0.0) for bin_ in each.bins]
+        named[name]: [
+            (x, bin_.correct.low or 0.0, bin_.correct.high or 0.0)
+            for x, bin_ in zip(at[name], each.bins, strict=True)
+        ]
         for name, each in found.detections.items()
     }
     axes = "mean score", "share of correct answers"

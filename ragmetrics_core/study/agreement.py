@@ -65,7 +65,16 @@ class Pair(NamedTuple):
 
 
 class VerdictAccuracy(NamedTuple):
-    """How often people confirm the judge's verdicts; the label "yes" is that of the judge."""
+    """How often people confirm the judge's verdicts; a verdict counts once, however many looked at it.
+
+    Attributes:
+        metric: the metric.
+        right: the share of verdicts that people confirm.
+        yes_right, no_right: the same where the judge says yes, and where it says no.
+        n: how many verdicts of the judge people decided about.
+        missing: how many statements people decided about on which the judge has no verdict.
+        open: how many verdicts people do not agree about, by majority or by the adjudicator; left out.
+    """
 
     metric: str
     right: Estimate
@@ -73,6 +82,7 @@ class VerdictAccuracy(NamedTuple):
     no_right: Estimate
     n: int
     missing: int
+    open: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +104,7 @@ class Agreement:
         absent: for each metric how many agreed samples have no value.
         unknown: labels for samples that the run does not have.
         verdicts: the judge's verdicts against those of people.
+        lower_is_better: those of the metrics whose low end is the good one.
         notes: what a reader should know.
     """
 
@@ -111,6 +122,7 @@ class Agreement:
     absent: Mapping[str, int]
     unknown: tuple[str, ...]
     verdicts: tuple[VerdictAccuracy, ...] = ()
+    lower_is_better: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -172,6 +184,7 @@ def study_agreement(
     votes = [[value for rater, value in said.items() if rater != adjudicator] for said in units.values()]
     correlations, detections, absent = {}, {}, {}
     names: tuple[str, ...] = ()
+    lower: frozenset[str] = frozenset()
     whole = {
         unit.sample_id: each.value
         for unit, each in agreed.items()
@@ -181,6 +194,7 @@ def study_agreement(
     if scores is not None:
         signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
         names = tuple(short(each, signatures) for each in signatures)
+        lower = frozenset(short(each, signatures) for each in signatures if each in scores.lower_is_better)
         columns = {
             short_name: scores.values[each] for short_name, each in zip(names, signatures, strict=True)
         }
@@ -198,7 +212,8 @@ def study_agreement(
             )
         else:
             detections = {
-                short_name: _detection(column, good, seed) for short_name, column in columns.items()
+                short_name: _detection(column, good, short_name in lower, seed)
+                for short_name, column in columns.items()
             }
         absent = {
             short_name: sum(each not in column for each in human) for short_name, column in columns.items()
@@ -218,7 +233,8 @@ def study_agreement(
         metrics=names,
         absent=absent,
         unknown=unknown,
-        verdicts=verdict_accuracy(judgements),
+        verdicts=verdict_accuracy(judgements, adjudicator=adjudicator),
+        lower_is_better=lower,
         notes=tuple(notes),
     )
 
@@ -228,23 +244,35 @@ def measured_level(values: Sequence[Value]) -> Level:
     return "nominal" if any(isinstance(value, str) for value in values) else "ordinal"
 
 
-def verdict_accuracy(judgements: Sequence[Judgement]) -> tuple[VerdictAccuracy, ...]:
-    """For each metric how often the judge's verdict is that of the people who looked at it."""
+def verdict_accuracy(
+    judgements: Sequence[Judgement], *, adjudicator: str | None = None
+) -> tuple[VerdictAccuracy, ...]:
+    """For each metric how often the judge's verdict is the consensus of the people who looked at it.
+
+    The views of several people on one verdict are no independent trials: they are one.
+    """
+    judges = {each.unit: each.judge for each in judgements}
+    said: dict[Unit, dict[str, Value]] = {}
+    for each in judgements:
+        said.setdefault(each.unit, {})[each.by] = each.person
+    agreed = consensus_of(said, adjudicator=adjudicator)
     found: list[VerdictAccuracy] = []
-    for metric in dict.fromkeys(each.unit.metric or "" for each in judgements):
-        of_metric = [each for each in judgements if (each.unit.metric or "") == metric]
-        decided = [each for each in of_metric if each.judge is not None]
-        right = [each for each in decided if each.judge == each.person]
-        yes = sum(bool(each.judge) for each in decided)
-        yes_right = sum(bool(each.judge) for each in right)
+    for metric in dict.fromkeys(unit.metric or "" for unit in agreed):
+        of_metric = [unit for unit in agreed if (unit.metric or "") == metric]
+        closed = [unit for unit in of_metric if agreed[unit].value is not None]
+        decided = [unit for unit in closed if judges[unit] is not None]
+        right = [unit for unit in decided if judges[unit] == agreed[unit].value]
+        yes = sum(bool(judges[unit]) for unit in decided)
+        yes_right = sum(bool(judges[unit]) for unit in right)
         found.append(
             VerdictAccuracy(
                 metric,
                 wilson_interval(len(right), len(decided)),
                 wilson_interval(yes_right, yes),
                 wilson_interval(len(right) - yes_right, len(decided) - yes),
-                len(decided),
-                len(of_metric) - len(decided),
+                n=len(decided),
+                missing=len(closed) - len(decided),
+                open=len(of_metric) - len(closed),
             )
         )
     return tuple(found)
@@ -289,9 +317,12 @@ def _correlations(
     return found
 
 
-def _detection(column: Mapping[str, float], good: Mapping[str, bool | None], seed: int) -> Detection:
+def _detection(
+    column: Mapping[str, float], good: Mapping[str, bool | None], lower_is_better: bool, seed: int
+) -> Detection:
     both = [each for each in good if each in column]
-    return detect([column[each] for each in both], [bool(good[each]) for each in both], seed=seed)
+    values, correct = [column[each] for each in both], [bool(good[each]) for each in both]
+    return detect(values, correct, lower_is_better=lower_is_better, seed=seed)
 
 
 def counts_of(consensus: Mapping[Unit, Consensus]) -> Counter[str]:

@@ -90,7 +90,10 @@ def _correlations(found: Agreement) -> Table:
             )
             for (one, other), each in found.correlations.items()
         ),
-        notes=("people: their consensus; left out: agreed samples without a value of the metric",),
+        notes=(
+            "people: their consensus; left out: agreed samples without a value of the metric",
+            *_lower(found, "it should correlate negatively with people"),
+        ),
     )
 
 
@@ -126,9 +129,10 @@ def _detections(found: Agreement) -> Table:
         ),
         rows=tuple(rows),
         notes=(
-            "area: the chance that a correct answer scores above a wrong one; threshold: the best one "
+            "area: the chance that a correct answer scores better than a wrong one; threshold: the best one "
             "(Youden), on "
             f"the same answers, so that caught and passed flatter it{said}",
+            *_lower(found, "scores of at most the threshold pass"),
         ),
     )
 
@@ -149,12 +153,22 @@ def _calibration(found: Agreement) -> Table:
             for name, each in found.detections.items()
             for bin_ in each.bins
         ),
-        notes=tuple(
-            f"{name}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
-            for name, each in found.detections.items()
-            if each.error is not None and each.brier is not None
+        notes=(
+            *(
+                f"{name}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
+                for name, each in found.detections.items()
+                if each.error is not None and each.brier is not None
+            ),
+            *_lower(found, "error and Brier score are of 1 - score"),
         ),
     )
+
+
+def _lower(found: Agreement, what_follows: str) -> Iterator[str]:
+    """A note about the metrics whose low end is the good one, where there are some."""
+    names = [name for name in found.metrics if name in found.lower_is_better]
+    if names:
+        yield f"lower is better: {', '.join(names)}; {what_follows}"
 
 
 def _verdicts(found: Agreement) -> Table:
@@ -168,9 +182,13 @@ def _verdicts(found: Agreement) -> Table:
             Column("no right", "estimate"),
             Column("n", "count"),
             Column("missing", "count"),
+            Column("open", "count"),
         ),
         rows=tuple(tuple(each) for each in found.verdicts),
-        notes=("verdicts that people chose to correct are no random sample: see ragmetrics study annotate",),
+        notes=(
+            "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
+            "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
+        ),
     )
 
 

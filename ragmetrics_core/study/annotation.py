@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study.consensus import majority
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 from ragmetrics_core.study.labels import HumanLabel, Unit
 from ragmetrics_core.study.tables import Column, Table
@@ -108,7 +109,7 @@ class JudgeAccuracy:
         extraction: the share of extracted statements that the text says.
         found: the share of statements that the judge found: confirmed / (confirmed + added by people).
         verdicts: the share of verdicts that people share, on statements that the text says.
-        statements: how many statements people looked at.
+        statements: how many statements people decided about.
         judged: how many verdicts.
         added: how many statements the judge overlooked.
     """
@@ -191,44 +192,50 @@ def ratings_of(
 
 
 def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) -> list[JudgeAccuracy]:
-    """How often people confirm what the judge extracted and decided, metric by metric."""
-    found: dict[str, dict[str, int]] = {}
-    for each in annotations:
-        places = located(runs, each)
-        for answer in each.items:
-            if answer.item in places:
-                name, sample_id = places[answer.item]
-                for metric in answer.metrics:
-                    judged = {
-                        verdict.number: verdict
-                        for verdict in runs[name].record(sample_id, metric.metric).verdicts
-                    }
-                    counts = found.setdefault(metric.metric, dict.fromkeys(_COUNTS, 0))
-                    counts["added"] += len(metric.added)
-                    for statement in metric.statements:
-                        verdict = judged.get(statement.number)
-                        if verdict is None:
-                            continue
-                        if statement.extracted is not None:
-                            counts["looked"] += 1
-                            counts["confirmed"] += statement.extracted
-                        own = verdict.supported if verdict.overruled is None else verdict.overruled
-                        if (
-                            statement.verdict is not None
-                            and statement.extracted is not False
-                            and own is not None
-                        ):
-                            counts["judged"] += 1
-                            counts["shared"] += own == statement.verdict
+    """How often people confirm what the judge extracted and decided, metric by metric.
+
+    A statement counts once, however many people looked at it: what more than half of them say counts, and
+    where there is no such majority it is left out. Of the statements that they add to a score, as many count
+    as more than half of them agree on at least.
+    """
+    found: dict[str, _Counts] = {}
+    for (name, sample_id, metric), said in _answers(runs, annotations).items():
+        counts = found.setdefault(metric, _Counts())
+        counts.added += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
+        for verdict in runs[name].record(sample_id, metric).verdicts:
+            answers = {
+                who: statement
+                for who, each in said.items()
+                for statement in each.statements
+                if statement.number == verdict.number
+            }
+            votes = {who: each.extracted for who, each in answers.items() if each.extracted is not None}
+            extracted = majority(votes)
+            if extracted is not None:
+                counts.looked += 1
+                counts.confirmed += extracted
+            elif votes:
+                continue
+            own = verdict.supported if verdict.overruled is None else verdict.overruled
+            decided = majority(
+                {
+                    who: each.verdict
+                    for who, each in answers.items()
+                    if each.verdict is not None and each.extracted is not False
+                }
+            )
+            if extracted is not False and decided is not None and own is not None:
+                counts.judged += 1
+                counts.shared += own == decided
     return [
         JudgeAccuracy(
             metric=metric,
-            extraction=wilson_interval(counts["confirmed"], counts["looked"]),
-            found=wilson_interval(counts["confirmed"], counts["confirmed"] + counts["added"]),
-            verdicts=wilson_interval(counts["shared"], counts["judged"]),
-            statements=counts["looked"],
-            judged=counts["judged"],
-            added=counts["added"],
+            extraction=wilson_interval(counts.confirmed, counts.looked),
+            found=wilson_interval(counts.confirmed, counts.confirmed + counts.added),
+            verdicts=wilson_interval(counts.shared, counts.judged),
+            statements=counts.looked,
+            judged=counts.judged,
+            added=counts.added,
         )
         for metric, counts in found.items()
     ]
@@ -239,27 +246,21 @@ def verdict_changes(
 ) -> Iterator[tuple[str, Unit, bool, str]]:
     """The verdicts that people would change: run, statement, their decision, and who.
 
-    Where several people looked at one statement, more than half must want the change.
+    Where several people looked at one statement, more than half must want one and the same verdict, also
+    where the judge gave none.
     """
-    votes: dict[tuple[str, Unit], dict[str, bool]] = {}
-    for each in annotations:
-        places = located(runs, each)
-        for answer in each.items:
-            if answer.item in places:
-                name, sample_id = places[answer.item]
-                for metric in answer.metrics:
-                    for statement in metric.statements:
-                        if statement.verdict is not None:
-                            unit = Unit(sample_id, metric.metric, statement.number)
-                            votes.setdefault((name, unit), {})[each.annotator] = statement.verdict
-    for (name, unit), said in votes.items():
-        record = runs[name].record(unit.sample_id, unit.metric or "")
-        verdict = next((each for each in record.verdicts if each.number == unit.statement), None)
-        if verdict is None:
-            continue
-        against = [who for who, decision in said.items() if decision != verdict.supported]
-        if 2 * len(against) > len(said):
-            yield name, unit, said[against[0]], ", ".join(sorted(against))
+    for (name, sample_id, metric), said in _answers(runs, annotations).items():
+        for verdict in runs[name].record(sample_id, metric).verdicts:
+            votes = {
+                who: statement.verdict
+                for who, each in said.items()
+                for statement in each.statements
+                if statement.number == verdict.number and statement.verdict is not None
+            }
+            decision = majority(votes)
+            if decision is not None and decision != verdict.supported:
+                wanted = sorted(who for who, vote in votes.items() if vote == decision)
+                yield name, Unit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
 
 
 def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[Table]:
@@ -292,6 +293,8 @@ def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int
             "extraction: extracted statements that the text says; found: statements of the text that were "
             "extracted; "
             "verdicts: right ones among the confirmed statements",
+            "a statement counts once: what more than half of those who looked at it say, and not at all "
+            "without such a majority",
             f"{ratings} ratings, {changes} verdicts that people would change",
         ),
     )
@@ -302,7 +305,29 @@ def item_name(run: str, sample_id: str, seed: int) -> str:
     return hashlib.sha256(json.dumps([seed, run, sample_id]).encode()).hexdigest()[:16]
 
 
-_COUNTS = ("looked", "confirmed", "added", "judged", "shared")
+@dataclass
+class _Counts:
+    """What people say of one metric, while it is counted."""
+
+    looked: int = 0
+    confirmed: int = 0
+    added: int = 0
+    judged: int = 0
+    shared: int = 0
+
+
+def _answers(
+    runs: Mapping[str, Run], annotations: Iterable[Annotations]
+) -> dict[tuple[str, str, str], dict[str, MetricAnswer]]:
+    """For each run, sample and metric what each person said of its score; a later file of a person counts."""
+    found: dict[tuple[str, str, str], dict[str, MetricAnswer]] = {}
+    for each in annotations:
+        places = located(runs, each)
+        for answer in each.items:
+            if answer.item in places:
+                for metric in answer.metrics:
+                    found.setdefault((*places[answer.item], metric.metric), {})[each.annotator] = metric
+    return found
 
 
 def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> Item:

@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from ragmetrics_core.study.distributions import normal_share, t_quantile
 from ragmetrics_core.study.intervals import Estimate
 
-__all__ = ["RESAMPLES", "bootstrap", "bootstrap_mean", "percentile_interval", "resampled_counts", "resamples"]
+__all__ = [
+    "RESAMPLES",
+    "bootstrap",
+    "bootstrap_mean",
+    "drawn_tables",
+    "percentile_interval",
+    "resampled_counts",
+    "resamples",
+]
 
 RESAMPLES = 2000
 
@@ -29,10 +37,28 @@ def resamples(n: int, *, count: int = RESAMPLES, seed: int = 0) -> Iterator[Indi
         count -= rows
 
 
+def drawn_tables(
+    shares: ArrayLike, n: int, *, width: int, count: int = RESAMPLES, seed: int = 0
+) -> Iterator[Array]:
+    """How often each of several kinds is drawn in n draws, one row for each resample, in batches.
+
+    Args:
+        shares: the chance of each kind.
+        n: draws in a resample.
+        width: how many numbers the caller makes of a resample, which limits how many rows there are at once.
+        count: how many resamples.
+        seed: of the random draws; the same ones whatever the batches are.
+    """
+    generator = np.random.default_rng(seed)
+    rows = max(1, _BATCH // max(width, 1))
+    while count > 0:
+        yield generator.multinomial(n, np.asarray(shares), size=min(rows, count)).astype(float)
+        count -= rows
+
+
 def resampled_counts(n: int, *, count: int = RESAMPLES, seed: int = 0) -> Array:
     """How often each of n units is drawn, one row for each resample."""
-    generator = np.random.default_rng(seed)
-    return generator.multinomial(n, np.full(n, 1 / n), size=count).astype(float)
+    return np.concatenate([*drawn_tables(np.full(n, 1 / n), n, width=n, count=count, seed=seed)])
 
 
 def bootstrap(

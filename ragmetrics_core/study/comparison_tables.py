@@ -116,7 +116,7 @@ def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
             Column("after", "number"),
             Column("of the move", "number"),
         ),
-        rows=tuple(_moved(each) for each in moved),
+        rows=tuple(_moved(each, found.lower_is_better) for each in moved),
         notes=tuple(notes),
     )
     lines = [
@@ -140,6 +140,6 @@ def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
     )
 
 
-def _moved(each: Moved) -> tuple[Cell, ...]:
-    mark: Mark = "good" if each.share > 0 else "weak"
+def _moved(each: Moved, lower_is_better: bool) -> tuple[Cell, ...]:
+    mark: Mark = "weak" if (each.share > 0) == lower_is_better else "good"
     return each.sample_id, each.before, each.after, Marked(each.share, mark)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.intervals import Estimate, beta_interval, wilson_interval
-from ragmetrics_core.study.scores import LeftOut, Scores, short, taken
+from ragmetrics_core.study.scores import LeftOut, Scores, taken
 
 __all__ = ["Concordance", "Conditional", "Found", "by_bayes", "study_concordance"]
 
@@ -119,7 +119,9 @@ def study_concordance(
 ) -> Concordance:
     """How well metrics tell correct answers from wrong ones.
 
-    All figures are of the samples that have a label and a value of every metric, so that they compare.
+    Where lower is better, what is left to the other end of the range is held to the thresholds, and named so:
+    "1 - hallucination" above 0.7 is a hallucination below 0.3. All figures are of the samples that have a
+    label and a value of every metric, so that they compare.
 
     Args:
         scores: the run.
@@ -136,14 +138,15 @@ def study_concordance(
         ConfigError: a metric is unknown, the thresholds are not as many, or no sample has values and a label.
     """
     signatures = tuple(scores.metric(name) for name in metrics)
-    names = tuple(short(each, signatures) for each in signatures)
+    columns = [scores.oriented(each, signatures) for each in signatures]
+    names = tuple(each.name for each in columns)
     highs, lows = _each(above, names, "above"), _each(below, names, "below")
     ids, left_out = taken(scores, signatures, correct, f"label {label}")
     if not ids:
         raise ConfigError(
             f"no sample of {scores.name} has the label {label!r} and a value of {', '.join(names)}"
         )
-    values = np.array([[scores.values[each][one] for each in signatures] for one in ids])
+    values = np.array([[each.values[one] for each in columns] for one in ids])
     is_correct = np.array([bool(correct[one]) for one in ids])
     notes: list[str] = []
     if is_correct.all() or not is_correct.any():

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.study.labels import Unit
 
-__all__ = ["Consensus", "How", "consensus_of"]
+__all__ = ["Consensus", "How", "consensus_of", "majority"]
 
 How = Literal["single", "unanimous", "majority", "adjudicated", "open"]
 
 Value = bool | float | str
+
+T = TypeVar("T", bound=Value)
 
 
 class Consensus(NamedTuple):
@@ -46,10 +48,21 @@ def consensus_of(
 
 
 def _decided(votes: Mapping[str, Value], last: Value | None) -> tuple[Value | None, How]:
-    if votes:
-        (value, count), *others = Counter(votes.values()).most_common()
-        if not others:
-            return value, "single" if count == 1 else "unanimous"
-        if 2 * count > len(votes):
+    value = majority(votes)
+    if value is not None:
+        if len(set(votes.values())) > 1:
             return value, "majority"
+        return value, "single" if len(votes) == 1 else "unanimous"
     return (None, "open") if last is None else (last, "adjudicated")
+
+
+def majority(votes: Mapping[str, T]) -> T | None:
+    """The value that more than half of the people gave; None without one.
+
+    >>> majority({"ann": True, "bob": False, "cid": False}), majority({"ann": True, "bob": False})
+    (False, None)
+    """
+    if not votes:
+        return None
+    ((value, count),) = Counter(votes.values()).most_common(1)
+    return value if 2 * count > len(votes) else None

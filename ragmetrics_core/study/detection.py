@@ -30,9 +30,10 @@ class Threshold(NamedTuple):
     """Below which score an answer is called wrong.
 
     Attributes:
-        at: the threshold with its interval over resamples: scores of at least that are called correct.
-        caught: the share of wrong answers below it, with its interval.
-        passed: the share of correct answers at or above it, with its interval.
+        at: the threshold with its interval over resamples: scores of at least that are called correct; of
+            at most that where lower is better.
+        caught: the share of wrong answers beyond it, with its interval.
+        passed: the share of correct answers that it lets pass, with its interval.
         youden: caught + passed - 1 of the search itself, which flatters itself.
     """
 
@@ -56,8 +57,9 @@ class Detection(NamedTuple):
     """How well scores tell correct answers from wrong ones.
 
     Attributes:
-        area: the area under the ROC curve: the chance that a correct answer scores above a wrong one.
-        threshold: the best one; None without an area.
+        area: the area under the ROC curve: the chance that a correct answer scores better than a wrong one;
+            without an interval where all scores are one.
+        threshold: the best one; None where there is nothing to tell.
         roc: the curve: share of wrong answers passed, share of correct answers passed.
         bins: calibration, where scores lie within [0, 1].
         error: expected calibration error over the bins.
@@ -77,20 +79,36 @@ class Detection(NamedTuple):
     note: str = ""
 
 
-def detect(scores: Sequence[float], correct: Sequence[bool], *, seed: int = 0) -> Detection:
-    """Everything about a metric as a detector; see `Detection`."""
+def detect(
+    scores: Sequence[float], correct: Sequence[bool], *, lower_is_better: bool = False, seed: int = 0
+) -> Detection:
+    """Everything about a metric as a detector; see `Detection`.
+
+    Args:
+        scores: of the answers.
+        correct: which of them are correct.
+        lower_is_better: whether correct answers should have the lower scores. Threshold and bins are of the
+            scores as they are; error and Brier score compare 1 - score with correctness.
+        seed: of the bootstrap.
+    """
     values, good = np.asarray(scores, dtype=float), np.asarray(correct, dtype=bool)
     positives, negatives = int(good.sum()), int((~good).sum())
-    bins, error = calibration(values, good)
+    bins, error = calibration(values, good, lower_is_better=lower_is_better)
     is_share = len(values) > 0 and values.min() >= 0 and values.max() <= 1
-    brier = float(((values - good) ** 2).mean()) if is_share else None
+    brier = float(((values - (~good if lower_is_better else good)) ** 2).mean()) if is_share else None
     if not positives or not negatives:
         note = "there is no correct answer" if not positives else "there is no wrong answer"
         return Detection(Estimate(None), None, (), bins, error, brier, positives, negatives, note)
+    oriented = -values if lower_is_better else values
+    area, roc = area_under_curve(oriented, good), roc_points(oriented, good)
+    if np.ptp(values) == 0:
+        note = f"every score is {values[0]:g}: nothing can be told apart"
+        return Detection(area, None, roc, bins, error, brier, positives, negatives, note)
+    threshold = best_threshold(oriented, good, seed=seed)
     return Detection(
-        area_under_curve(values, good),
-        best_threshold(values, good, seed=seed),
-        roc_points(values, good),
+        area,
+        _negated(threshold) if threshold and lower_is_better else threshold,
+        roc,
         bins,
         error,
         brier,
@@ -106,7 +124,8 @@ def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> E
 
     for m correct and n wrong answers; its variance is that of the shares that each answer wins against the
     other side. With an area of exactly 0 or 1 that variance is 0, and the interval is Wilson's for as many
-    trials as there are answers on the smaller side. Undefined (None) when a side is empty.
+    trials as there are answers on the smaller side. Scores that are all one have the area 1/2 without an
+    interval, for nothing was measured. Undefined (None) when a side is empty.
 
     References:
         DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44(3), 837-845.
@@ -119,7 +138,7 @@ def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> E
     wins = (together[:m] - average_ranks(x)) / n
     losses = 1 - (together[m:] - average_ranks(y)) / m
     area = float(wins.mean())
-    if min(m, n) < 2:
+    if min(m, n) < 2 or np.ptp(scores) == 0:
         return Estimate(area)
     if area in (0.0, 1.0):
         return wilson_interval(round(area) * min(m, n), min(m, n), level=level)
@@ -174,12 +193,14 @@ def roc_points(scores: Array, correct: Flags) -> tuple[tuple[float, float], ...]
     return tuple(points)
 
 
-def calibration(scores: Array, correct: Flags, *, bins: int = 10) -> tuple[tuple[Bin, ...], float | None]:
+def calibration(
+    scores: Array, correct: Flags, *, bins: int = 10, lower_is_better: bool = False
+) -> tuple[tuple[Bin, ...], float | None]:
     """The share of correct answers by score, in bins of equal width, and the expected calibration error.
 
-    The error is the mean over answers of |mean score - share correct| of their bin (Guo et al. 2017). A score
-    is no probability of being correct by itself: this says how far it is from one. Nothing for scores outside
-    [0, 1] or without an answer.
+    The error is the mean over answers of |mean score - share correct| of their bin (Guo et al. 2017), with
+    the complement of the score where lower is better. A score is no probability of being correct by itself:
+    this says how far it is from one. Nothing for scores outside [0, 1] or without an answer.
     """
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
         return (), None
@@ -194,8 +215,17 @@ def calibration(scores: Array, correct: Flags, *, bins: int = 10) -> tuple[tuple
             mean = float(scores[inside].mean())
             share = wilson_interval(int(correct[inside].sum()), count)
             found.append(Bin(float(edges[number]), float(edges[number + 1]), count, mean, share))
-            error += abs(mean - (share.value or 0.0)) * count / len(scores)
+            expected = 1 - mean if lower_is_better else mean
+            error += abs(expected - (share.value or 0.0)) * count / len(scores)
     return tuple(found), error
+
+
+def _negated(found: Threshold) -> Threshold:
+    """The threshold of negated scores as one of the scores themselves."""
+    at = found.at
+    assert at.value is not None
+    turned = None if at.low is None else -at.low, None if at.high is None else -at.high
+    return found._replace(at=Estimate(-at.value, turned[1], turned[0]))
 
 
 def _logistic(value: float) -> float:

@@ -72,13 +72,15 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
 def wilcoxon(differences: Sequence[float]) -> float | None:
     """Two-sided p of Wilcoxon's signed-rank test; differences of zero are left out, as Wilcoxon did.
 
-    1 when all differences are zero. Undefined (`None`) without a difference.
+    Differences are rounded to 12 decimals: 2/3 - 1/3 and 1 - 2/3 are one difference, and share a rank, though
+    in floats they are not equal. 1 when all differences are zero. Undefined (`None`) without a difference.
     """
     if not len(differences):
         return None
-    if not np.any(np.asarray(differences)):
+    rounded = np.round(np.asarray(differences, dtype=float), 12)
+    if not np.any(rounded):
         return 1.0
-    return float(_stats().wilcoxon(differences, zero_method="wilcox").pvalue)
+    return float(_stats().wilcoxon(rounded, zero_method="wilcox").pvalue)
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:

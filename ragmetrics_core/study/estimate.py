@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.distributions import normal_quantile
+from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
-from ragmetrics_core.study.scores import LeftOut, Scores, short
+from ragmetrics_core.study.scores import LeftOut, Scores
 
 __all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean"]
 
@@ -20,7 +20,7 @@ class QualityEstimate:
     """Three estimates of the mean quality as people judge it.
 
     Attributes:
-        metric: the metric that predicts the labels.
+        metric: the metric that predicts the labels; "1 - hallucination" where lower is better.
         naive: the mean score of all samples; its interval is of the scores, not of what people would say.
         classical: the mean label of the labelled samples.
         powered: the prediction-powered mean.
@@ -50,6 +50,8 @@ def estimate_quality(
 ) -> QualityEstimate:
     """Estimate the mean label of all samples that have a score.
 
+    Where lower is better, what is left to the other end of the range is taken for the label: 1 - score.
+
     Args:
         scores: the run.
         labels: what people said of some samples, on the metric's scale.
@@ -60,7 +62,7 @@ def estimate_quality(
         ConfigError: the metric is unknown, or fewer than two samples have a score and a label.
     """
     signature = scores.metric(metric)
-    values = scores.values[signature]
+    name, values = scores.oriented(signature, scores.metrics)
     both = [each for each in values if each in labels]
     if len(both) < 2:
         raise ConfigError(
@@ -73,9 +75,7 @@ def estimate_quality(
     classical = mean_of(y, level=level)
     notes: list[str] = []
     if len(both) < 30:
-        notes.append(
-            f"only {len(both)} samples are labelled: intervals that rest on the normal are too narrow"
-        )
+        notes.append(f"only {len(both)} samples are labelled: the intervals take the mean to be about normal")
     if not rest:
         notes.append("every scored sample is labelled: the scores add nothing")
     absent: dict[str, int] = {}
@@ -89,7 +89,7 @@ def estimate_quality(
         "here is right"
     )
     return QualityEstimate(
-        metric=short(signature, scores.metrics),
+        metric=name,
         naive=mean_of(list(values.values()), level=level),
         classical=classical,
         powered=powered,
@@ -116,9 +116,11 @@ def prediction_powered_mean(
         \hat\lambda = \frac{\mathrm{cov}(y, f)}{(1 + n/N) \, \mathrm{var}(f)}, \quad
         \mathrm{se}^2 = \lambda^2 \frac{s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
 
-    for n labelled samples with predictions f, and N further predictions. The weight is kept within [0,
-    1]; with
-    0, as for predictions that tell nothing, it is the classical mean. Without labels it is undefined (None).
+    for n labelled samples with predictions f, and N further predictions. The weight is kept within [0, 1].
+    The interval is :math:`\hat\theta \pm t_\nu \, \mathrm{se}` with the degrees of freedom of Welch's test,
+    for both variances are estimated. (The source takes the normal's quantile; with few labels even
+    predictions that tell nothing would then make the interval narrower.) With weight 0 it is the classical
+    mean with Student's interval. Without labels it is undefined (None).
 
     Args:
         labels: what people said.
@@ -142,8 +144,13 @@ def prediction_powered_mean(
         shared = float(np.cov(y, f)[0, 1])
         weight = 0.0 if spread == 0 else float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0))
     value = weight * float(rest.mean()) + float((y - weight * f).mean())
-    variance = weight**2 * float(rest.var(ddof=1)) / more + float((y - weight * f).var(ddof=1)) / n
-    half = normal_quantile(0.5 + level / 2) * sqrt(variance)
+    of_rest, of_errors = (
+        weight**2 * float(rest.var(ddof=1)) / more,
+        float((y - weight * f).var(ddof=1)) / n,
+    )
+    variance = of_rest + of_errors
+    df = variance**2 / (of_rest**2 / (more - 1) + of_errors**2 / (n - 1)) if variance else n - 1
+    half = t_quantile(0.5 + level / 2, df) * sqrt(variance)
     return Estimate(value, value - half, value + half), weight
 
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator
 
+from ragmetrics_core.study.distributions import Alternative
 from ragmetrics_core.study.groups import Contrast, Group, GroupStudy, Measured
 from ragmetrics_core.study.scores import short
 from ragmetrics_core.study.significance import decided
 from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
 
 __all__ = ["group_tables"]
+
+_SIGNS: dict[Alternative, str] = {"greater": ">", "less": "<", "two-sided": "≠"}
 
 
 def group_tables(study: GroupStudy) -> Iterator[Table]:
@@ -41,9 +44,10 @@ def _overview(study: GroupStudy) -> Table:
     notes = ["mean (s.d.) and n"]
     if study.baseline:
         notes.append(
-            f"against {study.baseline}: green is a significant rise, red a significant fall, yellow one that "
+            f"against {study.baseline}: green is significantly better, red significantly worse, yellow what "
             f"rounding leaves open (Welch's t-test, Holm, alpha {study.alpha:g})"
         )
+        notes += _lower(study)
     return Table(
         name="groups",
         title=f"Means by {study.by}" if study.by else "Means",
@@ -65,7 +69,7 @@ def _mark(study: GroupStudy, metric: str, group: Group) -> Mark:
             if verdict is None:
                 return "open"
             if verdict:
-                return "good" if (each.difference or 0.0) > 0 else "weak"
+                return _direction(each).mark
     return ""
 
 
@@ -101,14 +105,13 @@ def _means(study: GroupStudy) -> Table:
 
 def _tests(study: GroupStudy) -> Table:
     def row(each: Contrast) -> tuple[Cell, ...]:
-        sign = ">" if each.alternative == "greater" else "≠"
+        sign = _SIGNS[each.alternative]
         between = (
             f"{each.upper.value} {sign} {each.lower.value}"
             if each.kind == "label"
             else f"{each.upper.run} {sign} {each.lower.run}"
         )
         where = each.upper.run if each.kind == "label" else each.upper.value
-        verdict, mark = _told(each, study.alpha)
         return (
             short(each.metric, study.metrics),
             where,
@@ -118,7 +121,7 @@ def _tests(study: GroupStudy) -> Table:
             each.holm,
             each.rank,
             each.effect,
-            Marked(verdict, mark),
+            _told(each, study.alpha),
         )
 
     ordered = sorted(study.contrasts, key=lambda each: study.metrics.index(each.metric))
@@ -140,19 +143,32 @@ def _tests(study: GroupStudy) -> Table:
         notes=(
             f"p welch is Welch's t-test, p rank the Mann-Whitney test; p holm is p welch adjusted for all "
             f"{sum(each.welch is not None for each in study.contrasts)} tests of this table",
+            *_lower(study),
         ),
     )
 
 
-def _told(each: Contrast, alpha: float) -> tuple[str, Mark]:
+def _told(each: Contrast, alpha: float) -> Marked:
     if each.holm is None:
-        return f"no test: {each.note}", ""
+        return Marked(f"no test: {each.note}", "")
     verdict = decided(each.holm, alpha)
     if verdict is None:
-        return "rounding leaves it open", "open"
-    if not verdict:
-        return "cannot tell", ""
-    return ("higher", "good") if (each.difference or 0.0) > 0 else ("lower", "weak")
+        return Marked("rounding leaves it open", "open")
+    return _direction(each) if verdict else Marked("cannot tell", "")
+
+
+def _direction(each: Contrast) -> Marked:
+    """On which side a significant difference is, and whether that is the good one."""
+    is_higher = (each.difference or 0.0) > 0
+    return Marked("higher" if is_higher else "lower", "weak" if is_higher == each.lower_is_better else "good")
+
+
+def _lower(study: GroupStudy) -> Iterator[str]:
+    """The metrics in which a fall is the better direction, where there are some."""
+    found = {each.metric for each in study.contrasts if each.lower_is_better}
+    if found:
+        names = (short(metric, study.metrics) for metric in study.metrics if metric in found)
+        yield f"lower is better: {', '.join(names)}"
 
 
 def _linked(study: GroupStudy) -> Table:

@@ -21,7 +21,7 @@ def label_text(value: Label) -> str:
 
 
 def order_of(one: str, other: str) -> tuple[str, str, Alternative]:
-    """Which of two values is taken to be higher, and whether that is tested."""
+    """Which of two values is taken to be better, and whether that is tested ("greater")."""
     low, high = one.casefold(), other.casefold()
     if (low, high) in _PAIRS:
         return one, other, "greater"

@@ -4,7 +4,7 @@ Tables 2 and 3 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873, 
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -77,14 +77,16 @@ class Contrast:
     Attributes:
         metric: the metric.
         kind: "label" compares two values of the label within a run, "baseline" a run with the baseline.
-        upper: the group that is taken to be higher, or that is compared with the baseline.
+        upper: the group that is taken to be better, or that is compared with the baseline.
         lower: the other one.
-        alternative: "greater" tests whether `upper` is above `lower`, "two-sided" whether they differ.
+        alternative: "greater" tests whether `upper` is above `lower`, "less" (where lower is better) whether
+            it is below, "two-sided" whether they differ.
         difference: mean of `upper` less mean of `lower`.
         welch: p of Welch's t-test, as a range where the numbers are rounded.
         holm: the same, adjusted for all tests of the study.
         rank: p of the Mann-Whitney test, where the values are known.
         effect: standardised difference with its interval.
+        lower_is_better: whether the low end of the metric's range is the good one.
         note: why there is no test.
     """
 
@@ -98,6 +100,7 @@ class Contrast:
     rank: float | None
     effect: Estimate
     holm: Range | None = None
+    lower_is_better: bool = False
     note: str = ""
 
 
@@ -151,8 +154,8 @@ def study_groups(
     Args:
         runs: one or several, measured in the same way.
         by: the label that makes the groups, such as `retrieval_correct`. Two values that mean good and bad
-            (true and false, yes and no, correct and wrong) are tested one-sided, good above bad; others
-            two-sided, each pair.
+            (true and false, yes and no, correct and wrong) are tested one-sided: good above bad, or below it
+            where lower is better. Others are tested two-sided, each pair.
         metrics: names or signatures; without it all that the runs share.
         baseline: the name of the run that every other one is compared with, two-sided, group by group.
         pair: two metrics whose correlation within each group is told; without it faithfulness and factual
@@ -189,7 +192,11 @@ def study_groups(
         by=by,
         metrics=chosen,
         measured=tuple(measured),
-        contrasts=compare_groups(measured, baseline=baseline),
+        contrasts=compare_groups(
+            measured,
+            baseline=baseline,
+            lower_is_better=frozenset().union(*(run.lower_is_better for run in runs)),
+        ),
         linked=tuple(linked),
         pair=linked_metrics,
         baseline=baseline,
@@ -199,7 +206,11 @@ def study_groups(
 
 
 def compare_groups(
-    measured: Sequence[Measured], *, baseline: str | None = None, half_width: float = 0.0
+    measured: Sequence[Measured],
+    *,
+    baseline: str | None = None,
+    half_width: float = 0.0,
+    lower_is_better: Collection[str] = (),
 ) -> tuple[Contrast, ...]:
     """All tests between groups, adjusted together.
 
@@ -207,6 +218,7 @@ def compare_groups(
         measured: each metric in each group.
         baseline: the run that every other one is compared with.
         half_width: by how much means and sds may have been rounded.
+        lower_is_better: the metrics whose low end is the good one.
     """
     known = {(each.metric, each.group): each for each in measured}
     metrics = tuple(dict.fromkeys(each.metric for each in measured))
@@ -218,14 +230,19 @@ def compare_groups(
             upper, lower, alternative = order_of(one, other)
             for metric in metrics:
                 if both := _both(known, metric, Group(run, upper), Group(run, lower)):
-                    found.append(contrast(*both, "label", alternative, half_width=half_width))
+                    is_turned = alternative == "greater" and metric in lower_is_better
+                    tested: Alternative = "less" if is_turned else alternative
+                    found.append(contrast(*both, "label", tested, half_width=half_width))
     for group in groups:
         if baseline is not None and group.run != baseline:
             for metric in metrics:
                 if both := _both(known, metric, group, Group(baseline, group.value)):
                     found.append(contrast(*both, "baseline", "two-sided", half_width=half_width))
     adjusted = holm_ranges([each.welch for each in found])
-    return tuple(replace(each, holm=p) for each, p in zip(found, adjusted, strict=True))
+    return tuple(
+        replace(each, holm=p, lower_is_better=each.metric in lower_is_better)
+        for each, p in zip(found, adjusted, strict=True)
+    )
 
 
 def contrast(

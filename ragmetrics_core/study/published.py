@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import ALIASES, METRICS
 from ragmetrics_core.study.groups import (
     Group,
     GroupStudy,
@@ -144,6 +145,8 @@ def study_published(
 ) -> GroupStudy:
     """The study of groups from a published table; p is the range that its rounding allows.
 
+    Lower is better in the metrics of which the catalogue says so by that name, and in no other.
+
     Args:
         table: the table.
         by: the label that makes the groups; the other labels together name the "run".
@@ -181,7 +184,12 @@ def study_published(
         by=by,
         metrics=chosen,
         measured=tuple(measured),
-        contrasts=compare_groups(measured, baseline=baseline, half_width=table.half_width),
+        contrasts=compare_groups(
+            measured,
+            baseline=baseline,
+            half_width=table.half_width,
+            lower_is_better=[name for name in chosen if _lower_is_better(name)],
+        ),
         baseline=baseline,
         alpha=alpha,
         notes=(*notes, *small_groups(measured)),
@@ -213,6 +221,12 @@ def _row(
         if sd < 0:
             raise ConfigError(f"{where}: the sd {sd:g} is below 0")
     return Printed(named, (line["metric"] or "").strip(), mean, sd, n)
+
+
+def _lower_is_better(metric: str) -> bool:
+    """What the catalogue says of a metric of this name; of any other one more is taken to be better."""
+    known = METRICS.get(ALIASES.get(metric, metric))
+    return known is not None and not known.higher_is_better
 
 
 def _number(text: str | None, where: str) -> float:

@@ -1,12 +1,13 @@
 """Agreement between annotators: Krippendorff's alpha and weighted kappa, with bootstrap intervals."""
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study.bootstrap import RESAMPLES, drawn_tables, percentile_interval
 from ragmetrics_core.study.intervals import Estimate
 
 __all__ = ["Level", "Reliability", "Weights", "krippendorff_alpha", "weighted_kappa"]
@@ -63,15 +64,29 @@ def krippendorff_alpha(
     if len(values) == 1:
         return Reliability(Estimate(None), len(paired), f"every label is {values[0]}: alpha has no meaning")
     place = {value: index for index, value in enumerate(values)}
-    coincidences = np.zeros((len(paired), len(values), len(values)))
-    for row, unit in enumerate(paired):
-        given = np.bincount([place[value] for value in unit], minlength=len(values)).astype(float)
-        coincidences[row] = (np.outer(given, given) - np.diag(given)) / (len(unit) - 1)
+    # each two labels of a unit are one entry: a matrix for each unit would be nearly all zeros
+    entries = [
+        (row, place[one] * len(values) + place[other], 1 / (len(unit) - 1))
+        for row, unit in enumerate(paired)
+        for one, other in permutations(unit, 2)
+    ]
+    rows, cells = (np.array([each[part] for each in entries], dtype=np.intp) for part in (0, 1))
+    shares = np.array([each[2] for each in entries])
     numbers = np.array([float(value) for value in values]) if level == "interval" else np.zeros(len(values))
-    (alpha,) = _alphas(coincidences.sum(axis=0)[None], level, numbers)
-    weights = resampled_counts(len(paired), count=count, seed=seed)
-    drawn = (weights @ coincidences.reshape(len(paired), -1)).reshape(count, len(values), len(values))
-    value = percentile_interval(float(alpha), _alphas(drawn, level, numbers), n=len(paired), level=confidence)
+
+    def alphas(weights: Array) -> Array:
+        size = len(values) ** 2
+        places = np.arange(len(weights))[:, None] * size + cells
+        given = (weights[:, rows] * shares).ravel()
+        matrices = np.bincount(places.ravel(), weights=given, minlength=len(weights) * size).astype(float)
+        return _alphas(matrices.reshape(-1, len(values), len(values)), level, numbers)
+
+    (alpha,) = alphas(np.ones((1, len(paired))))
+    width = max(len(values) ** 2, len(entries))
+    even = np.full(len(paired), 1 / len(paired))
+    batches = drawn_tables(even, len(paired), width=width, count=count, seed=seed)
+    drawn = np.concatenate([alphas(weights) for weights in batches])
+    value = percentile_interval(float(alpha), drawn, n=len(paired), level=confidence)
     return Reliability(value, len(paired))
 
 
@@ -135,11 +150,9 @@ def weighted_kappa(
     (value,) = _kappas(table.reshape(shape), distance)
     if not np.isfinite(value):
         return Reliability(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    generator = np.random.default_rng(seed)
-    drawn = generator.multinomial(n, table / n, size=count).astype(float)
-    return Reliability(
-        percentile_interval(float(value), _kappas(drawn.reshape(shape), distance), n=n, level=confidence), n
-    )
+    batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
+    drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
+    return Reliability(percentile_interval(float(value), drawn, n=n, level=confidence), n)
 
 
 def _kappas(tables: Array, distance: Array) -> Array:

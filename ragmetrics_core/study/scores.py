@@ -12,9 +12,26 @@ from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.runs import Run
 from ragmetrics_core.sample import Label
 
-__all__ = ["LeftOut", "Scores", "Taken", "metrics_of_all", "named_runs", "read_scores", "short", "taken"]
+__all__ = [
+    "LeftOut",
+    "Oriented",
+    "Scores",
+    "Taken",
+    "metrics_of_all",
+    "named_runs",
+    "read_scores",
+    "short",
+    "taken",
+]
 
 LeftOut = tuple[tuple[str, int], ...]
+
+
+class Oriented(NamedTuple):
+    """A metric's values by sample id with more being better, and what they are called."""
+
+    name: str
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +46,7 @@ class Scores:
         questions: for each sample its question.
         finished: whether the run measured all its samples.
         lower_is_better: the signatures of the metrics whose low end is the good one.
+        ranges: for each signature the ends of the metric's range; 0 and 1 for one that is not here.
     """
 
     name: str
@@ -38,6 +56,7 @@ class Scores:
     questions: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     finished: bool = True
     lower_is_better: frozenset[str] = frozenset()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -65,6 +84,20 @@ class Scores:
             raise ConfigError(f"{self.name} has several metrics {name!r}: name one of {', '.join(found)}")
         near = get_close_matches(name, self.values, n=3, cutoff=0.3) or list(self.values)
         raise ConfigError(f"{self.name} has no metric {name!r}; it has {', '.join(near) or 'none'}")
+
+    def oriented(self, metric: str, among: Sequence[str]) -> Oriented:
+        """A metric's values with more being better, under its short name among others.
+
+        Where lower is better they are turned round within the range, and say so: "1 - hallucination".
+        """
+        name, values = short(metric, among), self.values[metric]
+        if metric not in self.lower_is_better:
+            return Oriented(name, values)
+        ends = sum(self.ranges.get(metric, (0.0, 1.0)))
+        # 1 - 0.7 is more than 0.3 in floats, and thresholds are met exactly
+        return Oriented(
+            f"{ends:g} - {name}", {each: round(ends - value, 12) for each, value in values.items()}
+        )
 
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
@@ -127,6 +160,7 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
         questions={sample_id: sample.question for sample_id, sample in samples.items()},
         finished=run.finished,
         lower_is_better=frozenset(each.signature for each in run.metrics if not each.higher_is_better),
+        ranges={each.signature: (each.low, each.high) for each in run.metrics},
     )
 
 

@@ -40,6 +40,7 @@ class TraceDifference:
         gains, losses: what those that rose, and those that fell, add to the move.
         changes: how many verdicts of the samples told in detail turned to yes or to no, and how many
             statements were added, removed or worded differently.
+        lower_is_better: whether the low end of the metric's range is the good one.
     """
 
     metric: str
@@ -51,6 +52,7 @@ class TraceDifference:
     gains: float
     losses: float
     changes: tuple[tuple[str, int], ...]
+    lower_is_better: bool = False
 
 
 def trace_difference(before: Run, after: Run, metric: str, *, detailed: int = 5) -> TraceDifference:
@@ -90,6 +92,9 @@ def trace_difference(before: Run, after: Run, metric: str, *, detailed: int = 5)
         gains=sum(rises) / n if n else 0.0,
         losses=sum(falls) / n if n else 0.0,
         changes=tuple(changes.most_common()),
+        lower_is_better=any(
+            each.signature == metric and not each.higher_is_better for each in before.metrics
+        ),
     )
 
 

@@ -5,9 +5,12 @@ import json
 import pytest
 
 from ragmetrics_core import Run, evaluate
+from ragmetrics_core.comparison import diff
 from ragmetrics_core.report.html.columns import columns
 from ragmetrics_core.report.html.overview import overview
 from ragmetrics_core.report.html.rows import outcomes_of, table_rows
+from ragmetrics_core.report.terminal import difference_page
+from ragmetrics_core.report.terminal.text import GOOD, WEAK
 from ragmetrics_core.study import compare_runs, read_scores
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -87,3 +90,14 @@ def test_where_lower_is_better_a_rise_is_what_got_worse(noise):
 
     # s1 rose from 0 to 1: worse by 1; s0 stayed
     assert [(row.sample_id, row.moved) for row in rows] == [("s1", -1.0), ("s0", 0.0)]
+
+
+def test_where_lower_is_better_a_rise_is_shown_as_bad_in_the_terminal(noise):
+    true, made_up = (run.record("s1", "hallucination") for run in noise)
+    worst, best = 1.0, 0.0
+    rise, fall = (
+        next(iter(difference_page(diff(*pair), low=worst, high=best)))
+        for pair in ((true, made_up), (made_up, true))
+    )
+    assert rise.plain.endswith("+1.000")
+    assert [str(title.spans[-1].style) for title in (rise, fall)] == [f"bold {WEAK}", f"bold {GOOD}"]

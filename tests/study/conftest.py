@@ -13,7 +13,9 @@ FAITHFULNESS, CORRECTNESS = "faithfulness/strict.1", "factual_correctness/strict
 def scores() -> Callable[..., Scores]:
     """Make a run: `scores("a", faithfulness=[0.5, None], labels={"right": [True, False]})`."""
 
-    def made(name: str = "a", *, labels=None, absent="undefined", signatures=None, **columns) -> Scores:
+    def made(
+        name: str = "a", *, labels=None, absent="undefined", signatures=None, lower=(), ranges=None, **columns
+    ) -> Scores:
         count = len(next(iter(columns.values())))
         ids = [f"s{number}" for number in range(1, count + 1)]
         signed = {metric: (signatures or {}).get(metric, f"{metric}/strict.1") for metric in columns}
@@ -31,6 +33,8 @@ def scores() -> Callable[..., Scores]:
             absent=missing,
             labels=dict(zip(ids, rows or [{} for _ in ids], strict=True)),
             questions={each: f"question {each}" for each in ids},
+            lower_is_better=frozenset(signed[each] for each in lower),
+            ranges={signed[each]: ends for each, ends in (ranges or {}).items()},
         )
 
     return made

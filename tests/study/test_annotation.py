@@ -9,6 +9,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.study import items_of, judge_accuracy, ratings_of, read_annotations, verdict_changes
+from ragmetrics_core.study.intervals import wilson_interval
 from ragmetrics_core.testing import ScriptedJudge
 
 SAMPLES = [
@@ -150,3 +151,51 @@ def test_a_file_that_the_sheet_did_not_export_is_a_mistake(tmp_path, text, told)
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(ConfigError, match=told):
         read_annotations(tmp_path / "a.json")
+
+
+def test_five_people_who_agree_are_one_trial_for_each_statement(tmp_path, runs):
+    # the judge said yes, no; all five say yes, yes, and that the same statement is missing
+    read = [
+        answered(tmp_path, runs, "secret-one", (1, True, True), (2, True, True), added=["more"], who=who)
+        for who in ("ann", "bob", "cid", "dan", "eve")
+    ]
+    (accuracy,) = judge_accuracy(runs, read)
+    assert (accuracy.statements, accuracy.judged, accuracy.added) == (2, 2, 1)
+    assert accuracy.verdicts == wilson_interval(1, 2)
+    assert accuracy.found == wilson_interval(2, 3)
+
+
+def test_a_statement_on_which_people_disagree_half_and_half_is_left_out(tmp_path, runs):
+    first = answered(tmp_path, runs, "secret-one", (1, True, True), (2, True, True), added=["x"], who="ann")
+    second = answered(tmp_path, runs, "secret-one", (1, False, None), (2, True, False), who="bob")
+    (accuracy,) = judge_accuracy(runs, [first, second])
+    # 1 is open; 2 is said, by both, but its verdict is open; one of two found a statement missing: not most
+    assert (accuracy.extraction.value, accuracy.statements) == (1.0, 1)
+    assert (accuracy.verdicts.value, accuracy.judged, accuracy.added) == (None, 0, 0)
+
+
+def test_a_statement_without_a_verdict_gets_one_only_when_most_people_agree_on_it(tmp_path):
+    def only_first(request):
+        if request.prompt.name == "statements":
+            return reply(request)
+        return {
+            "verdicts": [
+                {"number": item.number, "reason": "r", "verdict": "yes"}
+                for item in request.variables["items"]
+                if item.number == 1
+            ]
+        }
+
+    samples = [{**each, "answer": f"{each['answer']} x"} for each in SAMPLES]
+    incomplete = {"secret-one": evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(only_first))}
+    assert [each.supported for each in incomplete["secret-one"].record("s1", "faithfulness").verdicts] == [
+        True,
+        None,
+    ]
+    ann, bob, cid = (
+        answered(tmp_path, incomplete, "secret-one", (2, True, said), who=who)
+        for who, said in (("ann", True), ("bob", False), ("cid", False))
+    )
+    assert list(verdict_changes(incomplete, [ann, bob])) == []
+    ((_, unit, decision, who),) = verdict_changes(incomplete, [ann, bob, cid])
+    assert (unit.statement, decision, who) == (2, False, "bob, cid")

@@ -104,3 +104,24 @@ def test_the_tables_hold_every_cell_of_the_grid(found):
     tables = {table.name: table for table in concordance_tables([found])}
     assert len(tables["grid"].rows) == 100
     assert len(tables["concordance"].rows) == 7
+
+
+def test_where_lower_is_better_the_complement_of_a_score_is_held_to_the_thresholds(scores):
+    made_up = [0.1, 0.2, 0.0, 0.8, 0.3, 0.7, 0.9, 0.8, 0.2, 1.0]
+    run = scores(hallucination=made_up, lower=["hallucination"])
+    found = study_concordance(run, dict(zip(run.samples, RIGHT, strict=True)), metrics=["hallucination"])
+    assert found.metrics == ("1 - hallucination",)
+    # below 0.3: 0.1 0.2 0.0 of the correct, 0.2 of the wrong (1 - 0.3 is 0.7, which is not above)
+    assert (found.above[0].hits, found.above[0].selected) == (3, 4)
+    # above 0.7: 0.8 of the correct, 0.9 0.8 1.0 of the wrong (1 - 0.7 is 0.3, which is not below)
+    assert (found.below[0].hits, found.below[0].selected) == (3, 4)
+
+
+def test_a_range_that_does_not_end_at_1_is_turned_round_within_itself(scores):
+    run = scores(errors=[0.0, 5.0, 1.0], lower=["errors"], ranges={"errors": (0.0, 5.0)})
+    truth = dict(zip(run.samples, [True, False, True], strict=True))
+    found = study_concordance(run, truth, metrics=["errors"], above=[3.5], below=[0.5])
+    # 5 - 0 and 5 - 1 are above 3.5, and 5 - 5 is below 0.5
+    assert found.metrics == ("5 - errors",)
+    assert (found.above[0].hits, found.above[0].selected) == (2, 2)
+    assert (found.below[0].hits, found.below[0].selected) == (1, 1)

@@ -82,3 +82,34 @@ def test_without_a_wrong_answer_there_is_nothing_to_detect_and_a_reason():
 
 def test_scores_that_are_no_shares_are_not_calibrated():
     assert detect([-0.5, 0.6], [False, True]).bins == ()
+
+
+def test_where_lower_is_better_a_detector_is_as_good_as_its_complement():
+    scores, good = [0.1, 0.0, 0.2, 0.9, 0.3, 0.8], [True, True, True, False, False, False]
+    found = detect(scores, good, lower_is_better=True)
+    complement = detect([1 - each for each in scores], good)
+    assert found.area == complement.area
+    assert found.area.value == 1.0
+    assert found.roc == complement.roc
+    # up to 0.2 all three correct ones pass, and the three wrong ones are above
+    assert (found.threshold.at.value, found.threshold.caught.value) == (0.2, 1.0)
+    assert found.threshold.at.low <= 0.2 <= found.threshold.at.high
+    # 1 - score against correct: 0.9, 1, 0.8 of 1; 0.1, 0.7, 0.2 of 0: squares 0.01 0 0.04 0.01 0.49 0.04
+    assert found.brier == pytest.approx(0.59 / 6)
+
+
+def test_where_lower_is_better_a_score_is_calibrated_as_its_complement():
+    bins, error = calibration(
+        np.array([0.95, 0.05, 0.0]), np.array([False, True, False]), lower_is_better=True
+    )
+    # bins of the scores themselves: (0.0, 0.05: wrong, correct), (0.95: wrong)
+    assert [(each.n, each.mean, each.correct.value) for each in bins] == [(2, 0.025, 0.5), (1, 0.95, 0.0)]
+    # 2/3 * |0.975 - 0.5| + 1/3 * |0.05 - 0|
+    assert error == pytest.approx(2 / 3 * 0.475 + 1 / 3 * 0.05)
+
+
+def test_scores_that_are_all_one_tell_nothing_and_are_not_called_certain():
+    found = detect([0.7] * 6, [True, True, True, False, False, True])
+    assert (found.area.value, found.area.low, found.area.high) == (0.5, None, None)
+    assert found.threshold is None
+    assert found.note == "every score is 0.7: nothing can be told apart"

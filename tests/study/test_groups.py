@@ -151,3 +151,35 @@ def test_no_table_holds_a_number_that_is_none(scores):
         for row in table.rows:
             for cell, column in zip(row, table.columns, strict=True):
                 assert "nan" not in shown(cell, column.kind).lower()
+
+
+def test_where_lower_is_better_the_good_group_is_tested_to_be_lower(scores):
+    made_up = [1 - value for value in HIGH]
+    run = scores(hallucination=made_up, labels={"right": RIGHT}, lower=["hallucination"])
+    found = study_groups([run], by="right")
+    (contrast,) = found.contrasts
+    # means 0.1 where it is right and 0.75 where it is not
+    assert (contrast.upper.value, contrast.alternative) == ("true", "less")
+    assert contrast.difference == pytest.approx(-0.65)
+    expected = stats.ttest_ind(made_up[:6], made_up[6:], equal_var=False, alternative="less").pvalue
+    assert contrast.welch.low == pytest.approx(expected)
+    assert contrast.rank == stats.mannwhitneyu(made_up[:6], made_up[6:], alternative="less").pvalue
+    table = {each.name: each for each in group_tables(found)}["tests"]
+    assert table.rows[0][2] == "true < false"
+    assert table.rows[0][-1] == ("lower", "good")
+    assert "lower is better: hallucination" in table.notes
+
+
+def test_where_lower_is_better_a_significant_rise_over_the_baseline_is_marked_as_worse(scores):
+    few, many = [0.1, 0.2, 0.15, 0.12] * 5, [0.6, 0.7, 0.65, 0.62] * 5
+    runs = [
+        scores(
+            "base", hallucination=few, noise_sensitivity=many, lower=["hallucination", "noise_sensitivity"]
+        ),
+        scores(
+            "new", hallucination=many, noise_sensitivity=few, lower=["hallucination", "noise_sensitivity"]
+        ),
+    ]
+    overview, _, tests = group_tables(study_groups(runs, baseline="base"))
+    assert [cell.mark for cell in overview.rows[1][2:]] == ["weak", "good"]
+    assert [row[-1] for row in tests.rows] == [("higher", "weak"), ("lower", "good")]

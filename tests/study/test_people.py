@@ -8,6 +8,7 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import (
+    Judgement,
     Unit,
     agreement_tables,
     consensus_of,
@@ -18,7 +19,9 @@ from ragmetrics_core.study import (
     read_labels,
     study_agreement,
 )
+from ragmetrics_core.study.agreement import verdict_accuracy
 from ragmetrics_core.study.estimate import prediction_powered_mean
+from ragmetrics_core.study.intervals import mean_of, wilson_interval
 
 CSV = """sample_id,annotator,label,value
 s1,ann,overall,5
@@ -170,8 +173,10 @@ def test_the_prediction_powered_mean_by_hand():
     # weight 1: mean of the others (0.5) plus the mean error of the labelled ones (0.25)
     found, weight = prediction_powered_mean([1, 0, 1, 1], [0.5, 0.0, 0.5, 1.0], [0.4, 0.6], weight=1.0)
     assert (found.value, weight) == (pytest.approx(0.75), 1.0)
-    # errors 0.5 0 0.5 0: variance 1/12; others: variance 0.02
-    half = 1.959963984540054 * np.sqrt((1 / 12) / 4 + 0.02 / 2)
+    # errors 0.5 0 0.5 0: variance 1/12, of their mean 1/48; others: variance 0.02, of their mean 0.01
+    # degrees of freedom as in Welch's test: (1/48 + 0.01)^2 / ((1/48)^2 / 3 + 0.01^2 / 1)
+    df = (1 / 48 + 0.01) ** 2 / ((1 / 48) ** 2 / 3 + 0.01**2)
+    half = stats.t.ppf(0.975, df) * np.sqrt(1 / 48 + 0.01)
     assert found.high - found.value == pytest.approx(half)
 
 
@@ -192,6 +197,32 @@ def test_predictions_that_tell_nothing_leave_the_classical_mean():
     assert (weight, found.value) == (0.0, pytest.approx(2 / 3))
 
 
+def test_predictions_that_tell_nothing_save_no_label(scores):
+    # a judge that always says 0.5 leaves the interval of the labels alone: Student's, with 11 degrees
+    run = scores(faithfulness=[0.5] * 40)
+    labels = {f"s{number}": float(number % 3 > 0) for number in range(1, 13)}
+    found = estimate_quality(run, labels, metric="faithfulness")
+    assert (found.weight, found.saved) == (0.0, 0)
+    assert found.powered == pytest.approx(found.classical)
+    assert found.powered == pytest.approx(mean_of(list(labels.values())))
+
+
+def test_where_lower_is_better_the_complement_of_the_scores_predicts_the_labels(scores):
+    generator = np.random.default_rng(4)
+    good = (generator.random(200) < 0.6).astype(float)
+    share = np.clip(0.1 + 0.8 * good + generator.normal(0, 0.1, 200), 0, 1)
+    up = scores(faithfulness=share.tolist())
+    down = scores(hallucination=(1 - share).tolist(), lower=["hallucination"])
+    labels = {each: float(good[place]) for place, each in enumerate(up.samples[:40])}
+    expected = estimate_quality(up, labels, metric="faithfulness")
+    found = estimate_quality(down, labels, metric="hallucination")
+    assert found.metric == "1 - hallucination"
+    assert found.weight == pytest.approx(expected.weight)
+    assert found.weight > 0.5
+    assert found.powered == pytest.approx(expected.powered)
+    assert found.naive.value == pytest.approx(share.mean())
+
+
 def test_it_agrees_with_the_authors_package():
     ppi = pytest.importorskip("ppi_py")
     generator = np.random.default_rng(3)
@@ -200,7 +231,8 @@ def test_it_agrees_with_the_authors_package():
     low, high = ppi.ppi_mean_ci(y[:400], f[:400], f[400:], alpha=0.05, lam=0.7)
     found, _ = prediction_powered_mean(y[:400], f[:400], f[400:], weight=0.7)
     # theirs divides variances by n, ours by n - 1
-    assert (found.low, found.high) == pytest.approx((float(low[0]), float(high[0])), abs=1e-4)
+    # and theirs takes the normal's quantile, which is 0.2 % less than Student's here
+    assert (found.low, found.high) == pytest.approx((float(low[0]), float(high[0])), abs=2e-4)
 
 
 def test_an_estimate_counts_what_it_rests_on(scores):
@@ -226,3 +258,57 @@ def test_labels_are_put_on_the_scale_of_scores():
     assert on_unit_scale([0.0, 10.0], scale=(0.0, 10.0)) == [0.0, 1.0]
     with pytest.raises(ConfigError, match="the label 7 is outside the scale 0 to 1"):
         on_unit_scale([7.0, 0.0])
+
+
+def test_where_lower_is_better_a_metric_detects_wrong_answers_from_its_other_end(labels, scores):
+    column = [0.1, 0.6, 1.0, 0.4, 0.2]
+    run = scores(hallucination=column, lower=["hallucination"])
+    found = study_agreement(labels, run, adjudicator="zoe")
+    detection = found.detections["hallucination"]
+    # s1, s4, s5 are correct and all make up less than s2 and s3
+    assert (detection.area.value, detection.threshold.at.value, detection.threshold.caught.value) == (
+        1,
+        0.4,
+        1,
+    )
+    tables = {each.name: each for each in agreement_tables(found)}
+    assert any("lower is better: hallucination" in note for note in tables["detection"].notes)
+    # the coefficient itself keeps its sign: people rate higher what is made up less
+    assert found.correlations["people", "hallucination"].spearman.value < -0.8
+
+
+def test_five_annotators_who_agree_on_20_verdicts_are_20_trials():
+    # the judge is right in 16 of 20 verdicts, and each of the five says so
+    judgements = [
+        Judgement(Unit("s", "faithfulness/strict.1", number), who, True, number > 4)
+        for number in range(1, 21)
+        for who in ("ann", "bob", "cid", "dan", "eve")
+    ]
+    (found,) = verdict_accuracy(judgements)
+    assert found.n == 20
+    assert found.right == wilson_interval(16, 20)
+
+
+def test_a_verdict_on_which_people_disagree_is_decided_by_most_or_left_open():
+    def said(number, *people, judge=True):
+        unit = Unit("s", "faithfulness/strict.1", number)
+        return [Judgement(unit, who, judge, person) for who, person in zip("abz", people, strict=False)]
+
+    # 1: two of three say no; 2: one each; 3: the judge has none; 4: confirmed
+    judgements = [
+        *said(1, False, True, False),
+        *said(2, True, False),
+        *said(3, True, judge=None),
+        *said(4, True, True),
+    ]
+    (found,) = verdict_accuracy(judgements)
+    assert (found.right.value, found.n, found.missing, found.open) == (0.5, 2, 1, 1)
+
+
+def test_an_adjudicator_decides_about_the_verdicts_on_which_the_others_disagree():
+    unit = Unit("s", "faithfulness/strict.1", 1)
+    judgements = [
+        Judgement(unit, who, True, person) for who, person in (("a", True), ("b", False), ("zoe", False))
+    ]
+    (found,) = verdict_accuracy(judgements, adjudicator="zoe")
+    assert (found.right.value, found.n, found.open) == (0.0, 1, 0)

@@ -1,5 +1,7 @@
 """Krippendorff's alpha and weighted kappa."""
 
+import tracemalloc
+
 import krippendorff
 import numpy as np
 import pytest
@@ -84,3 +86,20 @@ def test_one_value_throughout_has_no_kappa_and_a_reason():
 
 def test_one_unit_has_no_kappa_and_a_reason():
     assert weighted_kappa([True], [False]).note == "fewer than two units were labelled by both"
+
+
+@pytest.mark.parametrize("coefficient", ["alpha", "kappa"])
+def test_ratings_from_0_to_100_do_not_take_the_memory_of_2000_tables(coefficient):
+    one, other = np.random.default_rng(1).integers(0, 101, (2, 300)).astype(float).tolist()
+    weighted_kappa([1.0, 2.0], [2.0, 2.0])  # what is imported at the first use is not counted
+    tracemalloc.start()
+    found = (
+        krippendorff_alpha(list(zip(one, other, strict=True)))
+        if coefficient == "alpha"
+        else weighted_kappa(one, other)
+    )
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.value.low < found.value.value < found.value.high
+    # about 95 values occur: 2,000 tables of 95 * 95 numbers of 8 bytes would be 144 MB, and there are several
+    assert peak < 60e6

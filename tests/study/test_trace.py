@@ -51,3 +51,26 @@ def test_equal_runs_have_nothing_that_moved():
 def test_only_the_samples_that_moved_most_are_followed():
     found = trace_difference(run(("yes", "yes")), run(("no", "no")), "faithfulness/strict.1", detailed=0)
     assert [each.difference for each in found.moved] == [None]
+
+
+def test_where_lower_is_better_a_sample_that_rose_is_marked_as_worse():
+    def made(word):
+        def reply(request):
+            asked = request.variables
+            if request.prompt.name == "statements":
+                return {"statements": [str(asked["answer"])]}
+            return {
+                "verdicts": [
+                    {"number": item.number, "reason": "r", "verdict": word} for item in asked["items"]
+                ]
+            }
+
+        sample = {**SAMPLES[0], "reference": "r"}
+        return evaluate([sample], metrics="hallucination", judge=ScriptedJudge(reply))
+
+    true, made_up = made("yes"), made("no")
+    rose = next(trace_tables(trace_difference(true, made_up, "hallucination/strict.1")))
+    fell = next(trace_tables(trace_difference(made_up, true, "hallucination/strict.1")))
+    # the one statement is in neither reference nor chunk: from 0 of 1 to 1 of 1
+    assert rose.rows[0][-1] == (1.0, "weak")
+    assert fell.rows[0][-1] == (-1.0, "good")

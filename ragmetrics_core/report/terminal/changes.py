@@ -27,11 +27,18 @@ __all__ = ["difference_lines", "difference_page"]
 
 
 def difference_page(diff: RecordDiff, *, low: float = 0.0, high: float = 1.0) -> Iterator[RenderableType]:
-    """How one record's score became the other's: both outcomes, then every text and verdict that moved."""
+    """How one record's score became the other's: both outcomes, then every text and verdict that moved.
+
+    Args:
+        diff: the two records and what moved.
+        low: the bad end of the metric's range; above `high` where lower is better.
+        high: the good end.
+    """
     before, after = diff.before, diff.after
     title = Text.assemble(plain(before.signature, "bold"), (" of ", LABEL), plain(before.sample_id))
     if diff.moved is not None:
-        sign = GOOD if diff.moved > 0 else WEAK if diff.moved < 0 else LABEL
+        gain = diff.moved if low <= high else -diff.moved
+        sign = GOOD if gain > 0 else WEAK if gain < 0 else LABEL
         title.append(f"  {diff.moved:+.3f}", f"bold {sign}")
     yield title
     yield facts([("before", _outcome(before, low, high)), ("after", _outcome(after, low, high))])

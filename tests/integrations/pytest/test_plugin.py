@@ -104,6 +104,61 @@ def test_a_mean_over_what_happened_to_succeed_does_not_pass():
     assert_scores(run, faithfulness=0.8, failures=1)
 
 
+def test_a_sample_without_a_score_does_not_reach_a_minimum_for_each():
+    samples = [*SAMPLES, {"id": "blank", "question": "Who?", "answer": "Nobody."}]
+    run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
+    with pytest.raises(
+        AssertionError, match=r"1 sample has no score of faithfulness: blank \(skipped: contexts\)"
+    ):
+        assert_scores(run, each={"faithfulness": 0.0})
+
+
+def test_a_minimum_for_each_does_not_pass_when_nothing_was_scored():
+    samples = [{**each, "contexts": None} for each in SAMPLES]
+    run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
+    with pytest.raises(AssertionError, match="2 samples have no score of faithfulness"):
+        assert_scores(run, each={"faithfulness": 0.99})
+
+
+def test_failures_that_are_allowed_are_no_reason_to_pass_without_any_score():
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(lambda request: ModelRefused("401")))
+    with pytest.raises(AssertionError, match="no sample has a score of faithfulness"):
+        assert_scores(run, each={"faithfulness": 0.5}, failures=2)
+
+
+def test_an_allowed_failure_leaves_its_sample_out_of_a_minimum_for_each():
+    def refuse(request):
+        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
+
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
+    assert_scores(run, each={"faithfulness": 0.5}, failures=1)
+
+
+def test_a_score_with_missing_verdicts_counts_with_its_worse_bound():
+    def partly(request):
+        found = reply(request)
+        if "verdicts" in found and len(request.variables["items"]) != 1:
+            return {"verdicts": found["verdicts"][:1]}
+        return (
+            found if "statements" in found or "Paris" in str(request.variables["items"]) else {"verdicts": []}
+        )
+
+    # "bad": one of two statements is not supported, the other one has no verdict: between 0 and 1/2
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(partly))
+    assert run.score("bad", "faithfulness").bounds == (0.0, 0.5)
+    assert_scores(run, each={"faithfulness": 0.0})
+    with pytest.raises(AssertionError, match=r"1 sample is below 0\.1 in faithfulness"):
+        assert_scores(run, each={"faithfulness": 0.1})
+
+
+def test_a_failed_score_counts_once_under_both_names_of_its_metric():
+    def refuse(request):
+        return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
+
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
+    assert_scores(run, {"faithfulness/strict.1": 0.5}, faithfulness=0.5, failures=1)
+
+
 def test_a_metric_that_nobody_measured_is_a_mistake(run):
     with pytest.raises(ConfigError, match="has no metric 'context_recall'"):
         assert_scores(run, context_recall=0.5)
@@ -150,6 +205,31 @@ def test_the_marker_names_data_that_is_evaluated(pytester: pytest.Pytester):
     )
     pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=1)
     assert (Path(pytester.path) / "kept" / "manifest.json").is_file()
+
+
+def test_tests_with_equal_markers_share_one_evaluation(pytester: pytest.Pytester):
+    lines = "\n".join(json.dumps(sample) for sample in SAMPLES)
+    (pytester.path / "data.jsonl").write_text(lines, encoding="utf-8")
+    pytester.makepyfile(
+        """
+        import pytest
+
+        RUNS = []
+
+        @pytest.mark.ragmetrics(data="data.jsonl", metrics=["faithfulness"], judge="embedded")
+        def test_first(ragmetrics_run):
+            RUNS.append(ragmetrics_run)
+
+        @pytest.mark.ragmetrics(data="data.jsonl", metrics=["faithfulness"], judge="embedded")
+        def test_equal(ragmetrics_run):
+            assert ragmetrics_run is RUNS[0]
+
+        @pytest.mark.ragmetrics(data="data.jsonl", metrics=["context_relevance"], judge="embedded")
+        def test_other(ragmetrics_run):
+            assert ragmetrics_run is not RUNS[0]
+        """
+    )
+    pytester.runpytest_inprocess(*PLUGIN).assert_outcomes(passed=3)
 
 
 @pytest.mark.parametrize(

@@ -368,3 +368,24 @@ def test_of_two_samples_with_one_id_in_different_blocks_a_run_takes_one_and_says
 def test_an_empty_dataset_gives_no_rows(tmp_path):
     nothing = ray.data.from_items(rows(1)).limit(0)
     assert evaluate_dataset(nothing, PAIR, judge="embedded", out=tmp_path / "out", actors=1).count() == 0
+
+
+def test_a_sample_whose_content_changed_under_its_id_is_rejected_and_does_not_keep_the_old_score(tmp_path):
+    out, samples = tmp_path / "out", rows(3)
+    evaluate_dataset(ray.data.from_items(samples), PAIR, judge="embedded", out=out, actors=1)
+    before = {row["record"] for row in in_folder(out)}
+    changed = [samples[0], {**samples[1], "answer": "It is a pole."}, samples[2]]
+    for _ in range(2):  # the second time it is known already
+        evaluate_dataset(ray.data.from_items(changed), PAIR, judge="embedded", out=out, actors=1)
+
+    found = in_folder(out)
+    (rejected,) = [row for row in found if row["status"] == "rejected"]
+    assert "'s1'" in rejected["reason"]
+    assert "other content; use a new id" in rejected["reason"]
+    assert {row["record"] for row in found if row is not rejected} == before
+
+
+def test_a_run_of_results_knows_where_lower_is_better(tmp_path):
+    results = evaluate_dataset(ray.data.from_items(rows(1)), "hallucination", judge="embedded", actors=1)
+    (entry,) = to_run(results, tmp_path / "run").metrics
+    assert (entry.name, entry.higher_is_better) == ("hallucination", False)
