@@ -92,6 +92,7 @@ def ask_each(
     source: str = "contexts",
     size: int = 20,
     first: int = 1,
+    declining: bool = False,
     **variables: object,
 ) -> Steps[Judged]:
     """Number the items and ask for a verdict on each; numbers left out are asked for once more.
@@ -107,6 +108,7 @@ def ask_each(
         source: the variable in which quoted evidence is looked up.
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
         first: which of the sample's chunks is the first one shown, where only some are.
+        declining: the decision on the first item says whether the answer under test declines.
         variables: the prompt's other variables.
 
     Raises:
@@ -119,12 +121,12 @@ def ask_each(
     answers = yield from together(*(_ask_batch(prompt, batch, variables) for batch in batches))
     found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
     if not found:
-        raise StepFailed("parse_error", f"{prompt.id}: no verdict could be read from the reply")
+        raise _useless("no verdict could be read from the reply", prompt)
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
     decisions = [_decision(text, found.get(number), source, texts, first) for number, text in numbered]
     dropped = [text for answer in answers for text in answer.dropped]
-    return (yield from review(decisions, about=about, labels=labels, dropped=dropped))
+    return (yield from review(decisions, about=about, labels=labels, dropped=dropped, declining=declining))
 
 
 def ask_ratings(
@@ -145,12 +147,17 @@ def ask_ratings(
         *(_rating(prompt, variables, allowed) for prompt, variables in asked)
     )
     if asked and not any(rating is not None for rating in ratings):
-        raise StepFailed("parse_error", f"{asked[0][0].id}: no rating on the scale could be read")
+        raise _useless("no rating on the scale could be read", *(prompt for prompt, _ in asked))
     return ratings
 
 
 def review(
-    decisions: Sequence[Decision], *, about: str, labels: Labels = SUPPORTED, dropped: Sequence[str] = ()
+    decisions: Sequence[Decision],
+    *,
+    about: str,
+    labels: Labels = SUPPORTED,
+    dropped: Sequence[str] = (),
+    declining: bool = False,
 ) -> Steps[Judged]:
     """Put decisions on the record, with a person's corrections applied, and get those that count.
 
@@ -159,8 +166,9 @@ def review(
         about: what the texts are, for the record.
         labels: what a positive and a negative verdict are called.
         dropped: what was read and does not count, with reasons.
+        declining: the first decision says whether the answer under test declines to answer.
     """
-    judged: Judged = yield Review(tuple(decisions), about, labels, tuple(dropped))
+    judged: Judged = yield Review(tuple(decisions), about, labels, tuple(dropped), declining)
     return judged
 
 
@@ -214,7 +222,11 @@ def together(first: Steps[T], second: Steps[U], /) -> Steps[tuple[T, U]]: ...
 @overload
 def together(*steps: Steps[T]) -> Steps[tuple[T, ...]]: ...
 def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
-    """Run several generators side by side; all run to their end, then the first failure is raised."""
+    """Run several generators side by side; all run to their end, then the most urgent failure is raised.
+
+    A branch that could not be asked to its end comes before one whose reply is of no use: "cancelled", then
+    "model_error" and "timeout", then "parse_error"; of equal ones the first branch's counts.
+    """
     if len(steps) == 1:
         return ((yield from steps[0]),)
     results: tuple[Any, ...] = yield Fork(steps)
@@ -284,10 +296,16 @@ def _rating(
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
     if reply.cut:
-        raise StepFailed("parse_error", f"{prompt.id}: the reply was cut by the model's length limit")
+        raise _useless("the reply was cut by the model's length limit", prompt)
     if reply.reading.value is None:
-        raise StepFailed("parse_error", f"{prompt.id}: the reply could not be read")
+        raise _useless("the reply could not be read", prompt)
     return reply.reading.value
+
+
+def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:
+    """The failure of replies that hold nothing of what their prompts ask for."""
+    ids = tuple(prompt.id for prompt in prompts)
+    return StepFailed("parse_error", f"{ids[0]}: {why}", ids)
 
 
 def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[str], first: int) -> Decision:

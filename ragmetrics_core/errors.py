@@ -15,6 +15,7 @@ RagMetricsError
 └── StepFailed               one step of a measurement failed; the driver turns it into a status
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 FailedStatus = Literal["parse_error", "model_error", "timeout", "cancelled"]
+_URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeout": 1, "parse_error": 2}
 
 
 class RagMetricsError(Exception):
@@ -90,16 +92,36 @@ class RecordError(RagMetricsError):
 
 
 class StepFailed(RagMetricsError):
-    """One step of a measurement failed; carries the status that the score will have."""
+    """One step of a measurement failed; carries the status that the score will have.
 
-    def __init__(self, status: FailedStatus, reason: str) -> None:
+    Args:
+        status: the score's status.
+        reason: the score's reason.
+        prompts: ids of the prompts that were answered with nothing that the metric can use.
+    """
+
+    def __init__(self, status: FailedStatus, reason: str, prompts: tuple[str, ...] = ()) -> None:
         super().__init__(status, reason)
         self.status: FailedStatus = status
         self.reason = reason
+        self.prompts = prompts
 
     def __str__(self) -> str:
         """The reason."""
         return self.reason
+
+    @staticmethod
+    def raise_most_urgent(results: Iterable[object]) -> None:
+        """Raise the most urgent of the failures among what ran side by side, if there are any.
+
+        A branch that was not asked to its end comes before one whose reply is there: its steps are missing,
+        and only such a status says so.
+        """
+        failures = [result for result in results if isinstance(result, StepFailed)]
+        if failures:
+            first = min(failures, key=lambda failure: _URGENCY[failure.status])
+            prompts = tuple(each for failure in failures for each in failure.prompts)
+            raise StepFailed(first.status, first.reason, prompts) from first
 
 
 class RunStopped(RagMetricsError):

@@ -15,7 +15,7 @@ A metric is a generator: it yields requests and receives typed answers. It never
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -109,6 +109,15 @@ class Generate(Generic[A_co]):
     messages: tuple[Message, ...] = ()
     digest: str = ""
 
+    def with_votes(self, repeats: int) -> "Generate[A_co]":
+        """The request as one judge gets it that gives its verdict so many times.
+
+        Where the prompt has no words of its own for asking once more (`## again`), that is the same prompt:
+        its draws start behind those of the first round, whose replies are known.
+        """
+        behind = repeats - 1 if self.again and not self.prompt.again else 0
+        return replace(self, draw=self.draw + behind, draws=repeats)
+
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[A_co]):
@@ -162,12 +171,21 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Hand in decisions on texts of a kind; a person's corrections are applied, the record keeps both."""
+    """Hand in decisions on texts of a kind; a person's corrections are applied, the record keeps both.
+
+    Attributes:
+        decisions: one for each text, in order.
+        about: what the texts are.
+        labels: what a positive and a negative verdict are called.
+        dropped: what was read and does not count, with reasons.
+        declining: the first decision says whether the answer under test declines to answer.
+    """
 
     decisions: tuple[Decision, ...]
     about: str
     labels: Labels
     dropped: tuple[str, ...] = ()
+    declining: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,10 +155,21 @@ class Correction(_Stored):
 
 
 class Abstained(_Stored):
-    """Whether the answer declines to answer, as a step saw it."""
+    """Whether the answer declines to answer, as a step saw it.
+
+    Of several draws or judges of a step more than half decide; of several steps the last one counts, in the
+    order of their paths. A person's correction of a verdict on it counts before the judge's.
+
+    Attributes:
+        declined: whether it declines.
+        reason: why, in the words of the first reply that says so.
+        path: the step's place in the measurement; empty in records of versions that kept whatever reply came
+            last.
+    """
 
     declined: bool
     reason: str | None = None
+    path: str = ""
 
 
 class PartResult(_Stored):

@@ -83,7 +83,8 @@ def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
     """The samples that no limit can hold, and that no model or parser failed."""
-    lacking, scored = [], 0
+    lacking: list[str] = []
+    scored = 0
     for sample_id in run.sample_ids:
         score = run.scores(sample_id).get(entry.signature)
         if score is None:

@@ -7,9 +7,9 @@
 Nothing of ragmetrics itself is imported before a test asks for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -73,7 +73,7 @@ def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
 def _key(value: Any) -> Any:
     """What makes two settings the same: equal values, and for what has no hash the very same object."""
     if isinstance(value, list | tuple):
-        return tuple(map(_key, value))
+        return tuple(map(_key, cast("Sequence[Any]", value)))
     try:
         hash(value)
     except TypeError:

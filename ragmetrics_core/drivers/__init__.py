@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         rendered,
         rescore,
         self_contained,
+        useless_replies,
     )
     from ragmetrics_core.drivers.traffic import Meter, Price, Spending, Traffic, wired
 
@@ -37,6 +38,7 @@ __all__ = [
     "rendered",
     "rescore",
     "self_contained",
+    "useless_replies",
     "wired",
 ]
 
@@ -60,6 +62,7 @@ _MODULES = {
     "rendered": "replay",
     "rescore": "replay",
     "self_contained": "replay",
+    "useless_replies": "replay",
     "wired": "traffic",
 }
 

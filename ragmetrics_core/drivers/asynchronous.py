@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,12 @@ class Models:
         names = [judge.identity for judge in self.judges]
         return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
 
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """Identities that may be another model's tomorrow (`cacheable` is False), such as a lambda's."""
+        models = [each for each in (*self.judges, self.embedder, self.scorer) if each]
+        return tuple(each.identity for each in models if not getattr(each, "cacheable", True))
+
 
 @dataclass
 class Tally:
@@ -88,14 +94,23 @@ class Calls:
     models: Models
     counts: Tally = field(default_factory=Tally)
 
+    def __post_init__(self) -> None:
+        # A model may have been used before, and goes on counting.
+        self._before = self._counted()
+
     @property
     def tally(self) -> Tally:
         """What has been asked so far."""
+        now = self._counted()
+        retried, cached, shared = (count - before for count, before in zip(now, self._before, strict=True))
+        return replace(self.counts, retried=retried, cached=cached, shared=self.counts.shared + shared)
+
+    def _counted(self) -> tuple[int, ...]:
+        """What the models count themselves, over their lifetime: retries, hits and shared calls."""
         models = [each for each in (*self.models.judges, self.models.embedder, self.models.scorer) if each]
-        retried, cached, shared = (
+        return tuple(
             sum(getattr(model, name, 0) for model in models) for name in ("retries", "hits", "shared")
         )
-        return replace(self.counts, retried=retried, cached=cached, shared=self.counts.shared + shared)
 
     async def generate(self, request: Generate[Any], judge_number: int = 0) -> Sequence[Completion]:
         """A judge's replies, as many as there are draws."""
@@ -113,6 +128,11 @@ class Calls:
                 raise self._failed(about, error) from error
             if not replies:
                 raise StepFailed("model_error", f"{about}: the judge {judge.identity} returned no reply")
+            for reply in cast("Sequence[object]", replies):
+                if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
+                    given = type(getattr(reply, "text", reply)).__name__
+                    told = f"the judge {judge.identity} replied with {given}, not with text"
+                    raise self._failed(about, ModelError(told))
             completions += replies[: asked.draws]
             if len(completions) == request.draws:
                 break
@@ -127,7 +147,8 @@ class Calls:
         assert embedder is not None, "checked before the run"
         found = await self._answer(embedder.aembed(texts), "embedding")
         vectors = np.asarray(found, dtype=np.float64)
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+        is_whole = vectors.ndim == 2 and len(vectors) == len(texts) and vectors.size
+        if not is_whole or not np.isfinite(vectors).all():
             raise StepFailed(
                 "model_error",
                 f"the embedder {embedder.identity} gave an array of shape {vectors.shape} "
@@ -232,11 +253,13 @@ class _Live(Interpreter):
         models = self._shared.calls.models
         if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
             return self._drawn(0, request)
-        return self._votes(replace(request, draws=models.repeats))
+        return self._votes(request.with_votes(models.repeats))
 
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._shared.calls.models.judges))
-        votes = await asyncio.gather(*(self._drawn(number, request) for number in judges))
+        # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
+        votes = await _together([_settled(self._drawn(number, request)) for number in judges])
+        StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
     async def _drawn(self, judge: int, request: Generate[Any]) -> Sequence[Drawn]:

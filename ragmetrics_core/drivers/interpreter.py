@@ -11,12 +11,12 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ragmetrics_core.drivers.segments import Segments, Used
-from ragmetrics_core.errors import FailedStatus, StepFailed
-from ragmetrics_core.measurement import Judged, Measurement, Verdict
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Answer, Hints, Reading
+from ragmetrics_core.parsers import Abstention, Answer, Hints, Reading
 from ragmetrics_core.prompts import Item, Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -52,9 +52,6 @@ T = TypeVar("T")
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
-# Of branches that failed side by side one gives the status. A branch that was not asked to its end comes
-# before one whose reply is there: its steps are missing, and only such a status says so.
-_URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeout": 1, "parse_error": 2}
 AnyStep = GenerateStep | CompareStep | RateStep | CountStep
 
 
@@ -88,13 +85,15 @@ class Interpreter(ABC):
     ) -> None:
         self.sample = sample
         self.prompts: dict[str, Prompt[Any]] = {}
+        self.useless_prompts: tuple[str, ...] = ()
         self._segments = segments
         self._corrections = {(each.path, each.item): each for each in corrections}
         self._models = {"judge": judge, "embedder": embedder, "scorer": scorer}
         self._steps: dict[Path, AnyStep] = {}
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
-        self._abstained: Abstained | None = None
+        self._abstentions: dict[Path, Abstained] = {}
+        self._said: set[Abstention] = set()
         self._first_draw = 0
 
     @abstractmethod
@@ -132,6 +131,7 @@ class Interpreter(ABC):
         except MissingField as missing:
             return self._record(metric, "skipped", Measurement(reason=missing.field))
         except StepFailed as failed:
+            self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
         status: Status = (
             "ok" if measurement.value is not None else "incomplete" if measurement.bounds else "undefined"
@@ -201,9 +201,7 @@ class Interpreter(ABC):
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
                 ]
                 results = await self.side_by_side(walks)
-                failures = [result for result in results if isinstance(result, StepFailed)]
-                if failures:
-                    raise min(failures, key=lambda failure: _URGENCY[failure.status])
+                StepFailed.raise_most_urgent(results)
                 return tuple(results)
 
     def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
@@ -211,6 +209,7 @@ class Interpreter(ABC):
         self.prompts[prompt.digest] = prompt
         place = written(path)
         replies: list[Reply[Any]] = []
+        said: list[Abstention] = []
         for number, (draw, completion, judge) in enumerate(drawn):
             reading, value, digest = _read(prompt.answer.read, completion.text, request.hints)
             usage = completion.usage
@@ -233,16 +232,32 @@ class Interpreter(ABC):
                 dropped=reading.dropped,
             )
             if reading.value is not None and (seen := reading.value.abstention()):
-                self._abstained = Abstained(declined=seen.declined, reason=seen.reason)
+                said.append(seen)
             replies.append(Reply(reading, cut=completion.finish_reason == "length"))
+        if said:
+            self._said.update(said)
+            declined = majority([each.declined for each in said])
+            reason = next(each.reason for each in said if each.declined == declined)
+            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
         return tuple(replies)
 
     def _review(self, request: Review, path: Path) -> Judged:
-        corrected = self._corrected(written(path))
+        place = written(path)
+        corrected = self._corrected(place)
         self._reviews[path] = request
-        return Judged(
+        judged = Judged(
             tuple([corrected.get(item, each.supported) for item, each in enumerate(request.decisions, 1)])
         )
+        if request.declining and (declined := judged.known[0]) is not None:
+            judge = request.decisions[0]
+            reason = judge.reason if judge.supported == declined else None  # a person gives none
+            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
+        return judged
+
+    @property
+    def _abstained(self) -> Abstained | None:
+        """What the last step says that saw whether the answer declines; the last in the order of paths."""
+        return self._abstentions[max(self._abstentions)] if self._abstentions else None
 
     def _corrected(self, place: str) -> dict[int, bool]:
         """A person's decisions at a place, by item."""

@@ -112,11 +112,11 @@ class _Planned(Interpreter):
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         judges = self._asks.judges if request.votes else self._asks.judges[:1]
-        draws = self._asks.repeats if request.votes else request.draws
+        asked = request.with_votes(self._asks.repeats) if request.votes else request
         return [
             Drawn(draw, completion)
             for judge in judges
-            for draw, completion in await self._draws(judge, replace(request, draws=draws), path)
+            for draw, completion in await self._draws(judge, asked, path)
         ]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:

@@ -1,7 +1,7 @@
 """The replay driver: a record's score derived again from its raw replies, without any model."""
 
 from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -9,9 +9,18 @@ from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segmen
 from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.parsers import Abstention
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Request, Usage
-from ragmetrics_core.record import CompareStep, Correction, CountStep, GenerateStep, RateStep, Record
+from ragmetrics_core.record import (
+    Abstained,
+    CompareStep,
+    Correction,
+    CountStep,
+    GenerateStep,
+    RateStep,
+    Record,
+)
 from ragmetrics_core.score import Score
 from ragmetrics_core.shapes import is_dict, is_series
 
@@ -25,6 +34,7 @@ __all__ = [
     "rendered",
     "rescore",
     "self_contained",
+    "useless_replies",
 ]
 
 T = TypeVar("T")
@@ -123,6 +133,26 @@ def by_vote(record: Record, *, metric: Metric[Any] | None = None) -> list[float 
     return [_Replay(record, vote=number).replay(own).value for number in range(votes)]
 
 
+def useless_replies(record: Record, *, metric: Metric[Any] | None = None) -> list[GenerateStep]:
+    """The replies that a score failed on: cut, unread, or read and without anything that was asked for.
+
+    A rating off the scale is one, and so are verdicts on numbers that nobody asked about.
+
+    Raises:
+        RecordError: the record is not hydrated.
+    """
+    replay = _Replay(record)
+    # Of a metric that goes another way each time, only what no rule could read is known.
+    with suppress(RecordError):
+        replay.replay(metric or _metric_of(record))
+    failed = tuple(f"{prompt}." for prompt in replay.useless_prompts)  # a translation has one part more
+    return [
+        step
+        for step in record.generate_steps
+        if step.rule == "unread" or step.finish_reason == "length" or f"{step.prompt}.".startswith(failed)
+    ]
+
+
 class Difference(NamedTuple):
     """A field of a record that is not what its replies give."""
 
@@ -152,11 +182,14 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
         found.append(Difference("sample", record.sample_digest, record.sample.digest))
     ignored = {"digest", "seal", "sample", "prompts", "rendered_prompts"}
     ignored |= {"versions", "judge", "embedder", "scorer"}
+    replay = _Replay(record)
     try:
-        derived = _Replay(record).replay(metric or _metric_of(record))
+        derived = replay.replay(metric or _metric_of(record))
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
+        if replay.said(record.abstained):
+            ignored.add("abstained")
         found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
     # the line as it was read, or the fields that it held: blanks and escapes are no alteration
     seals = (record.sealed().seal, record.seal)
@@ -190,6 +223,12 @@ class _Replay(Interpreter):
             for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
         }
         return record.model_copy(update=kept)
+
+    def said(self, abstained: Abstained | None) -> bool:
+        """Whether a version that did not note the place kept this: some reply's word, or that of none."""
+        if abstained is None:
+            return not self._said
+        return not abstained.path and Abstention(abstained.declined, abstained.reason) in self._said
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         steps = self._steps_at(path, GenerateStep, request.prompt.id)

@@ -11,13 +11,13 @@ carry, is written with escapes.
 """
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.protocol import Completion, Usage
 from ragmetrics_core.shapes import Json
 
@@ -36,7 +36,13 @@ _escaped = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",",
 
 
 def encode_reply(completion: Completion) -> bytes:
-    """A reply as the journal stores it."""
+    """A reply as the journal stores it.
+
+    Raises:
+        ModelError: it is no text, which could not be read back.
+    """
+    if not isinstance(cast("object", completion.text), str):
+        raise ModelError(f"the judge replied with {type(completion.text).__name__}, not with text")
     fields: dict[str, object] = {"kind": "reply", "text": completion.text}
     if completion.model:
         fields["model"] = completion.model

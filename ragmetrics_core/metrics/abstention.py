@@ -50,12 +50,13 @@ class Abstention(Metric[Grounded]):
                 about="remark on the answer",
                 labels=DECLINES,
                 source="answer",
+                declining=True,
                 question=sample.question,
                 answer=sample.answer,
             )
         else:
             blank = [Decision(remark, True, "it is blank")]
-            declining = review(blank, about="remark on the answer", labels=DECLINES)
+            declining = review(blank, about="remark on the answer", labels=DECLINES, declining=True)
 
         remark = "The contexts are sufficient to answer the question."
         if any(chunk.strip() for chunk in sample.contexts):

@@ -27,8 +27,8 @@ class CitationSupport(Metric[Grounded]):
 
     Range [0, 1], higher is better; undefined when the answer cites nothing. A citation is a number in square
     brackets, [2] or [1, 3], and names a chunk by its rank; a marker after a full stop belongs to the sentence
-    before. A citation of a chunk that was not retrieved is not supported, and a sentence without a citation
-    does not count.
+    before, one that begins a line to the sentence behind it. A citation of a chunk that was not retrieved is
+    not supported, and a sentence without a citation does not count.
 
     Attributes:
         first: the number that the answer gives the first chunk.
@@ -51,7 +51,7 @@ class CitationSupport(Metric[Grounded]):
         """Find the citations, judge each sentence against the chunks that it cites, take the share."""
         sentences = yield from split(sample.answer)
         cited: dict[int, list[str]] = {}
-        for text, numbers in _cited(sentences):
+        for text, numbers in _cited(sample.answer, sentences):
             for number in numbers:
                 cited.setdefault(number - self.first, []).append(text)
         if not cited:
@@ -80,18 +80,24 @@ class CitationSupport(Metric[Grounded]):
         )
 
 
-def _cited(sentences: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
+def _cited(answer: str, sentences: Sequence[str]) -> list[tuple[str, tuple[int, ...]]]:
     """Each sentence without its markers, and the numbers that it cites, each once."""
     found: list[tuple[str, tuple[int, ...]]] = []
+    end = 0
     for sentence in sentences:
-        leading = _LEADING.match(sentence) if found else None
+        start = max(answer.find(sentence, end), end)
+        # what the splitter left out before it: a marker that begins a line looks like a list number
+        before, end = answer[end:start], start + len(sentence)
+        begins_line = len(f"{before}.".splitlines()) > 1
+        match = _LEADING.fullmatch if begins_line else _LEADING.match
+        leading = match(sentence) if found else None
         if leading:
             text, numbers = found[-1]
             found[-1] = text, tuple(dict.fromkeys((*numbers, *_numbers(leading[0]))))
         own = sentence[leading.end() :] if leading else sentence
         plain = re.sub(r"\s+([.,;:!?])", r"\1", " ".join(_MARKER.sub(" ", own).split()))
         if plain:
-            found.append((plain, _numbers(own)))
+            found.append((plain, _numbers(before + own)))
     return found
 
 

@@ -116,7 +116,8 @@ class Cached(Wrapper):
 
         async def embed(addresses: Sequence[str]) -> Sequence[_Vector]:
             vectors = np.asarray(await embedder.aembed([text_at[address] for address in addresses]))
-            if vectors.ndim != 2 or len(vectors) != len(addresses) or not np.isfinite(vectors).all():
+            is_whole = vectors.ndim == 2 and len(vectors) == len(addresses) and vectors.size
+            if not is_whole or not np.isfinite(vectors).all():
                 raise ModelError(
                     f"the embedder {identity} gave an array of shape {vectors.shape} for {len(addresses)} "
                     "texts, or one with numbers that are not finite"

@@ -33,6 +33,8 @@ _COMMA = lazy(r",(?!\d{3}\b)|[;、，；]")
 # "**Persons:** Ada Lovelace" names a kind first; "2001: A Space Odyssey" is a name.
 _BOLD_LABEL = lazy(r"^[\s\-*•]*\*\*[^*]{1,40}(?:[:：]\*\*|\*\*[:：])\s*")
 _AND = lazy(r"^(?:and|und|et|y|e|en)\s+")
+# "A, B and C". Not "en", which is "in" in French and Spanish.
+_LAST_AND = lazy(r"\s+(?:and|und|et|y|e)\s+")
 _LONGEST = 120
 
 
@@ -71,7 +73,7 @@ class EntityList(Answer):
         elif not isinstance(value, list):
             return None
         if isinstance(value, str):
-            value = [part for part in _COMMA.split(value) if not is_none_word(part)]
+            value = [part for part in _parted(value) if not is_none_word(part)]
         texts = texts_of(value, *_TEXT_NAMES)
         if texts is None:
             return None
@@ -95,7 +97,7 @@ class EntityList(Answer):
                 dropped.append(f"an introduction: {unmarked(rest)[:80]}")
                 continue
             rest = _BOLD_LABEL.sub("", rest)
-            parts = [_AND.sub("", unmarked(part)).rstrip(".。") for part in _COMMA.split(rest)]
+            parts = _parted(rest)
             # A name is short; a line with a long part is prose.
             if any(len(part) > _LONGEST or len(part.split()) > 10 for part in parts):
                 return Reading(None, "unread")
@@ -107,3 +109,12 @@ class EntityList(Answer):
     @classmethod
     def _reading(cls, kept: Distinct, rule: str) -> Reading[Self]:
         return Reading(cls(entities=kept.texts), rule, kept.dropped)
+
+
+def _parted(text: str) -> list[str]:
+    """The names in a text; an "and" parts the last two where commas part the others ("A, B and C")."""
+    parts = [unmarked(part) for part in _COMMA.split(text)]
+    last = parts[-1]
+    if "," in text and ";" not in text and len(parts) > 1 and not _AND.match(last):
+        parts[-1:] = _LAST_AND.split(last) if len(_LAST_AND.findall(last)) == 1 else [last]
+    return [_AND.sub("", part).rstrip(".。") for part in parts]

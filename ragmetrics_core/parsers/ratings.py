@@ -8,7 +8,7 @@ from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, squeeze, unmarked
+from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, squeeze, unmarked
 from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
@@ -44,9 +44,22 @@ _LABELLED = lazy(
     rf"(?:\s*\([^()]{{0,20}}\))?[\s*_\"']*(?:[:：=]|\s(?:is|of|ist|est|es)\s|-\s)[\s*_\[(\"']*(?P<figure>{_FIGURE}){_AFTER}",
     re.IGNORECASE,
 )
-_ANY = lazy(rf"(?<![\w.,/\-−])(?P<figure>{_FIGURE}){_AFTER}")
+_UNIT = r"(?:\s*(?:points?|stars?|punkten?|分))?"
 _WHOLE = lazy(
-    rf"[\s*_\"'`(\[]*(?P<figure>{_FIGURE}){_SCALE}(?:\s*(?:points?|stars?|punkte|分))?[\s*_\"'`)\].!]*",
+    rf"[\s*_\"'`(\[]*(?:(?:rating|score|grade)\s+)?(?P<figure>{_FIGURE}){_SCALE}{_UNIT}[\s*_\"'`)\].!]*",
+    re.IGNORECASE,
+)
+# Where a rating ends and its reason begins: not in "3, 4 and 5 are right", "2-4" or the list number "1.".
+_END = (
+    r"[*_\"'`)\]]*(?:\s*[:;(–—]|,\s(?!\s*(?:and\b|or\b))|\s*-\s"
+    r"|\s+(?:because|since|as|weil|da|denn)\b)(?!\s*\d)"
+)
+_LEADING = lazy(rf"[\s*_\"'`(\[]*(?P<figure>{_FIGURE}){_AFTER}{_UNIT}{_END}", re.IGNORECASE)
+_GIVEN = lazy(
+    rf"(?<!\w)(?:i(?:\W?d|\W?ll|\s+would|\s+will)?\s+(?:give|rate|score|award|assign)|ich\s+(?:ver)?gebe|ich\s+bewerte"
+    rf"|je\s+(?:lui\s+)?(?:donne|mets)|(?:le\s+)?doy)"
+    rf"(?:\s+(?:it|this|that|the|answer|response|contexts?|chunk|sentence|an?|with|as|at|ihr|der|die|antwort|mit|eine?)){{0,5}}"
+    rf"\s+[*_\"'`(\[]*(?P<figure>{_FIGURE}){_AFTER}{_UNIT}(?:{_END}|[*_\"'`)\]]*\s*(?:[.!?,\n]|$))",
     re.IGNORECASE,
 )
 _REASON = lazy(
@@ -68,9 +81,11 @@ class Rating(Answer):
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, a labelled number ("Rating: 7"), or the only number there is; of "7/10" the 7 counts.
+        """Read JSON, a labelled number ("Rating: 7"), or one that stands where a rating does.
 
-        Several different numbers without a label are unread, and so are different ratings with one.
+        That is: alone, alone in the first or last line, before its reason ("7 - it says most of it"), or
+        given ("I would give it a 7"); of "7/10" the 7 counts. No other number of a text is one. Different
+        ratings are unread, and so is a model that declines to rate.
         """
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
@@ -80,8 +95,9 @@ class Rating(Answer):
             return cls._reading(whole["figure"], "number", None)
         reason = _REASON.search(body)
         why = squeeze(reason[1]) if reason else None
-        for rule, pattern in (("labelled", _LABELLED), ("number", _ANY)):
-            figures = {found["figure"] for found in pattern.finditer(body)}
+        labelled: set[str] = {found["figure"] for found in _LABELLED.finditer(body)}
+        stated: set[str] = set() if labelled or is_refusal(body) else _stated(body)
+        for rule, figures in (("labelled", labelled), ("number", stated)):
             if len(figures) == 1:
                 return cls._reading(figures.pop(), rule, why)
             if figures:
@@ -113,3 +129,12 @@ class Rating(Answer):
             return None
         why = clean(reason) or None if isinstance(reason, str) else None
         return Fit(cls(rating=rating, reason=why)) if math.isfinite(rating) else None
+
+
+def _stated(body: str) -> set[str]:
+    """The numbers without a label that stand where a rating does."""
+    lines = [line for line in body.split("\n") if has_content(line)]
+    ends = [_WHOLE.fullmatch(line[:200]) for line in (*lines[:1], *lines[-1:]) if len(line) <= 200]
+    # when the first line begins with a number, so may others: then it is a list
+    leads = [_LEADING.match(line) for line in lines] if lines and _LEADING.match(lines[0]) else []
+    return {found["figure"] for found in (*ends, *leads, *_GIVEN.finditer(body)) if found}

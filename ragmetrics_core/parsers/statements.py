@@ -1,13 +1,15 @@
 """The statements of a text, as a judge listed them."""
 
+import re
 from typing import Self
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
+from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import clean
 from ragmetrics_core.parsers.sentences import split_sentences
-from ragmetrics_core.parsers.words import verdict_word
+from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["StatementList"]
@@ -22,6 +24,20 @@ _SENTENCE_NAMES = ("sentence", "sentence index", "original sentence", "index", "
 _TEXT_NAMES = ("statement", "text", "claim", "fact", "sentence", "proposition", "content", "value")
 _DECLINED_NAMES = ("declined", "declines", "abstained", "refused", "refusal", "noncommittal")
 _REASON_NAMES = ("declined reason", "reason", "why")
+_NOT_DECLINED = lazy(
+    r"(?:\b(?:not|never)|n['’]t)\s+(?:(?:really|actually|explicitly|clearly|being|seem|appear|have|been|to)\s+){0,3}"
+    r"(?:declin|refus|abstain|noncommittal|evasive)\w*",
+    re.IGNORECASE,
+)
+_ANSWERS = lazy(
+    r"\W*(?:(?:it|the\s+(?:answer|response|text))\s+)?(?:(?:directly|fully|clearly)\s+)?(?:answers|responds)"
+    r"(?:\s+(?:to|the|question|it|directly|fully|completely|clearly))*\W*",
+    re.IGNORECASE,
+)
+_LACKS = lazy(
+    r"\W*(?:not\s+(?:found|mentioned|stated|present|covered|inferable)|absent|uncovered|can\W?not|can\s+not)\b",
+    re.IGNORECASE,
+)
 
 
 class StatementList(Answer):
@@ -101,6 +117,15 @@ def _declined(value: dict[str, Json]) -> tuple[bool | None, str | None]:
     why = clean(reason) or None if isinstance(reason, str) else None
     if not isinstance(said, str):
         return (True, why) if said is True or said == 1 else (None, None)
-    if fold(said) in {"null", "none", "n/a", ""} or is_none_word(said) or verdict_word(said) is False:
+    said = clean(said)
+    if fold(said) in {"null", "none", "n/a", ""} or is_none_word(said) or _denies(said):
         return False, None
-    return (True, why) if verdict_word(said) else (True, clean(said))
+    return (True, why) if verdict_word(said) else (True, said)
+
+
+def _denies(said: str) -> bool:
+    """Whether words in the place of a reason say that the answer does not decline."""
+    if _NOT_DECLINED.search(said) or _ANSWERS.fullmatch(said):
+        return True
+    # "Not mentioned in the contexts" is no "no": it is why the answer declines
+    return verdict_value(said) is False and not _LACKS.match(said)

@@ -49,7 +49,9 @@ def diagnose(records: Iterable[Record]) -> Findings:
       about domain-adapted models).
     - wrong_though_supported: supported statements that the reference does not have.
 
-    The last two need both faithfulness and factual correctness; statements are matched by their text.
+    The last two need both faithfulness and factual correctness; statements are matched by their text. Where a
+    metric was measured several times (`full_repeats`, variants), the first record with verdicts counts:
+    another one has other statements, or decides otherwise on the same.
     """
     records = list(records)
     grounded = _verdicts(records, "faithfulness", "answer ")
@@ -78,9 +80,11 @@ def diagnose(records: Iterable[Record]) -> Findings:
 
 def _verdicts(records: Iterable[Record], metric: str, about: str) -> dict[str, bool]:
     """The decisions of a metric on texts of one kind, by text."""
-    verdicts: Iterable[Verdict] = (
-        verdict for record in records if record.metric == metric for verdict in record.verdicts
-    )
+    measured = (_decisions(record.verdicts, about) for record in records if record.metric == metric)
+    return next(filter(None, measured), dict[str, bool]())
+
+
+def _decisions(verdicts: Iterable[Verdict], about: str) -> dict[str, bool]:
     return {
         verdict.text: verdict.supported
         for verdict in verdicts

@@ -1,13 +1,22 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ragmetrics_core.drivers import Calls, Price, Spending, Tally, Traffic, measure_sample, wired
+from ragmetrics_core.drivers import (
+    Calls,
+    Price,
+    Spending,
+    Tally,
+    Traffic,
+    measure_sample,
+    useless_replies,
+    wired,
+)
 from ragmetrics_core.errors import RunStopped, SampleError
 from ragmetrics_core.journal import Journal, call_address
 from ragmetrics_core.metrics import Metric
@@ -119,8 +128,8 @@ def evaluate(
         progress: called after each sample.
 
     Raises:
-        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or another
-            process writes to it.
+        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
+            function without a name that stays (a lambda); another process writes to it.
         RecordError: a file of the run cannot be read or written; what it holds is kept.
         SampleError: the source cannot be read at all.
         RunStopped: a sample failed and `on_error` is "raise".
@@ -210,7 +219,8 @@ async def aevaluate(
     )
     price = price_of(prepared.models.judges, prices)
     spending = Spending(calls=max_calls, tokens=max_tokens, cost=max_cost, price=price)
-    folder = Folder.begin(out, prepared.manifest, overwrite=overwrite)
+    unnamed = prepared.models.unnamed
+    folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
     with writing(folder), journal_of(folder, cache) as journal:
         evaluation = Evaluation(
             prepared.metrics,
@@ -248,7 +258,7 @@ class Evaluation:
         metrics: what is measured.
         calls: the models.
         folder: takes the records; it says which scores an earlier part of the run has finished.
-        journal: forgets replies that could not be read, so that they are asked for again.
+        journal: forgets replies that scores failed on, so that they are asked for again.
         on_error, progress: as for `evaluate`.
     """
 
@@ -324,17 +334,20 @@ class Evaluation:
         self._folder.add_sample(sample, is_new=self._begins)
         self._folder.add_prompts(asked)
         self._folder.add_records(records)
-        self._forget_unread(records)
-        failed = [record for record in records if record.status in FAILED]
+        failed = [
+            record.hydrated(sample, self._folder.prompt_texts)
+            for record in records
+            if record.status in FAILED
+        ]
+        self._forget_useless(failed)
         self._failed += len(failed)
         if failed and self._stop_at_errors:
             raise RunStopped(_sentence(failed[0]))
 
-    def _forget_unread(self, records: Sequence[Record]) -> None:
-        """Take the replies that could not be read out of the journal, so that they are asked for again."""
-        failed = (record for record in records if record.status in FAILED)
-        if unread := [address for record in failed for address in unread_calls(record)]:
-            self._journal.forget(unread)
+    def _forget_useless(self, failed: Sequence[Record]) -> None:
+        """Take the replies that scores failed on out of the journal, so that they are asked for again."""
+        if useless := [address for record in failed for address in useless_calls(record, self._metrics)]:
+            self._journal.forget(useless)
 
     def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
         """The metrics that the sample has no finished score of."""
@@ -345,8 +358,8 @@ class Evaluation:
             return self._metrics
         for signature, status in statuses.items():
             if status == "parse_error":
-                # it may have been killed before the journal forgot what could not be read
-                self._journal.forget(unread_calls(self._folder.record(Key(sample_id, signature))))
+                # it may have been killed before the journal forgot what it failed on
+                self._forget_useless([self._folder.record(Key(sample_id, signature))])
         return [
             metric for metric in self._metrics if statuses.get(metric.signature, "cancelled") in ASKED_AGAIN
         ]
@@ -358,13 +371,18 @@ class Evaluation:
         self._rejected += 1
 
 
-def unread_calls(record: Record) -> Iterator[str]:
-    """The addresses of the replies of a record that could not be read."""
-    for step in record.generate_steps:
-        if step.rule == "unread" or step.finish_reason == "length":
-            judge = step.judge or record.judge
-            assert judge is not None, "a judge replied"
-            yield call_address(judge, step.rendered_digest, str(step.draw))
+def useless_calls(record: Record, metrics: Iterable[Metric[Any]]) -> Iterator[str]:
+    """The addresses of the replies that a failed record failed on.
+
+    Args:
+        record: a hydrated record.
+        metrics: the run's metrics, its own among them.
+    """
+    metric = next((each for each in metrics if each.signature == record.signature), None)
+    for step in useless_replies(record, metric=metric):
+        judge = step.judge or record.judge
+        assert judge is not None, "a judge replied"
+        yield call_address(judge, step.rendered_digest, str(step.draw))
 
 
 def _sentence(record: Record) -> str:

@@ -117,12 +117,25 @@ class Folder:
         self._read_all()
 
     @classmethod
-    def begin(cls, path: str | Path | None, manifest: Manifest, *, overwrite: bool = False) -> "Folder":
+    def begin(
+        cls,
+        path: str | Path | None,
+        manifest: Manifest,
+        *,
+        overwrite: bool = False,
+        unnamed: Sequence[str] = (),
+    ) -> "Folder":
         """Start a run, or go on with the one that the folder holds; nobody else may write to it meanwhile.
 
+        Args:
+            path: the run's folder; None for a run in memory.
+            manifest: what the run is made of.
+            overwrite: replace a run that the folder holds.
+            unnamed: identities of its models that may be another model's tomorrow.
+
         Raises:
-            ConfigError: the folder holds another run, or something else, or somebody is writing to it, or it
-                cannot be written.
+            ConfigError: the folder holds another run, or one that may be another model's, or something else,
+                or somebody is writing to it, or it cannot be written.
             RecordError: it holds a run that cannot be read.
         """
         if path is None:
@@ -138,7 +151,7 @@ class Folder:
                 if overwrite:
                     _clear(path)
                 if _holds_run(path):
-                    folder = cls._go_on(path, manifest)
+                    folder = cls._go_on(path, manifest, unnamed)
                 else:
                     folder = cls(path, manifest)
                     folder.save_manifest(manifest)
@@ -163,13 +176,20 @@ class Folder:
         return cls(path, manifest_in(path))
 
     @classmethod
-    def _go_on(cls, path: Path, manifest: Manifest) -> "Folder":
+    def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
         earlier = manifest_in(path)
         if differences := earlier.differences(manifest):
             raise ConfigError(
                 f"{path} holds another run: {'; '.join(differences)}. Choose another folder, or overwrite it"
             )
-        return cls(path, earlier)
+        folder = cls(path, earlier)
+        if unnamed and folder.keys:
+            raise ConfigError(
+                f"{path} has scores of {unnamed[0]}, and which function had that name then cannot be told. "
+                "Choose another folder, overwrite it, or give the function a name that stays: "
+                "CallableJudge(function=..., identity=...)"
+            )
+        return folder
 
     def save_manifest(self, manifest: Manifest) -> None:
         """Replace the manifest, whole or not at all.

@@ -27,7 +27,7 @@ from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.record import Record
-from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, unread_calls, writing
+from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, useless_calls, writing
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
@@ -236,7 +236,7 @@ class _Wave(Evaluation):
         statuses = self._folder.statuses(sample_id)
         return [each for each in self._metrics if statuses.get(each.signature, "cancelled") == "cancelled"]
 
-    def _forget_unread(self, records: Sequence[Record]) -> None:
+    def _forget_useless(self, failed: Sequence[Record]) -> None:
         """Nothing yet: another score may still wait, and would ask anew for a reply that both share."""
 
 
@@ -249,6 +249,12 @@ async def _export(
     preparing: Coroutine[Any, Any, Preparation],
 ) -> Wave:
     prepared = await preparing
+    for judge in prepared.models.judges:
+        if not getattr(judge, "cacheable", True):
+            raise ConfigError(
+                f"the replies to {judge.identity} could not be found again, for its name may be another "
+                "function's by then: pass the name of a model, or CallableJudge(function=..., identity=...)"
+            )
     folder = Folder.begin(out, prepared.manifest)
     with writing(folder), _written(requests) as sink, journal_of(folder, cache) as journal:
         traffic = Traffic()
@@ -261,17 +267,17 @@ async def _export(
         if sink.waiting:
             folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))
         else:
-            _forget_unread(folder, journal)
+            _forget_useless(folder, journal, prepared.metrics)
         _write_waiting(Path(out), sink.waiting)
     run = Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
     return Wave(len(sink.waiting), run)
 
 
-def _forget_unread(folder: Folder, journal: Journal) -> None:
-    """Take the replies that could not be read out of the journal: the run is over."""
+def _forget_useless(folder: Folder, journal: Journal, metrics: Sequence[Metric[Any]]) -> None:
+    """Take the replies that scores failed on out of the journal: the run is over."""
     for key, outcome in folder.outcomes():
         if outcome.status == "parse_error":
-            journal.forget(unread_calls(folder.record(key)))
+            journal.forget(useless_calls(folder.record(key), metrics))
 
 
 @contextmanager

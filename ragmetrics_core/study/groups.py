@@ -195,7 +195,7 @@ def study_groups(
         contrasts=compare_groups(
             measured,
             baseline=baseline,
-            lower_is_better=frozenset().union(*(run.lower_is_better for run in runs)),
+            lower_is_better=frozenset[str]().union(*(run.lower_is_better for run in runs)),
         ),
         linked=tuple(linked),
         pair=linked_metrics,

@@ -56,7 +56,7 @@ class Scores:
     questions: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
     finished: bool = True
     lower_is_better: frozenset[str] = frozenset()
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -350,3 +350,14 @@ def test_no_order_of_calls_exceeds_their_limit(limit, begins):
 @given(st.integers(0, 10**6))
 def test_a_token_is_four_characters_begun(characters):
     assert tokens_in(characters) == len(range(0, characters, 4))
+
+
+def test_attempts_of_an_earlier_run_are_not_counted_again():
+    # the caller's own layer makes the first run's second attempt, and counts for its lifetime
+    judge = Retrying(SlowJudge(failures=[TransientModelError("busy")]), first_delay=0)
+    retried = []
+    for question in ("One?", "Two?"):
+        calls = calls_to(judge)
+        run(ask(calls, question))
+        retried.append(calls.tally.retried)
+    assert retried == [1, 0]

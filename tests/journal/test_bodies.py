@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.journal import (
     decode_rating,
     decode_reply,
@@ -29,6 +29,11 @@ TOKENS = st.none() | st.builds(Usage, st.integers(0, 10**6), st.integers(0, 10**
 @given(st.builds(Completion, TEXTS, TEXTS, TOKENS, st.none() | TEXTS))
 def test_a_reply_survives(reply: Completion):
     assert decode_reply(encode_reply(reply)) == reply
+
+
+def test_a_reply_without_a_text_is_not_stored():
+    with pytest.raises(ModelError, match="replied with NoneType, not with text"):
+        encode_reply(Completion(None))  # type: ignore[arg-type]
 
 
 def test_other_tools_can_read_a_stored_reply():

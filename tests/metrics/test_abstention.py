@@ -3,8 +3,9 @@
 import pytest
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.drivers import correct
+from ragmetrics_core.drivers import audit, correct
 from ragmetrics_core.metrics import Abstention
+from ragmetrics_core.testing import ScriptedJudge
 
 # after the telecom appendix of Roychowdhury et al. (2024): a right refusal that other metrics score as wrong
 NO_ANSWER = {
@@ -41,6 +42,31 @@ def test_the_four_cases(measure, declines, suffices, value, case):
 def test_the_record_says_that_the_answer_declines_and_why(measure):
     record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
     assert (record.abstained.declined, record.abstained.reason) == (True, "it yes")
+
+
+def test_a_blank_answer_is_recorded_as_one_that_declines(measure):
+    record = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []}).score.record
+    assert (record.abstained.declined, record.abstained.reason) == (True, "it is blank")
+
+
+def test_the_majority_of_votes_says_whether_the_answer_declines():
+    def voted(*ballots):
+        replies = {**says("yes", "no"), "declining": [says(each, "no")["declining"] for each in ballots]}
+        run = evaluate([NO_ANSWER], metrics="abstention", judge=ScriptedJudge(replies), repeats=3)
+        (record,) = run.records()
+        assert audit(record) == []
+        return record.verdicts[0].supported, record.abstained.declined, record.abstained.reason
+
+    # two of three, whichever comes last, and the words of the first that voted so
+    assert voted("yes", "yes", "no") == (True, True, "it yes")
+    assert voted("yes", "no", "no") == (False, False, "it no")
+
+
+def test_a_correction_of_the_verdict_also_says_whether_the_answer_declines(measure):
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    corrected = correct(record, number=1, supported=False)
+    assert (corrected.abstained.declined, corrected.abstained.reason) == (False, None)
+    assert audit(corrected) == []
 
 
 def test_a_missing_verdict_leaves_it_open(measure):

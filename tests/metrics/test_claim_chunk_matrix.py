@@ -243,6 +243,24 @@ def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before(measure):
     ]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "[1] Sun shines.\n[2] Rain falls.",
+        "- [1] Sun shines.\n- [2] Rain falls.",
+        "Sun shines.\n[1]\nRain falls. [2]",
+        "1. [1] Sun shines.\n2. [2] Rain falls.",
+    ],
+)
+def test_a_marker_that_begins_a_line_belongs_to_the_sentence_behind_it(measure, answer):
+    reply, sample = cited(answer)
+    record = measure(CitationSupport(), reply, **sample).score.record
+    assert [(each.about[-1], each.text) for each in record.verdicts] == [
+        ("1", "Sun shines."),
+        ("2", "Rain falls."),
+    ]
+
+
 def test_a_citation_of_a_chunk_that_was_not_retrieved_is_not_supported(measure):
     reply, sample = cited("Sun shines [7].")
     score, judge = measure(CitationSupport(), reply, **sample)

@@ -1,9 +1,14 @@
 """The ragas score: the harmonic mean of its four parts."""
 
+import asyncio
+
 import pytest
 
+from ragmetrics_core import evaluate
+from ragmetrics_core.drivers import audit
 from ragmetrics_core.metrics import RagasScore
 from ragmetrics_core.protocol import Part
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 SAMPLE = {
     "question": "Where was Einstein born?",
@@ -82,6 +87,36 @@ def test_a_part_that_fails_fails_the_whole(measure, verdicts):
 
     score = measure(RagasScore(), script, vectors=VECTORS, **SAMPLE).score
     assert (score.status, score.reason) == ("parse_error", "questions.v1: the reply could not be read")
+
+
+@pytest.mark.parametrize("late", ["statements", "questions"])
+def test_whether_the_answer_declines_does_not_depend_on_which_reply_comes_last(verdicts, late):
+    # faithfulness' statements say that it declines, answer relevance's questions that it does not: answer
+    # relevance is the later part, so its word counts
+    class Racing(ScriptedJudge):
+        async def agenerate(self, request):
+            if request.prompt.name == late:
+                await asyncio.wait_for(early.wait(), 60)
+            replies = await super().agenerate(request)
+            if request.prompt.name in {"statements", "questions"}:
+                early.set()
+            return replies
+
+    def script(request):
+        match request.prompt.name:
+            case "statements":
+                return {"statements": ["Statement 1 stands.", "Statement 2 stands."], "declined": "it evades"}
+            case "questions":
+                return {"questions": [{"question": "Where?", "noncommittal": False}]}
+            case _:
+                return replies(verdicts)(request)
+
+    early = asyncio.Event()
+    embedder = HashEmbedder(vectors=VECTORS)
+    run = evaluate([SAMPLE], metrics="ragas_score", judge=Racing(script), embedder=embedder)
+    (record,) = run.records()
+    assert record.abstained.declined is False
+    assert audit(record) == []
 
 
 def test_its_parts_can_be_chosen(measure, verdicts):

@@ -1,5 +1,7 @@
 """Whether the answer under test declines to answer, as a reply says it."""
 
+import json
+
 import pytest
 
 from ragmetrics_core.parsers import Abstention, Hints, QuestionList, StatementList, VerdictList
@@ -24,6 +26,42 @@ from ragmetrics_core.parsers import Abstention, Hints, QuestionList, StatementLi
 )
 def test_a_list_of_statements_says_whether_the_answer_declines(reply, abstention):
     assert StatementList.read(reply, Hints()).value.abstention() == abstention
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No, it answers directly.",
+        "No - the answer is given.",
+        "No because it names the capital",
+        "Nein, sie nennt die Hauptstadt.",
+        "The answer does not decline.",
+        "It doesn't really decline to answer.",
+        "not declined",
+        "It answers the question directly.",
+        "Partly",
+    ],
+)
+def test_words_that_deny_it_are_no_reason_why_an_answer_declines(said):
+    reply = json.dumps({"statements": ["A is B."], "declined": said})
+    assert StatementList.read(reply, Hints()).value.abstention() == Abstention(declined=False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No information about it is given.",
+        "No answer was found.",
+        "Not mentioned.",
+        "Not stated, so it says that it cannot tell.",
+        "Cannot be determined from the contexts.",
+        "It answers that it does not know.",
+        "The answer does not say it and declines.",
+    ],
+)
+def test_a_lack_that_is_named_is_why_an_answer_declines(said):
+    reply = json.dumps({"statements": [], "declined": said})
+    assert StatementList.read(reply, Hints()).value.abstention() == Abstention(declined=True, reason=said)
 
 
 @pytest.mark.parametrize(

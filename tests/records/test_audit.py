@@ -77,6 +77,32 @@ def test_an_untouched_run_has_no_difference(folder):
     assert list(Run.load(folder).audit()) == []
 
 
+@pytest.mark.parametrize(
+    ("kept", "named"),
+    [
+        # the word of the vote that came last, as versions kept it that did not note its place
+        ({"declined": False, "reason": "it answers"}, []),
+        ({"declined": True, "reason": "it cannot tell"}, []),
+        ({"declined": False, "reason": "nobody said so"}, ["abstained"]),
+        # with its place it is this version's, and the majority's
+        ({"declined": False, "reason": "it answers", "path": "1.1.1"}, ["abstained"]),
+    ],
+)
+def test_what_earlier_versions_kept_of_an_abstention_still_passes_the_audit(tmp_path, kept, named):
+    votes = [("it cannot tell", "yes"), ("it cannot tell", "yes"), ("it answers", "no")]
+    declining = [{"verdicts": [{"number": 1, "reason": reason, "verdict": vote}]} for reason, vote in votes]
+    evaluate(
+        [SAMPLE],
+        metrics="abstention",
+        judge=ScriptedJudge({"declining": declining, "sufficiency": REPLIES["chunk_verdicts"]}),
+        repeats=3,
+        out=tmp_path / "run",
+    )
+    fields = alter(tmp_path / "run", "abstention", lambda record: record.update(abstained=kept))
+    # the seal tells any alteration; what matters here is whether the rest follows from the replies
+    assert sorted({field.partition(".")[0] for field in fields} - {"digest"}) == named
+
+
 def test_an_altered_value_is_named(folder):
     assert "value" in alter(folder, "faithfulness", lambda record: record.update(value=0.9))
 

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.metrics import ContextRelevanceRating
+from ragmetrics_core.models import CallableJudge
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import export_wave, import_replies, merge, plan
-from ragmetrics_core.testing import ScriptedJudge
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 REPLIES = {
     "statements": {"statements": ["The capital is Paris."], "declined": False},
@@ -81,6 +85,71 @@ def test_a_reply_that_could_not_be_read_is_never_served_again(tmp_path):
     assert judge.count("statements") == 1
 
 
+@pytest.mark.parametrize("useless", ['{"rating": 11}', '{"reason": "good"}', "Sorry."])
+def test_a_reply_without_a_rating_on_the_scale_is_never_served_again(tmp_path, useless):
+    def measured(reply: str) -> Any:
+        judge = ScriptedJudge({"answer_rating": reply})
+        run = evaluate(rows(1), metrics="answer_relevance_rating", judge=judge, out=tmp_path / "run")
+        return run.score("q0", "answer_relevance_rating"), judge
+
+    assert measured(useless)[0].status == "parse_error"
+    again, judge = measured('{"rating": 7}')
+    # 7 of 10
+    assert (again.value, judge.count("answer_rating")) == (0.7, 1)
+
+
+def test_no_reply_without_a_usable_verdict_is_served_again_whichever_side_it_is_on(tmp_path):
+    # one statement each: verdicts on a seventh one are of no use, for the answer as for the reference
+    useless = {"verdicts": [{"number": 7, "verdict": "yes"}]}
+    broken = scripted(reference_verdicts=useless, answer_verdicts=useless)
+    first = evaluate(rows(1), metrics="factual_correctness", judge=broken, out=tmp_path / "run")
+    assert first.score("q0", "factual_correctness").status == "parse_error"
+    judge = scripted(answer_verdicts=REPLIES["reference_verdicts"])
+    again = evaluate(rows(1), metrics="factual_correctness", judge=judge, out=tmp_path / "run")
+    # each side's statement is in the other: precision 1, recall 1
+    assert again.score("q0", "factual_correctness").value == 1.0
+    assert sorted(request.prompt.name for request in judge.asked) == ["answer_verdicts", "reference_verdicts"]
+
+
+def test_both_useless_ratings_of_a_double_judge_are_asked_again(tmp_path):
+    metric = ContextRelevanceRating(variant="ragas-0.4")
+    broken = ScriptedJudge({"context_grade": {"rating": 9}, "context_grade_again": {"rating": 9}})
+    evaluate(rows(1), metrics=[metric], judge=broken, out=tmp_path / "run")
+    judge = ScriptedJudge({"context_grade": {"rating": 2}, "context_grade_again": {"rating": 1}})
+    again = evaluate(rows(1), metrics=[metric], judge=judge, out=tmp_path / "run")
+    # (2 + 1) of 2 x 2
+    assert (again.score("q0", metric).value, len(judge.asked)) == (0.75, 2)
+
+
+@pytest.mark.parametrize("cacheable", [True, False])
+def test_a_reply_that_is_no_text_fails_its_sample_alone_and_is_not_kept(tmp_path, cacheable):
+    class Textless(ScriptedJudge):
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            (reply,) = await super().agenerate(request)
+            return [replace(reply, text=None) if "Question 1?" in str(request.messages) else reply]  # type: ignore[arg-type]
+
+    broken = Textless(REPLIES)
+    broken.cacheable = cacheable  # type: ignore[attr-defined]
+    run = evaluate(rows(3), metrics="faithfulness", judge=broken, out=tmp_path / "run")
+    statuses = [run.score(f"q{number}", "faithfulness").status for number in range(3)]
+    assert statuses == ["ok", "model_error", "ok"]
+    assert "the judge" in run.score("q1", "faithfulness").reason
+    again = evaluate(rows(3), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
+    assert again.mean("faithfulness").statuses == {"ok": 3}
+
+
+def test_vectors_without_a_number_fail_their_sample_and_are_not_kept(tmp_path):
+    class Empty(HashEmbedder):
+        async def aembed(self, texts: Sequence[str]) -> Any:
+            return np.zeros((len(texts), 0))
+
+    arguments: dict[str, Any] = {"metrics": "answer_similarity", "out": tmp_path / "run"}
+    run = evaluate(rows(1), embedder=Empty(), **arguments)
+    assert run.score("q0", "answer_similarity").status == "model_error"
+    again = evaluate(rows(1), embedder=HashEmbedder(), **arguments)
+    assert again.score("q0", "answer_similarity").status == "ok"
+
+
 def test_a_sample_whose_content_changed_is_rejected_and_its_scores_stay(tmp_path):
     evaluate(rows(1), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
     changed = [{**rows(1)[0], "answer": "Lyon."}]
@@ -121,6 +190,29 @@ def test_a_function_without_a_stable_name_is_never_cached_across_runs(tmp_path):
     for name in ("a", "b"):
         evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / name, cache=tmp_path / "c")
     assert len(asked) == 2
+
+
+def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_path):
+    def measured(verdict: str, **arguments: Any) -> Any:
+        replies = {"statements": REPLIES["statements"], "verdicts": {"verdicts": [verdict]}}
+
+        def judge(prompt: str) -> str:
+            return json.dumps(replies["statements" if "Split the answer" in prompt else "verdicts"])
+
+        return evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run", **arguments)
+
+    assert measured("yes").score("q0", "faithfulness").value == 1.0
+    told = "has scores of callable:.*measured.<locals>.judge, .* name that stays: CallableJudge"
+    with pytest.raises(ConfigError, match=told):
+        measured("no")
+    assert measured("no", overwrite=True).score("q0", "faithfulness").value == 0.0
+
+
+def test_a_function_with_a_name_that_was_chosen_goes_on(tmp_path):
+    judge = CallableJudge(function=lambda prompt: json.dumps({"statements": []}), identity="mine")
+    for count in (1, 2):
+        run = evaluate(rows(count), metrics="faithfulness", judge=judge, out=tmp_path / "run")
+        assert len(run) == count
 
 
 def test_the_limit_of_calls_holds_and_the_rest_is_cancelled_until_it_is_raised(tmp_path):

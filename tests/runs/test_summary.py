@@ -125,3 +125,18 @@ def test_a_name_with_settings_opens_the_score_that_it_measured():
     run = evaluate([sample], metrics=["ndcg@10"])
     names = ("ndcg@10", "ndcg(k=10)", "ndcg", "ndcg/strict.1(k=10)")
     assert {run.mean(name).metric for name in names} == {run.metrics[0].signature}
+
+
+def test_a_repetition_does_not_hide_what_the_first_one_found():
+    # unsupported in the first repetition, whose draws begin at 0, and supported in the second one
+    def replies(request):
+        verdict = "no" if request.draw < 1000 else "yes"
+        return {
+            "statements": {"statements": ["ANS"], "declined": False},
+            "verdicts": {"verdicts": [{"number": 1, "verdict": verdict}]},
+        }[request.prompt.name]
+
+    sample = {"id": "s", "question": "Q", "answer": "A", "contexts": ["C"]}
+    run = evaluate([sample], metrics="faithfulness", judge=ScriptedJudge(replies), full_repeats=2)
+    assert [score.value for score in run.scores("s").values()] == [0.0, 1.0]
+    assert run.diagnosis("s") == (("unsupported_statement", ("ANS",)),)

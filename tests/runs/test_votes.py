@@ -1,5 +1,6 @@
 """Several votes for each verdict, by further draws or by a panel of judges: the majority decides."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core import Record, Run, evaluate, recompute
+from ragmetrics_core import Record, Run, evaluate, prompts, recompute
 from ragmetrics_core.drivers import audit, by_vote
-from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -227,6 +229,48 @@ def test_a_judge_of_a_panel_that_fails_fails_the_score():
 def test_what_cannot_vote_is_refused_before_any_call(arguments, told):
     with pytest.raises(ConfigError, match=told):
         evaluate([SAMPLE], metrics="faithfulness", **arguments)
+
+
+def test_a_judge_that_answers_after_another_one_failed_is_not_paid_for_again(tmp_path):
+    class Refusing(Voting):
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            if request.prompt.name == "statements":
+                return await super().agenerate(request)
+            refused.set()
+            raise ModelRefused("no such model")
+
+    class Late(Voting):
+        async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+            self.asked.append(request)
+            await refused.wait()
+            for _ in range(100):  # the other judge's failure has gone as far as it goes by then
+                await asyncio.sleep(0)
+            return [Completion(text=self.reply(request))]
+
+    refused = asyncio.Event()
+    arguments: dict[str, Any] = {"metrics": "faithfulness", "out": tmp_path}
+    run = evaluate([SAMPLE], panel=[Refusing("y"), Late("y", identity="B")], **arguments)
+    assert run.score("q1", "faithfulness").status == "model_error"
+    late = Late("y", identity="B")
+    run = evaluate([SAMPLE], panel=[Voting("y"), late], **arguments)
+    assert (run.score("q1", "faithfulness").value, late.asked) == (1.0, [])
+
+
+# -- asking once more
+
+
+def test_who_asks_again_in_the_same_words_gets_as_many_new_draws():
+    class ByDraw(Voting):
+        def reply(self, request: Generate[Any]) -> str:
+            return super().reply(replace(request, again=False))
+
+    # draws 0 to 2 say nothing; the prompt has no words for asking again, so the next ones are 3 to 5
+    judge = ByDraw("?", "?", "?", "y", "n", "y")
+    own = prompts.VERDICTS.with_text(system=prompts.VERDICTS.system, user=prompts.VERDICTS.user)
+    run = evaluate([SAMPLE], metrics=[Faithfulness(verify=own)], judge=judge, repeats=3)
+    (record,) = run.records()
+    assert [request.draw for request in judge.asked if request.prompt.name == "verdicts"] == list(range(6))
+    assert record.verdicts[0].votes == (True, False, True)
 
 
 # -- the record

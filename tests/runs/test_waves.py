@@ -241,6 +241,19 @@ def test_in_pieces_twice_failing_and_mixed_with_others_the_replies_make_the_same
     assert list(post.run.audit()) == []
 
 
+def test_a_function_without_a_name_that_stays_cannot_be_asked_by_file(tmp_path):
+    # the replies to it would never be found again: each wave would be the first one
+    with pytest.raises(ConfigError, match=r"<lambda> could not be found again.*CallableJudge"):
+        export_wave(
+            [SAMPLE],
+            tmp_path / "wave.jsonl",
+            out=tmp_path / "run",
+            metrics="faithfulness",
+            judge=lambda prompt: "yes",
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_bad_reply_does_not_cut_short_what_is_asked_beside_it(tmp_path):
     # The first wave brings garbage for one part's statements, and what another part's verdicts are about.
     # The run online asks for these, too, before it gives the sample up.
