@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -12,7 +13,8 @@ from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.columns import Label, read_row
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.shapes import is_dict, is_tuple
+from ragmetrics_core.redaction import Redact, Renamed, redacted
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
     "Answered",
@@ -36,6 +38,8 @@ __all__ = [
 
 
 Texts = list[str] | tuple[str, ...]
+# An id that a sample without one was given, also as the second of its kind.
+_MADE_ID = re.compile(r"s-[0-9a-f]{16}(-\d+)?")
 
 
 class MissingField(SampleError):
@@ -179,25 +183,49 @@ class Sample(BaseModel, frozen=True):
             values["reference"] = None
         return type(self)(**{**values, **update})
 
-    def redacted(self, redact: Callable[[str], str]) -> Self:
-        """The same sample with `redact` applied to every text of it, labels included; ids stay."""
+    def redacted(self, redact: Redact) -> Self:
+        """The same sample without what `redact` takes out of a text; see docs/security.md.
+
+        It is applied to every text, to the labels' names, and to ids. Ids of chunks that it changes stay
+        apart: equal ones stay equal, different ones different. An id of the sample that it changes gives way
+        to the id of the content. Numbers are no texts.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
 
         def applied(value: Any) -> Any:
             match value:
                 case str():
-                    return redact(value)
+                    return redacted(redact, value)
                 case Turn():
-                    return Turn(role=value.role, content=redact(value.content))
+                    return Turn(role=applied(value.role), content=applied(value.content))
                 case _ if is_tuple(value):
                     return tuple(map(applied, value))
-                case _ if is_dict(value):
-                    return {name: applied(each) for name, each in value.items()}
                 case _:
                     return value
 
-        kept = {"id", "context_ids", "reference_context_ids", "language"}
-        names = [name for name in type(self).model_fields if name not in kept]
-        return self.model_copy(update={name: applied(getattr(self, name)) for name in names})
+        names = Renamed(redact)
+        labels = dict(zip(Renamed(redact).all(self.labels), map(applied, self.labels.values()), strict=True))
+        ids = {
+            name: names.all(given)
+            for name in ("context_ids", "reference_context_ids")
+            if (given := getattr(self, name))
+        }
+        language = self.language if applied(self.language) == self.language else None
+        # an id that was made of content needs no redaction, and may look like what is taken out
+        is_kept = self.has_derived_id or _MADE_ID.fullmatch(self.id) or applied(self.id) == self.id
+        texts = [name for name in type(self).model_fields if name not in {"id", "language", "labels", *ids}]
+        changed = {name: applied(getattr(self, name)) for name in texts}
+        return self.model_copy(
+            update={
+                **changed,
+                **ids,
+                "labels": labels,
+                "language": language,
+                **({} if is_kept else {"id": ""}),
+            }
+        )
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, object], *, where: str = "", textual: bool = False) -> Self:

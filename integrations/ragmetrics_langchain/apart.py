@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
 from ragmetrics_core.errors import (
@@ -21,6 +21,7 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.live import is_judging
+from ragmetrics_core.models import bare_address, keyless, settings_for_names
 
 __all__ = ["JUDGE_TAG", "Name", "PerLoop", "apart", "as_model_error", "name_of"]
 
@@ -109,9 +110,9 @@ class PerLoop(Generic[T]):
         return made
 
 
-def as_model_error(error: Exception, identity: str) -> ModelError:
-    """What a provider's exception means for us, by its HTTP status or its class."""
-    told = f"{identity}: {type(error).__name__}: {_short(error)}"
+def as_model_error(error: Exception, identity: str, model: object) -> ModelError:
+    """What a provider's exception means for us, by its HTTP status or its class; without the model's keys."""
+    told = f"{identity}: {type(error).__name__}: {_short(error, model)}"
     status = _status(error)
     if isinstance(error, TimeoutError) or type(error).__name__.endswith("TimeoutError"):
         return ModelTimeout(told)
@@ -135,8 +136,8 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _short(error: Exception) -> str:
-    text = " ".join(str(error).split())
+def _short(error: Exception, model: object) -> str:
+    text = " ".join(keyless(error, model).split())
     return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
 
 
@@ -156,8 +157,9 @@ def name_of(model: object, bound: Mapping[str, Any]) -> Name:
     """
     named = _first_text(bound, model, _MODELS)
     settings: dict[str, object] = {}
+    bound = settings_for_names(bound)
     if address := _first_text(bound, model, _ADDRESSES):
-        settings["at"] = _without_secrets(address)
+        settings["at"] = bare_address(address)
     for name in _SETTINGS:
         value = bound.get(name, getattr(model, name, None))
         if isinstance(value, str | int | float):
@@ -180,8 +182,3 @@ def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...])
         if isinstance(value, str) and value:
             return value
     return None
-
-
-def _without_secrets(address: str) -> str:
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -16,7 +16,7 @@ from ragmetrics_langchain.apart import Name, PerLoop, apart, as_model_error, nam
 __all__ = ["LangChainEmbedder"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LangChainEmbedder:
     """LangChain embeddings as an embedder; all texts are embedded as documents.
 
@@ -45,6 +45,10 @@ class LangChainEmbedder:
         """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
         return self.name is not None or self._name.is_sure
 
+    def __repr__(self) -> str:
+        """Its identity: a model may show its key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """One row for each text.
 
@@ -57,8 +61,11 @@ class LangChainEmbedder:
         except ModelError:
             raise
         except Exception as error:  # the boundary to foreign code: each provider has errors of its own
-            raise as_model_error(error, self.identity) from error
-        return np.asarray(rows, dtype=np.float64)
+            failure = as_model_error(error, self.identity, embeddings)
+        else:
+            return np.asarray(rows, dtype=np.float64)
+        # outside the handler: the provider's error may hold the request, and with it the key
+        raise failure
 
     @cached_property
     def _models(self) -> PerLoop[Embeddings]:

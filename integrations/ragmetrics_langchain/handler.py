@@ -13,6 +13,7 @@ from langchain_core.runnables import Runnable
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics, is_judging
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.recorder import Recorder
@@ -66,7 +67,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
         session_key: the entry of a run's metadata that names the conversation.
         out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
         sinks, on_result, references, sample_rate, seed, concurrency, timeout, attempts, max_pending,
-            overflow, redact: as for `LiveScorer`.
+            overflow, redact, prompts: as for `LiveScorer`.
         max_roots: open runs at most; the one that was quiet longest is forgotten.
         ttl: seconds without a new part after which an open run is forgotten.
 
@@ -107,6 +108,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
         max_pending: int = 1000,
         overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
         redact: Callable[[str], str] | None = None,
+        prompts: str | Path | Mapping[str, PromptText] | None = None,
         max_roots: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
@@ -132,6 +134,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
             max_pending=max_pending,
             overflow=overflow,
             redact=redact,
+            prompts=prompts,
         )
         rules = Rules(
             extract=extract,

@@ -26,7 +26,7 @@ _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessa
 _CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LangChainJudge:
     """A LangChain chat model, bound or not, as a judge.
 
@@ -62,6 +62,10 @@ class LangChainJudge:
         """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
         return self.name is not None or self._name.is_sure
 
+    def __repr__(self) -> str:
+        """Its identity: a model may show its key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model once for each draw, at the same time.
 
@@ -77,7 +81,13 @@ class LangChainJudge:
         except ModelError:
             raise
         except Exception as error:  # the boundary to foreign code: each provider has errors of its own
-            raise as_model_error(error, self.identity) from error
+            failure = as_model_error(error, self.identity, model)
+        else:
+            return self._completions(replies)
+        # outside the handler: the provider's error may hold the request, and with it the key
+        raise failure
+
+    def _completions(self, replies: Sequence[Any]) -> list[Completion]:
         if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
         return [_completion(reply, self.identity) for reply in replies]

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
@@ -16,6 +17,7 @@ from langchain_core.runnables import Runnable
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import (
     CONTEXT_KEYS,
@@ -129,6 +131,8 @@ def as_langsmith_evaluator(
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | None = None,
+    redact: Callable[[str], str] | None = None,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
 ) -> Callable[["Run", "Example | None"], "EvaluationResults"]:
@@ -147,6 +151,8 @@ def as_langsmith_evaluator(
         judge: the model that judges, as for `RagMetricsCallbackHandler`.
         embedder: the model that makes vectors, likewise.
         scorer: the model that rates pairs.
+        redact: takes what is private out of texts; see `LiveScorer`.
+        prompts: a folder of prompt files that replace those of the same name.
         live: a live scorer in place of metrics and models.
         map: makes the sample of a run and its example, in place of these rules.
 
@@ -155,7 +161,9 @@ def as_langsmith_evaluator(
     """
     if live is not None and metrics != ():
         raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
-    own = live or live_scorer(metrics, judge=judge, embedder=embedder, scorer=scorer)
+    own = live or live_scorer(
+        metrics, judge=judge, embedder=embedder, scorer=scorer, redact=redact, prompts=prompts
+    )
 
     def ragmetrics(run: "Run", example: "Example | None") -> "EvaluationResults":
         made = map(run, example) if map is not None else _sample(run, example)

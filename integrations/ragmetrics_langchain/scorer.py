@@ -10,6 +10,7 @@ from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.live import LiveResult, LiveScorer, Sink
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.judge import LangChainJudge
@@ -36,6 +37,7 @@ def live_scorer(
     max_pending: int = 1000,
     overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
     redact: Callable[[str], str] | None = None,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
 ) -> LiveScorer:
     """A live scorer that takes LangChain's models too; the arguments are those of `LiveScorer`."""
     return LiveScorer(
@@ -56,6 +58,7 @@ def live_scorer(
         max_pending=max_pending,
         overflow=overflow,
         redact=redact,
+        prompts=prompts,
     )
 
 

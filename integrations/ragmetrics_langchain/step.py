@@ -1,6 +1,7 @@
 """Scoring as a step of a chain, whose scores the next step may act on."""
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -9,6 +10,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
 from ragmetrics_langchain.messages import fields_of
@@ -23,6 +25,8 @@ def score_step(
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | None = None,
+    redact: Callable[[str], str] | None = None,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
     input_key: str | None = None,
     context_key: str | None = None,
@@ -39,6 +43,8 @@ def score_step(
         judge: the model that judges, as for `RagMetricsCallbackHandler`.
         embedder: the model that makes vectors, likewise.
         scorer: the model that rates pairs.
+        redact: takes what is private out of texts; see `LiveScorer`.
+        prompts: a folder of prompt files that replace those of the same name.
         live: a live scorer in place of metrics and models, e.g. that of a handler.
         input_key: where the question is, if not under one of the usual names.
         context_key: where the contexts are, likewise.
@@ -51,7 +57,9 @@ def score_step(
     """
     if live is not None and metrics != ():
         raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
-    own = live or live_scorer(metrics, judge=judge, embedder=embedder, scorer=scorer)
+    own = live or live_scorer(
+        metrics, judge=judge, embedder=embedder, scorer=scorer, redact=redact, prompts=prompts
+    )
 
     def capture(value: Any) -> Capture:
         named = fields_of(value)

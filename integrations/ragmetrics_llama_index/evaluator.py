@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.evaluation import BaseEvaluator
@@ -13,7 +14,11 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.settings import Settings
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.redaction import redacted
+from ragmetrics_core.runs import with_prompts
 from ragmetrics_llama_index import templates
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.responses import answer_in, nodes_in, read_whole, text_of_node
@@ -37,12 +42,16 @@ class Calling:
         timeout: seconds for one call; None for no limit.
         attempts: how often a call is made at most when it fails for reasons that may pass.
         repeats: how often each verdict is asked for; the majority decides.
+        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
+        prompts: a folder of prompt files that replace those of the same name.
     """
 
     concurrency: int = 8
     timeout: float | None = 120.0
     attempts: int = 2
     repeats: int = 1
+    redact: Callable[[str], str] | None = None
+    prompts: str | Path | Mapping[str, PromptText] | None = None
 
 
 class RagMetricsEvaluator(BaseEvaluator):
@@ -86,6 +95,8 @@ class RagMetricsEvaluator(BaseEvaluator):
         self._passing = Passing(threshold)
         self._raise_error = raise_error
         self._calling = calling or Calling()
+        if self._calling.prompts is not None:
+            self._metrics = with_prompts(self._metrics, self._calling.prompts)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -132,12 +143,13 @@ class RagMetricsEvaluator(BaseEvaluator):
         try:
             records = await self._measure(query, response, contexts, reference)
         except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
-            log.warning("an evaluation failed: %s", error, exc_info=True)
-            result = TracedEvaluationResult(
-                **given, invalid_result=True, invalid_reason=f"{type(error).__name__}: {error}"
-            )
+            is_open = self._calling.redact is None
+            reason = self._told(f"{type(error).__name__}: {error}")
+            # where texts are redacted, neither a traceback nor a cause may repeat the words of the error
+            log.warning("an evaluation failed: %s", reason, exc_info=is_open)
+            result = TracedEvaluationResult(**given, invalid_result=True, invalid_reason=reason)
             if self._raise_error:
-                raise EvaluationFailed(result) from error
+                raise EvaluationFailed(result) from (error if is_open else None)
             return result
         result = result_of(records, self._passing, **given)
         fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
@@ -191,8 +203,18 @@ class RagMetricsEvaluator(BaseEvaluator):
             timeout=calling.timeout,
             attempts=calling.attempts,
             repeats=calling.repeats,
+            redact=calling.redact,
         )
         return list(run.records())
+
+    def _told(self, words: str) -> str:
+        """Words of an error, as far as they may be told."""
+        if self._calling.redact is None:
+            return words
+        try:
+            return redacted(self._calling.redact, words)
+        except ConfigError as failed:
+            return str(failed)
 
     def _judge_needed(self) -> Judge | None:
         if not needed(self._metrics, "judge"):

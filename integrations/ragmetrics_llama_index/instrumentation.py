@@ -21,6 +21,7 @@ from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Sink, Statistics
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
@@ -148,6 +149,7 @@ def instrument(
     max_pending: int = 1000,
     overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
     redact: Callable[[str], str] | None = None,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
     max_open: int = 10_000,
     ttl: float = 900.0,
 ) -> Instrumentation:
@@ -178,7 +180,8 @@ def instrument(
         attempts: how often a call is made at most when it fails for reasons that may pass.
         max_pending: how many answers may wait.
         overflow: which one goes when one more comes.
-        redact: applied to every text before a model or a sink sees it.
+        redact: applied to every text before a model, a sink or the log sees it; see `LiveScorer`.
+        prompts: a folder of prompt files that replace those of the same name.
         max_open: answers that may be open at a time.
         ttl: seconds without a new span after which an open answer is given up.
 
@@ -206,6 +209,7 @@ def instrument(
         max_pending=max_pending,
         overflow=overflow,
         redact=redact,
+        prompts=prompts,
     )
     spans = Spans(scorer, scope, max_open=max_open, ttl=ttl)
     made = Instrumentation(scorer, spans, tuple(watch or ()), key)

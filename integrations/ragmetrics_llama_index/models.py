@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ModelError, ModelOverloaded, ModelRefused, TransientModelError
 from ragmetrics_core.metrics import get
-from ragmetrics_core.models import as_embedder
+from ragmetrics_core.models import as_embedder, keyless, settings_for_names
 from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
 from ragmetrics_core.shapes import is_mapping, is_sequence
 from ragmetrics_llama_index.threads import defining_class, in_thread
@@ -44,7 +44,7 @@ _OVERLOADED = frozenset({429, 503, 529})
 _REFUSED = frozenset({400, 401, 403, 404, 413, 422})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LlamaIndexJudge:
     """A LlamaIndex language model as a judge.
 
@@ -66,6 +66,10 @@ class LlamaIndexJudge:
         """The name, or class, model and settings; never a key (`LLM.to_payload` leaves them out)."""
         return self.name or _identity("llm", self.llm)
 
+    def __repr__(self) -> str:
+        """Its identity: a model may show its key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model, once for each draw.
 
@@ -80,7 +84,13 @@ class LlamaIndexJudge:
         try:
             response = await self._ask(messages)
         except Exception as error:  # the boundary to foreign code: a model may raise anything
-            raise _as_model_error(error) from error
+            failure = _as_model_error(error, self.llm)
+        else:
+            return self._completion(response)
+        # outside the handler: the provider's error may hold the request, and with it the key
+        raise failure
+
+    def _completion(self, response: ChatResponse | CompletionResponse) -> Completion:
         text = response.text if isinstance(response, CompletionResponse) else response.message.content
         return Completion(
             text=text or "",
@@ -102,7 +112,7 @@ class LlamaIndexJudge:
         return await llm.acomplete(prompt, formatted=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LlamaIndexEmbedder:
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
 
@@ -121,6 +131,10 @@ class LlamaIndexEmbedder:
         """The name, or class and model."""
         return self.name or _identity("embedding", self.embed_model)
 
+    def __repr__(self) -> str:
+        """Its identity: a model may show its key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """One row for each text.
 
@@ -134,8 +148,11 @@ class LlamaIndexEmbedder:
             else:
                 vectors = await model.aget_text_embedding_batch(list(texts))
         except Exception as error:  # the boundary to foreign code: a model may raise anything
-            raise _as_model_error(error) from error
-        return np.asarray(vectors, dtype=np.float64)
+            failure = _as_model_error(error, model)
+        else:
+            return np.asarray(vectors, dtype=np.float64)
+        # outside the handler: the provider's error may hold the request, and with it the key
+        raise failure
 
 
 def judge_of(llm: AnyLLM) -> Judge:
@@ -172,11 +189,13 @@ def _identity(kind: str, model: LLM | BaseEmbedding) -> str:
     """Class and settings: those that the model publishes, and sampling settings, which it may not."""
     published = model.to_payload()
     sampling = {name: getattr(model, name, None) for name in ("temperature", "max_tokens", "seed", "top_p")}
-    settings = {
-        name: value
-        for name, value in (sampling | published).items()
-        if name not in _NO_SETTINGS and value is not None
-    }
+    settings = settings_for_names(
+        {
+            name: value
+            for name, value in (sampling | published).items()
+            if name not in _NO_SETTINGS and value is not None
+        }
+    )
     shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
     made_by = f"{type(model).__module__}.{type(model).__qualname__}"
     return f"llama_index:{kind}:{made_by}:{published.get('model_name') or 'unknown'}{shown}"
@@ -213,11 +232,11 @@ def _field(source: Any, name: str) -> Any:
     return source.get(name) if is_mapping(source) else getattr(source, name, None)
 
 
-def _as_model_error(error: Exception) -> ModelError:
-    """The error in our terms, so that only what may pass is asked again."""
+def _as_model_error(error: Exception, model: object) -> ModelError:
+    """The error in our terms, so that only what may pass is asked again; without the model's keys."""
     if isinstance(error, ModelError):
         return error
-    message = f"{type(error).__name__}: {error}"
+    message = keyless(f"{type(error).__name__}: {error}", model)
     status = getattr(error, "status_code", None)
     if status in _OVERLOADED:
         return ModelOverloaded(message)

@@ -166,11 +166,15 @@ class _Judged(BaseRetrievalMetric):
             `Settings.llm`, looked up at the first use.
         timeout: seconds for one call.
         attempts: how often a call is made at most when it fails for reasons that may pass.
+        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
+        prompts: a folder of prompt files that replace those of the same name.
     """
 
     llm: Any = Field(default=None, exclude=True, repr=False)
     timeout: float | None = 120.0
     attempts: int = 2
+    redact: Callable[[str], str] | None = Field(default=None, exclude=True, repr=False)
+    prompts: str | None = None
 
     @property
     def metric(self) -> Metric[Any]:
@@ -204,6 +208,8 @@ class _Judged(BaseRetrievalMetric):
             judge=judge_of(llm),
             timeout=self.timeout,
             attempts=self.attempts,
+            redact=self.redact,
+            prompts=self.prompts,
         )
         (record,) = run.records()
         metadata: dict[str, Any] = {

@@ -91,7 +91,8 @@ def evaluate_dataset(
         repeats: how often each verdict is asked for; the majority decides.
         prompts: a folder of prompt files that replace those of the same name.
         keep_vectors: put the vectors into the records.
-        redact: applied to every text of a sample when it is read; of rejected rows only the reason is kept.
+        redact: takes what is private out of texts: of samples when they are read, of replies and errors when
+            they come; see `evaluate`. Of rejected rows only the reason is kept.
         num_cpus: processors that Ray reserves for each actor; one must be left for reading the dataset.
         num_gpus: the same for graphics processors.
 

@@ -193,17 +193,11 @@ class Actor:
     def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
         """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
         block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32])
-        redact = self._plan.redact
-        used: set[str] = set()
-        for row, found in zip(rows, read_samples(rows), strict=True):
-            if isinstance(found, BadRow):
-                self._reject(block, row, row["unreadable"] if set(row) == {"unreadable"} else found.message)
+        for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
+            if isinstance(sample, BadRow):
+                unreadable = set(row) == {"unreadable"} and self._plan.redact is None
+                self._reject(block, row, row["unreadable"] if unreadable else sample.message)
                 continue
-            sample = found.redacted(redact) if redact else found
-            if sample.id in used:  # redacting may have made two samples the same
-                self._reject(block, row, f"id {sample.id!r} was already used by another sample")
-                continue
-            used.add(sample.id)
             if self._finished.has_other(sample.id, sample.digest):
                 self._reject(
                     block, row, f"there are scores of a sample {sample.id!r} with other content; use a new id"
@@ -265,6 +259,7 @@ class Actor:
             attempts=plan.attempts,
             repeats=plan.repeats,
             keep_vectors=plan.keep_vectors,
+            redact=plan.redact,
             progress=progress,
         )
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.metric import Metric, signature_of
 from ragmetrics_core.parsers import Abstention
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Request, Usage
@@ -50,7 +50,7 @@ def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Score:
     Raises:
         RecordError: the record lacks its sample, a prompt or a reply; the message says which.
     """
-    return Score(_Replay(record).replay(metric or _metric_of(record)))
+    return Score(_replayed(record, metric))
 
 
 def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Score:
@@ -91,8 +91,7 @@ def correct(
     item = 1 + sum(each.path == place for each in record.verdicts[: number - 1])
     others = tuple(each for each in record.corrections if (each.path, each.item) != (place, item))
     correction = Correction(path=place, item=item, supported=supported, by=by)
-    replay = _Replay(record.model_copy(update={"corrections": (*others, correction)}))
-    return replay.replay(metric or _metric_of(record)).sealed()
+    return _replayed(record.model_copy(update={"corrections": (*others, correction)}), metric).sealed()
 
 
 def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None = None) -> tuple[Message, ...]:
@@ -184,7 +183,7 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     ignored |= {"versions", "judge", "embedder", "scorer"}
     replay = _Replay(record)
     try:
-        derived = replay.replay(metric or _metric_of(record))
+        derived = _replayed(record, metric)
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
@@ -323,6 +322,17 @@ class _Replay(Interpreter):
                 f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
             )
         return steps
+
+
+def _replayed(record: Record, metric: Metric[Any] | None) -> Record:
+    """The record as its replies give it again."""
+    derived = _Replay(record).replay(metric or _metric_of(record))
+    if metric is not None:
+        return derived
+    # Of prompts that were replaced, the settings have digests only, which build no prompt: so settings are
+    # taken as they are stored, and what they are called must follow from them.
+    named = signature_of(record.metric, record.variant, record.settings)
+    return derived.model_copy(update={"settings": record.settings, "signature": named})
 
 
 def _completion(step: GenerateStep) -> Completion:

@@ -47,6 +47,7 @@ CREATE TABLE calls (
     body BLOB NOT NULL
 );
 """
+_FOREIGN = "SELECT 1 FROM sqlite_schema WHERE type IN ('view', 'trigger')"
 _ONE = "SELECT body, digest, used FROM calls WHERE address = ?"
 _ALL = """SELECT address, name, created, used, digest, body
 FROM calls JOIN identities ON identities.id = calls.identity ORDER BY calls.rowid"""
@@ -247,6 +248,12 @@ class Database:
         with closing(_connect(_uri(path, writable=False))) as connection:
             # The header's version may be older than one that is still in the log.
             self._check_version(connection.execute("PRAGMA user_version").fetchone()[0])
+            # A file of somebody else could have these run, or never end, whenever it is read or written.
+            if connection.execute(_FOREIGN).fetchone() is not None:
+                raise RecordError(
+                    f"{self._name} is no journal of ragmetrics (it holds views or triggers): choose another "
+                    "path"
+                )
             if path.stat().st_size <= _LOOKED_OVER:
                 found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
                 if found != "ok":

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from ragmetrics_core.record import Record
+from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.sample import Label, Sample
 
-__all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated"]
+__all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated", "without_texts"]
 
 # Up to here a float holds every whole number; a label is text or a float.
 _LARGEST_WHOLE = 2**53
@@ -63,7 +64,7 @@ class LiveResult(NamedTuple):
     Attributes:
         sample: what was scored, as it was judged: with its reference, and redacted where that was asked for.
         records: one for each metric, with sample and prompts attached: `recompute` takes them.
-        capture: what the hook had handed over.
+        capture: what the hook had handed over; without the host's objects where redaction was asked for.
     """
 
     sample: Sample
@@ -108,6 +109,27 @@ def released(capture: Capture) -> Capture:
         history=None,
         data={},
         parent=None,
+    )
+
+
+def without_texts(capture: Capture, redact: Redact) -> Capture:
+    """The capture as sinks may see it when texts are redacted: id, labels, and the host's handle for its run.
+
+    Raises:
+        ConfigError: `redact` raised something or returned no text.
+    """
+    span = capture.data.get("span_context")
+    labels = {
+        name: redacted(redact, known) if isinstance(known := _label(value), str) else known
+        for name, value in capture.labels.items()
+    }
+    return replace(
+        released(capture),
+        name=capture.name and redacted(redact, capture.name),
+        labels=labels,
+        session=capture.session and redacted(redact, capture.session),
+        data={} if span is None else {"span_context": span},
+        parent=capture.parent,
     )
 
 

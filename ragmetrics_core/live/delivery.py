@@ -1,6 +1,7 @@
 """Handing results on: counts, means, alarms and sinks, all in one thread."""
 
 import logging
+import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -15,6 +16,7 @@ from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink, current_s
 from ragmetrics_core.live.run_sink import RunSink
 from ragmetrics_core.live.sinks import CallableSink, MemorySink, Sink
 from ragmetrics_core.live.statistics import Alarm, Alert, Counts, Means
+from ragmetrics_core.live.wording import discreet, one_line
 from ragmetrics_core.metrics import ALIASES
 
 __all__ = ["Delivery", "described"]
@@ -124,12 +126,18 @@ class Delivery:
 
     def tell(self, what: str, error: BaseException) -> None:
         """Count an error, and log it with its traceback when it is the first of its kind."""
-        message = f"{what}: {described(error)}"
+        redact = self._measuring.redact
+        message = one_line(discreet(f"{what}: {described(error)}", redact))
         self.counts.error(message)
         if message not in self._told:
             if len(self._told) < _MANY_MESSAGES:
                 self._told.add(message)
-            _LOGGER.error("%s", message, exc_info=error)
+            trace = _traced(error)
+            # a traceback repeats the words of the error, and of those that led to it
+            if (clean := discreet(trace, redact)) == trace:
+                _LOGGER.error("%s", message, exc_info=error)
+            else:
+                _LOGGER.error("%s\n%s", message, clean)
 
     def _deliver(self, result: LiveResult) -> None:
         self._guarded(self, self._introduce)
@@ -156,7 +164,7 @@ class Delivery:
             if record.status not in _FAILED:
                 self._failing.discard(record.signature)
                 continue
-            message = f"{record.signature}: {record.status} ({record.reason})"
+            message = one_line(f"{record.signature}: {record.status} ({record.reason})")
             self.counts.error(f"sample {record.sample_id}: {message}")
             if record.signature not in self._failing:
                 self._failing.add(record.signature)
@@ -186,6 +194,13 @@ def described(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
         return type(error).__name__
+
+
+def _traced(error: BaseException) -> str:
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return ""
 
 
 def _log_alert(alert: Alert) -> None:

@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 from ragmetrics_core.drivers import Calls, Traffic, measure_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
-from ragmetrics_core.live.capture import Capture, LiveResult, translated
+from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live.judging import within_judging
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
 from ragmetrics_core.metrics import Metric, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import prepare
+from ragmetrics_core.runs.preparation import Prompts, prepare, with_prompts
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Measuring", "References"]
@@ -50,7 +51,8 @@ class Measuring:
         scorer: Scorer | None,
         traffic: Traffic,
         references: References | None,
-        redact: Callable[[str], str] | None,
+        redact: Redact | None,
+        prompts: Prompts | None,
     ) -> None:
         for name, model, factory in (
             ("judge", judge, judge_factory),
@@ -59,12 +61,14 @@ class Measuring:
             if model is not None and factory is not None:
                 raise ConfigError(f"pass {name}=... or {name}_factory=..., not both")
         self.metrics = resolve(metrics)
+        if prompts is not None:
+            self.metrics = with_prompts(self.metrics, prompts)
         self._judge = judge if judge_factory is None else MadeJudge(judge_factory)
         self._embedder = embedder if embedder_factory is None else MadeEmbedder(embedder_factory)
         self._scorer = scorer
         self._traffic = traffic
         self._references = references
-        self._redact = redact
+        self.redact = redact
         self._is_made = judge_factory is not None or embedder_factory is not None
         self._ready: _Ready | None = None
         if not self._is_made:
@@ -108,7 +112,8 @@ class Measuring:
         asked: dict[str, Prompt[Any]] = {}
         records = await measure_sample(sample, self._ready.metrics, self._ready.calls, prompts=asked)
         texts = {digest: _text_of(prompt) for digest, prompt in asked.items()}
-        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), capture)
+        told = capture if self.redact is None else without_texts(capture, self.redact)
+        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), told)
 
     async def _prepared(self) -> _Ready:
         prepared = await prepare(
@@ -117,6 +122,7 @@ class Measuring:
             judge=self._judge,
             embedder=self._embedder,
             scorer=self._scorer,
+            redact=self.redact,
         )
         self._models = prepared.models
         return _Ready(prepared.metrics, calls_to(prepared.models, self._traffic), prepared.manifest)
@@ -127,7 +133,10 @@ class Measuring:
             reference = self._reference(sample, self._references)
             if reference is not None:
                 sample = sample.model_copy(update={"reference": reference})
-        return sample.redacted(self._redact) if self._redact else sample
+        if self.redact is None:
+            return sample
+        # the capture's id is the framework's or ours, and finds the record again
+        return sample.redacted(self.redact).model_copy(update={"id": sample.id})
 
     def _reference(self, sample: Sample, references: References) -> str | None:
         if callable(references):

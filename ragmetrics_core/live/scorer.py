@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from ragmetrics_core.live.sinks import Sink
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 from ragmetrics_core.live.worker import Worker
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 
 __all__ = ["LiveScorer", "Mode"]
@@ -63,7 +64,9 @@ class LiveScorer:
         attempts: how often a call is made at most when it fails for reasons that may pass.
         max_pending: how many captures may wait.
         overflow: which one goes when one more comes.
-        redact: applied to every text of a sample before a model or a sink sees it.
+        redact: applied to every text of a sample, and to replies and errors of the models, before a model, a
+            sink or the log sees it. Captures go to sinks without the application's objects then.
+        prompts: a folder of prompt files that replace those of the same name.
 
     Raises:
         ConfigError: a mistake in the arguments, or the folder holds another run.
@@ -103,6 +106,7 @@ class LiveScorer:
         max_pending: int = 1000,
         overflow: Overflow = "drop_oldest",
         redact: Callable[[str], str] | None = None,
+        prompts: str | Path | Mapping[str, PromptText] | None = None,
     ) -> None:
         _check(mode, sample_rate, max_pending, overflow)
         self._mode: Mode = mode
@@ -116,6 +120,7 @@ class LiveScorer:
             traffic=Traffic(concurrency=concurrency, timeout=timeout, attempts=attempts),
             references=references,
             redact=redact,
+            prompts=prompts,
         )
         self._delivery = Delivery(self._measuring, out=out, sinks=sinks, on_result=on_result)
         self._make_worker = partial(

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import LiveResult, released
+from ragmetrics_core.live.wording import one_line
 from ragmetrics_core.score import Score
 
 __all__ = ["CallableSink", "LoggingSink", "MemorySink", "Sink"]
@@ -82,9 +83,8 @@ class LoggingSink:
             failed = record.status in ("parse_error", "model_error", "timeout")
             level = logging.WARNING if failed else logging.INFO
             name = result.capture.name or "app"
-            self._logger.log(
-                level, "%s %s: %s: %s", name, record.sample_id, record.signature, Score(record).headline
-            )
+            said = f"{name} {record.sample_id}: {record.signature}: {Score(record).headline}"
+            self._logger.log(level, "%s", one_line(said))
 
     def flush(self) -> None:
         """There is nothing to do."""

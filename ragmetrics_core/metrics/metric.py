@@ -14,7 +14,7 @@ from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.sample import View
 from ragmetrics_core.shapes import is_dict, is_list, is_tuple
 
-__all__ = ["Metric", "Needs"]
+__all__ = ["Metric", "Needs", "signature_of"]
 
 V = TypeVar("V", bound=View)
 
@@ -105,8 +105,7 @@ class Metric(Generic[V]):
     @cached_property
     def signature(self) -> str:
         """Name, variant and the settings that differ from it: `answer_correctness/strict.1(weights=1:0)`."""
-        settings = ",".join(f"{name}={_in_short(value)}" for name, value in sorted(self.settings.items()))
-        return f"{self.name}/{self.variant}" + (f"({settings})" if settings else "")
+        return signature_of(self.name, self.variant, self.settings)
 
     def with_prompts(self, texts: Mapping[str, PromptText]) -> Self:
         """The same metric with other texts for its prompts, by `PromptText.key`, in its parts too."""
@@ -170,6 +169,12 @@ def is_metric(value: object) -> TypeIs[Metric[Any]]:
 def is_metric_class(value: object) -> TypeIs[type[Metric[Any]]]:
     """Whether it is the class of a metric."""
     return isinstance(value, type) and issubclass(value, Metric)
+
+
+def signature_of(name: str, variant: str, settings: Mapping[str, Any]) -> str:
+    """The signature of a metric with these settings, as a record has them."""
+    told = ",".join(f"{each}={_in_short(value)}" for each, value in sorted(settings.items()))
+    return f"{name}/{variant}" + (f"({told})" if told else "")
 
 
 def _as_json(value: Any) -> Any:

@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
 from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge, as_scorer
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ __all__ = [
     "as_embedder",
     "as_judge",
     "as_scorer",
+    "bare_address",
+    "holds_secret",
+    "keyless",
+    "settings_for_names",
 ]
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.

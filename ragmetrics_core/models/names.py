@@ -5,6 +5,7 @@ import re
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.llama import LlamaJudge
 from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
+from ragmetrics_core.models.secrets import passwords_in, without_secrets
 from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
@@ -46,7 +47,7 @@ def judge_by_name(name: str) -> Judge:
 
         scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut")
         return EntailmentJudge(scorer=scorer, others=LexicalJudge())
-    raise ConfigError(f"there is no judge {name!r}; a judge is one of: {_JUDGES}")
+    raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
 
 
 def embedder_by_name(name: str) -> Embedder:
@@ -61,7 +62,7 @@ def embedder_by_name(name: str) -> Embedder:
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
         return OpenAIEmbedder(model, base_url=base_url)
-    raise ConfigError(f"there is no embedder {name!r}; an embedder is one of: {_EMBEDDERS}")
+    raise ConfigError(f"there is no embedder {without_secrets(name)!r}; an embedder is one of: {_EMBEDDERS}")
 
 
 def scorer_by_name(name: str) -> Scorer:
@@ -82,4 +83,9 @@ def scorer_by_name(name: str) -> Scorer:
 
 def _at_server(rest: str) -> tuple[str, str | None]:
     found = _AT_SERVER.fullmatch(rest)
+    if found and any(passwords_in(found["url"])):
+        raise ConfigError(
+            "the name of a model holds a password, and names are shown and stored: set OPENAI_BASE_URL, or "
+            "pass OpenAIJudge(model, base_url=...)"
+        )
     return (found["model"], found["url"]) if found else (rest, None)

@@ -3,16 +3,17 @@
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 from urllib.parse import urlencode
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import SecretStr
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
-from ragmetrics_core.models.openai_endpoint import Endpoint, encodable
+from ragmetrics_core.models.openai_endpoint import Endpoint, encodable, without_key
 from ragmetrics_core.models.reply_form import asks_for_json, reply_schema
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
@@ -23,7 +24,7 @@ __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OpenAIJudge:
     """A chat model behind an OpenAI-compatible server.
 
@@ -33,7 +34,8 @@ class OpenAIJudge:
     Attributes:
         model: the model's name, as the server knows it.
         base_url: the server, such as "http://127.0.0.1:8080/v1"; by default OPENAI_BASE_URL, else OpenAI.
-        api_key: the key; by default OPENAI_API_KEY. A server given by address may need none.
+        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
+            A server given by address may need none.
         temperature: None leaves it to the server, which some models insist on.
         max_tokens: the length limit of a reply; None leaves it to the server.
         seed: for repeatable sampling where the server knows it; the number of the draw is added.
@@ -49,7 +51,7 @@ class OpenAIJudge:
 
     model: str
     base_url: str | None = field(default=None, kw_only=True)
-    api_key: str | None = field(default=None, repr=False, kw_only=True)
+    api_key: str | SecretStr | None = field(default=None, kw_only=True)
     temperature: float | None = field(default=0.0, kw_only=True)
     max_tokens: int | None = field(default=None, kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
@@ -57,6 +59,7 @@ class OpenAIJudge:
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        _hide_key(self)
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise ConfigError(f"temperature must be between 0 and 2, or None, not {self.temperature}")
         if self.max_tokens is not None and self.max_tokens < 1:
@@ -117,9 +120,23 @@ class OpenAIJudge:
         """Close the connections of the running event loop."""
         await self._endpoint.aclose()
 
+    def __repr__(self) -> str:
+        """Its identity, which holds no key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
+        return without_key(self, names=tuple(each.name for each in fields(self)))
+
     @cached_property
     def _endpoint(self) -> Endpoint:
-        return Endpoint("OpenAIJudge", model=self.model, base_url=self.base_url, api_key=self.api_key)
+        return Endpoint(
+            "OpenAIJudge",
+            model=self.model,
+            base_url=self.base_url,
+            api_key=_hidden(self.api_key),
+            body=self.extra_body,
+        )
 
     @cached_property
     def _counted(self) -> "_Counted":
@@ -135,14 +152,15 @@ class OpenAIJudge:
         return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OpenAIEmbedder:
     """An embedding model behind an OpenAI-compatible server; a blank text has the zero vector.
 
     Attributes:
         model: the model's name, as the server knows it.
         base_url: the server; by default OPENAI_BASE_URL, else OpenAI.
-        api_key: the key; by default OPENAI_API_KEY. A server given by address may need none.
+        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
+            A server given by address may need none.
         dimensions: the length of the vectors, for models that can shorten them.
         batch_size: how many texts one request may hold.
 
@@ -152,11 +170,12 @@ class OpenAIEmbedder:
 
     model: str
     base_url: str | None = field(default=None, kw_only=True)
-    api_key: str | None = field(default=None, repr=False, kw_only=True)
+    api_key: str | SecretStr | None = field(default=None, kw_only=True)
     dimensions: int | None = field(default=None, kw_only=True)
     batch_size: int = field(default=128, kw_only=True)
 
     def __post_init__(self) -> None:
+        _hide_key(self)
         if self.batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {self.batch_size}")
         if self.dimensions is not None and self.dimensions < 1:
@@ -191,9 +210,22 @@ class OpenAIEmbedder:
         """Close the connections of the running event loop."""
         await self._endpoint.aclose()
 
+    def __repr__(self) -> str:
+        """Its identity, which holds no key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
+        return without_key(self, names=tuple(each.name for each in fields(self)))
+
     @cached_property
     def _endpoint(self) -> Endpoint:
-        return Endpoint("OpenAIEmbedder", model=self.model, base_url=self.base_url, api_key=self.api_key)
+        return Endpoint(
+            "OpenAIEmbedder",
+            model=self.model,
+            base_url=self.base_url,
+            api_key=_hidden(self.api_key),
+        )
 
     async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         # base64 is what the official client asks for by itself; servers without it send plain numbers.
@@ -246,6 +278,15 @@ def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[
         )
         for position, choice in enumerate(choices)
     ]
+
+
+def _hide_key(model: OpenAIJudge | OpenAIEmbedder) -> None:
+    """Keep the key as something that does not show itself; the model is frozen for everyone else."""
+    object.__setattr__(model, "api_key", _hidden(model.api_key))
+
+
+def _hidden(key: str | SecretStr | None) -> SecretStr | None:
+    return SecretStr(key) if isinstance(key, str) else key
 
 
 def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:

@@ -6,10 +6,14 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
-from urllib.parse import urlsplit, urlunsplit
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
 from weakref import WeakKeyDictionary
+
+from pydantic import SecretStr
 
 from ragmetrics_core.errors import (
     ConfigError,
@@ -19,15 +23,24 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
+from ragmetrics_core.models.secrets import (
+    HIDDEN,
+    SHORTEST,
+    bare_address,
+    passwords_in,
+    secrets_in,
+    without_secrets,
+)
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
-__all__ = ["Endpoint", "encodable"]
+__all__ = ["Endpoint", "encodable", "without_key"]
 
 _DEFAULT_URL = "https://api.openai.com/v1"
 _NO_KEY = "not-needed"
+_KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
 # What to do about a parameter that a server refuses, by its name.
@@ -60,33 +73,49 @@ class Endpoint:
     Args:
         user: the class that posts, for messages.
         model: the model's name.
-        base_url: the server; None reads OPENAI_BASE_URL, else means OpenAI's own.
+        base_url: the server; None reads OPENAI_BASE_URL, else means OpenAI's own. User and password in it
+            are sent as HTTP has it ("Basic"), in place of the key.
         api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
+        body: what every request holds; a server may repeat keys in it, too.
 
     Raises:
         ConfigError: the openai package or the key is missing, or the address or key cannot be used.
     """
 
-    def __init__(self, user: str, *, model: str, base_url: str | None, api_key: str | None) -> None:
+    def __init__(
+        self,
+        user: str,
+        *,
+        model: str,
+        base_url: str | None,
+        api_key: SecretStr | None,
+        body: Mapping[str, Any] | None = None,
+    ) -> None:
         if importlib.util.find_spec("openai") is None:
             raise ConfigError(f"{user} needs the openai package: pip install 'ragmetrics[openai]'")
-        base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-        key = (api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
+        # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
+        key = SecretStr(
+            ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
+        )
+        address = _address(base_url or os.environ.get(_URL) or _DEFAULT_URL)
         if not model:
             raise ConfigError(f"{user} needs the name of a model")
-        if not key and base_url is None:
+        if not key and not (base_url or os.environ.get(_URL)):
             raise ConfigError(
                 f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only)"
             )
-        if not (key.isascii() and key.isprintable()):
+        if not _can_be_sent(key):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
+        if isinstance(address, str):
+            raise ConfigError(f"{user}: {address}")
         self.model = model
-        self.url = _shown(user, base_url or _DEFAULT_URL)
-        self._base_url = base_url or _DEFAULT_URL
+        self.url = address.url
+        self._address = address
         # Given the whole address, the client need not put it together again for every call.
-        self._root = "" if urlsplit(self._base_url).query else self._base_url.rstrip("/")
-        self._key = key or _NO_KEY
-        self._secrets = tuple(filter(None, (key, urlsplit(self._base_url).password)))
+        self._root = "" if address.query else address.url
+        self._key = key if key else SecretStr(_NO_KEY)
+        self._secrets = (*filter(None, [key.get_secret_value()]), *address.secrets, *secrets_in(body))
+        self._in_bytes = tuple(each.encode() for each in self._secrets if len(each) >= SHORTEST)
         self._connected: WeakKeyDictionary[asyncio.AbstractEventLoop, _Connected] = WeakKeyDictionary()
 
     async def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, Any]:
@@ -97,14 +126,22 @@ class Endpoint:
         """
         from httpx2 import Response  # the client's transport; it comes with the client
 
-        client = await self._client()
+        failure: BaseException
         try:
+            client = await self._client()
             # The raw body: the client's typed methods take longer than the whole transport, and hand back
             # a page of HTML as if it were a reply.
             response = await client.post(self._root + path, cast_to=Response, body=body)
+            content = self._unechoed(response.content)
+        except asyncio.CancelledError as stop:
+            failure = asyncio.CancelledError(*stop.args)
         except Exception as error:  # the boundary to the client; errors of its transport may pass through it
-            self._fail(error)
-        return self._object(response.content)
+            failure = self._failure(error)
+        else:
+            return self._object(content)
+        # Raised outside the handlers, so that no error of the client hangs on it: they and the variables of
+        # their frames hold the request, and with it the key.
+        raise failure
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; without this they close when the loop ends."""
@@ -128,8 +165,10 @@ class Endpoint:
         import openai
 
         client = openai.AsyncOpenAI(
-            base_url=self._base_url,
-            api_key=self._key,
+            base_url=self.url,
+            api_key=self._key.get_secret_value(),
+            default_headers=self._address.headers,
+            default_query=self._address.query,
             max_retries=0,
             timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
             http_client=openai.DefaultAioHttpClient() if importlib.util.find_spec("aiohttp") else None,
@@ -140,11 +179,18 @@ class Endpoint:
             self._connected.pop(loop, None)
             await client.close()
 
+    def _unechoed(self, content: bytes) -> bytes:
+        """An answer without our secrets, which a server may repeat: in a reply, too."""
+        for secret in self._in_bytes:
+            if secret in content:
+                content = content.replace(secret, HIDDEN.encode())
+        return content
+
     def _object(self, content: bytes) -> Mapping[str, Any]:
         """The JSON object of a successful answer."""
         try:
             found: Json = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             said = self._quoted(content.decode("utf-8", "replace"))
             if content.lstrip()[:1] == b"{":
                 raise TransientModelError(
@@ -163,26 +209,23 @@ class Endpoint:
             )
         return found
 
-    def _fail(self, error: Exception) -> NoReturn:
-        """Raise the error of ours that fits.
-
-        Without its cause: the client's error holds the request, and with it the key.
-        """
+    def _failure(self, error: Exception) -> ModelError:
+        """The error of ours that fits; nothing of the client's error is kept but words without the key."""
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            raise self._status_error(error) from None
+            return self._status_error(error)
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIConnectionError):
-            raise ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}") from None
+            return ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}")
         chain = tuple(_chain(error))
         # Only connecting has a time limit here. The transports do not agree on which error of theirs is a
         # timeout (aiohttp's counts a refused connection as one), so the cause decides.
         if any(isinstance(each, TimeoutError) for each in chain):
-            raise ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s") from None
+            return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
         names = {type(each).__name__ for each in chain}
         cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
         what = "no connection to" if names & _CONNECTING else "lost the connection to"
-        raise TransientModelError(f"{what} {self.url}: {self._quoted(cause)}") from None
+        return TransientModelError(f"{what} {self.url}: {self._quoted(cause)}")
 
     def _status_error(self, error: "APIStatusError") -> ModelError:
         status, said = error.status_code, self._quoted(_message(error.body))
@@ -205,9 +248,7 @@ class Endpoint:
 
     def _quoted(self, text: str) -> str:
         """Words of a server or a transport: one short line, without our secrets."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        text = " ".join(text.split())
+        text = " ".join(without_secrets(text, self._secrets).split())
         return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
 
 
@@ -221,14 +262,63 @@ def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _shown(user: str, base_url: str) -> str:
-    """The address without user, password, query and fragment, any of which may hold a secret."""
-    parts = urlsplit(base_url)
+@dataclass(frozen=True, repr=False)
+class _Address:
+    """Where a server is, and what its address held besides: headers, parameters, and what of it is secret."""
+
+    url: str
+    headers: Mapping[str, str]
+    query: Mapping[str, str]
+    secrets: tuple[str, ...]
+
+
+def _address(base_url: str) -> _Address | str:
+    """The parts of an address, or why it cannot be used; that holds nothing of it that may be a secret."""
+    how = "base_url is an address such as http://127.0.0.1:8080/v1"
+    try:
+        parts = urlsplit(base_url)
+        _ = parts.port
+    except ValueError:
+        return f"{how}, and this one cannot be read"
     if parts.scheme not in {"http", "https"} or not parts.hostname:
+        return f"{how}, not {base_url.rpartition('@')[2].partition('?')[0]!r}"
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    for name, value in query.items():
+        if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
+            return (
+                f"base_url holds a key as its parameter {name!r}, where every log on the way shows it: "
+                "pass api_key"
+            )
+    # without user, password, query and fragment, any of which may hold a secret
+    url = bare_address(base_url).rstrip("/")
+    headers: dict[str, str] = {}
+    if parts.username or parts.password:
+        pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+        headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
+    return _Address(url, headers, query, (*passwords_in(base_url), *secrets_in(base_url)))
+
+
+def _can_be_sent(key: SecretStr) -> bool:
+    return key.get_secret_value().isascii() and key.get_secret_value().isprintable()
+
+
+def without_key(model: Any, *, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """What `__reduce__` gives: how a model is made again from its settings, elsewhere.
+
+    Raises:
+        ConfigError: its key, or a password in its address, would be in the pickle.
+    """
+    settings = {name: getattr(model, name) for name in names}
+    if model.api_key is not None or secrets_in(settings):
         raise ConfigError(
-            f"{user}: base_url is an address such as http://127.0.0.1:8080/v1, not {parts.path!r}"
+            f"this {type(model).__name__} is not pickled, for its key would be in the pickle: set "
+            "OPENAI_API_KEY where it is used, in place of api_key, or send a function that makes it"
         )
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+    return _made, (type(model), settings)
+
+
+def _made(kind: Callable[..., Any], settings: Mapping[str, Any]) -> Any:
+    return kind(**settings)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

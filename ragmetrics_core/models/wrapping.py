@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError, ModelError
@@ -24,7 +24,8 @@ class CallableJudge:
         identity: names the function in records; functions with one name are taken for one another.
     """
 
-    function: Callable[[str], str | Awaitable[str]]
+    # not shown: the arguments of a partial function may be a key
+    function: Callable[[str], str | Awaitable[str]] = field(repr=False)
     identity: str
 
     @property

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs.listing import Listed, list_runs
     from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
     from ragmetrics_core.runs.merging import merge
+    from ragmetrics_core.runs.preparation import with_prompts
     from ragmetrics_core.runs.prices import read_prices
     from ragmetrics_core.runs.run import Run
     from ragmetrics_core.runs.summary import Mean, Outcome
@@ -45,6 +46,7 @@ __all__ = [
     "plan",
     "read_prices",
     "read_samples",
+    "with_prompts",
 ]
 
 # Loaded when they are asked for: an evaluation needs no waves and no other runs.
@@ -69,6 +71,7 @@ _MODULES = {
     "merge": "merging",
     "read_prices": "prices",
     "read_samples": "loading",
+    "with_prompts": "preparation",
 }
 
 

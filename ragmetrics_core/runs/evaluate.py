@@ -26,7 +26,7 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, discreet, prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.sample import Sample
@@ -122,8 +122,10 @@ def evaluate(
         on_error: "record" makes a failure the score's status; "raise" stops the run at the first one.
         prompts: a folder of prompt files that replace those of the same name.
         keep_vectors: put the vectors into the records.
-        redact: applied to every text of a sample when it is read: neither a model nor a file sees what it
-            takes out, and the records prove the scores of the redacted sample.
+        redact: takes what is private out of a text. It is applied to every text of a sample when it is read,
+            and to replies and errors of the models when they come: neither a model nor a file sees what it
+            takes out, and the records prove the scores of the redacted sample. It must leave alone what it
+            has put there; see docs/security.md.
         limit: read only so many rows.
         progress: called after each sample.
 
@@ -222,9 +224,12 @@ async def aevaluate(
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
     with writing(folder), journal_of(folder, cache) as journal:
+        calls = wired(prepared.models, traffic, journal, spending)
+        if redact is not None:
+            calls.models = discreet(calls.models, redact)
         evaluation = Evaluation(
             prepared.metrics,
-            wired(prepared.models, traffic, journal, spending),
+            calls,
             folder,
             journal,
             on_error=on_error,

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,9 +17,10 @@ from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.index import Index, Key, Place
-from ragmetrics_core.runs.lines import Lines
+from ragmetrics_core.runs.lines import Line, Lines, no_link
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.stored import DAMAGED, is_run, prompt_in, record_in, remove_run, sample_in
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import Json
@@ -30,6 +30,7 @@ __all__ = ["Folder", "Key", "Manifest", "MetricEntry", "manifest_in"]
 SCHEMA = 1
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
+_LARGEST_MANIFEST = 2**26
 
 
 class MetricEntry(BaseModel):
@@ -144,12 +145,14 @@ class Folder:
         try:
             if path.exists() and not (path.is_dir() and (_holds_run(path) or _is_empty(path))):
                 raise ConfigError(f"{path} exists and holds no run: choose another folder")
+            if overwrite and _holds_run(path) and not is_run(path):
+                raise ConfigError(f"{path} holds a manifest.json that is no run's: choose another folder")
             path.mkdir(parents=True, exist_ok=True)
             lock = FolderLock(path)
             lock.acquire()
             try:
                 if overwrite:
-                    _clear(path)
+                    remove_run(path)
                 if _holds_run(path):
                     folder = cls._go_on(path, manifest, unnamed)
                 else:
@@ -203,7 +206,8 @@ class Folder:
         text = manifest.model_dump_json(by_alias=True, indent=2)
         scratch = self.path / SCRATCH
         try:
-            scratch.write_text(text + "\n", encoding="utf-8")
+            with open(scratch, "w", encoding="utf-8", opener=no_link) as file:
+                file.write(text + "\n")
             os.replace(scratch, self.path / "manifest.json")
         except OSError as error:
             with suppress(OSError):
@@ -282,8 +286,14 @@ class Folder:
     @property
     def rejected(self) -> Iterator[BadRow]:
         """The rows that are no samples, each once."""
-        rows = (json.loads(line.text) for line in self._rejected)
-        return iter(dict.fromkeys(BadRow(**row) for row in rows))
+        return iter(dict.fromkeys(map(self._bad_row, self._rejected)))
+
+    def _bad_row(self, line: Line) -> BadRow:
+        try:
+            row = json.loads(line.text)
+            return BadRow(where=str(row["where"]), message=str(row["message"]))
+        except DAMAGED as error:
+            raise self._rejected.broken(line.offset, error) from error
 
     @property
     def sample_ids(self) -> Collection[str]:
@@ -338,25 +348,23 @@ class Folder:
         """Note where everything stands; the last line of a key counts."""
         for line in self._prompts:
             try:
-                fields = json.loads(line.text)
-                digest = fields["digest"]
-                self._texts[digest] = PromptText(**{name: fields[name] for name in PromptText._fields})
-            except (ValueError, KeyError, TypeError) as error:
+                digest, text = prompt_in(line.text)
+            except DAMAGED as error:
                 raise self._prompts.broken(line.offset, error) from error
+            self._texts[digest] = text
         for line in self._samples:
             try:
-                fields = json.loads(line.text)
-                self._index.add_sample(fields["sample"]["id"], fields["digest"], line.offset)
-            except (ValueError, KeyError, TypeError) as error:
+                sample = sample_in(line.text)
+            except DAMAGED as error:
                 raise self._samples.broken(line.offset, error) from error
+            self._index.add_sample(sample.id, sample.digest, line.offset)
         for number, lines in enumerate(self._records):
             for line in lines:
                 try:
-                    fields = json.loads(line.text)
-                    key = Key(fields["sample_id"], fields["signature"])
-                    self._index.add_record(key, Place(number, line.offset), Outcome.of_stored(fields))
-                except (ValueError, KeyError, TypeError) as error:
+                    key, outcome = record_in(line.text)
+                except DAMAGED as error:
                     raise lines.broken(line.offset, error) from error
+                self._index.add_record(key, Place(number, line.offset), outcome)
 
 
 def _text_of(prompt: Prompt[Any]) -> PromptText:
@@ -371,10 +379,14 @@ def manifest_in(path: Path) -> Manifest:
     """
     file = path / "manifest.json"
     try:
+        if not file.is_file():  # a pipe would never end
+            raise RecordError(f"there is no run in {path} (no manifest.json)")
+        if file.stat().st_size > _LARGEST_MANIFEST:
+            raise RecordError(f"{file} is no manifest: it has {file.stat().st_size:,} bytes")
         fields: Json = json.loads(file.read_bytes())
     except OSError:
         raise RecordError(f"there is no run in {path} (no manifest.json)") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RecordError(f"{file} is no JSON: {error}") from error
     schema = fields.get("schema") if isinstance(fields, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
@@ -395,10 +407,3 @@ def _is_empty(path: Path) -> bool:
     """Whether a folder holds nothing but what a lock, and a run that ended as it began, leave there."""
     lock, _ = FolderLock.FILES
     return all(entry.name.startswith(lock) or entry.name == SCRATCH for entry in path.iterdir())
-
-
-def _clear(path: Path) -> None:
-    """Remove an earlier run, but for the lock that is held on it."""
-    for entry in path.iterdir():
-        if entry.name not in FolderLock.FILES:
-            rmtree(entry) if entry.is_dir() else entry.unlink()

@@ -1,6 +1,7 @@
 """Append-only JSON lines with random access, on disk or in memory."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from io import BytesIO, FileIO
@@ -10,7 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from ragmetrics_core.errors import RecordError
 
-__all__ = ["Line", "Lines"]
+__all__ = ["Line", "Lines", "no_link"]
 
 
 class Line(NamedTuple):
@@ -20,6 +21,14 @@ class Line(NamedTuple):
     text: bytes
 
 
+def no_link(path: str, flags: int) -> int:
+    """Open a file for writing, but not one that a link in its place leads to; an `opener` for `open`.
+
+    A run folder may come from somebody else: a link in it must not have another file overwritten.
+    """
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
 class Lines:
     """One file of JSON lines; it is open only while something is read, and between `append` and `close`.
 
@@ -27,9 +36,14 @@ class Lines:
 
     Args:
         path: the file, which need not exist yet; None keeps the lines in memory.
+
+    Raises:
+        RecordError: it is no regular file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
+        if path is not None and path.exists() and not path.is_file():
+            raise RecordError(f"{path} is no regular file")  # a pipe would never end
         self.path = path
         self._memory = BytesIO()
         self._writer: BinaryIO | FileIO | None = None
@@ -101,7 +115,7 @@ class Lines:
         """The file, ready for the next line."""
         if self.path is None:
             return self._memory
-        writer = self.path.open("a+b", buffering=0)
+        writer: FileIO = open(self.path, "a+b", buffering=0, opener=no_link)  # noqa: SIM115  kept open
         self._end = self._whole()  # another process may have written since this one looked
         writer.truncate(self._end)
         if self._end and self.read(self._end - 1) != b"\n":

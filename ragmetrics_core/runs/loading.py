@@ -22,9 +22,10 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeGuard, cast,
 import numpy as np
 
 from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown
-from ragmetrics_core.errors import SampleError
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.shapes import is_dict, is_list, is_mapping
+from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
 __all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_samples"]
 
@@ -72,7 +73,7 @@ _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_samples(source: Source) -> Iterator[Sample | BadRow]:
+def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sample | BadRow]:
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
@@ -81,6 +82,9 @@ def read_samples(source: Source) -> Iterator[Sample | BadRow]:
     empty cell is absent). Files are UTF-8. JSONL, CSV and iterables are streamed: of what was read, only a
     number for each id is kept, to find an id that is used twice.
 
+    With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
+    that is none.
+
     Yields:
         A sample, or in its place a `BadRow` that says why there is none.
 
@@ -88,21 +92,23 @@ def read_samples(source: Source) -> Iterator[Sample | BadRow]:
         SampleError: the source as a whole cannot be read. What can be seen without reading is raised by the
             call, the rest while iterating.
     """
-    return _stream(_rows_of(source))
+    return _stream(_rows_of(source), redact)
 
 
-async def aread_samples(source: AsyncSource) -> AsyncIterator[Sample | BadRow]:
+async def aread_samples(
+    source: AsyncSource, *, redact: Redact | None = None
+) -> AsyncIterator[Sample | BadRow]:
     """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
 
     A source that is not asynchronous is read on the event loop: an iterable that waits for something holds
     up everything else, and should be an asynchronous one.
     """
     if not isinstance(source, AsyncIterable):
-        with closing(_stream(_rows_of(source))) as samples:
+        with closing(_stream(_rows_of(source), redact)) as samples:
             for sample in samples:
                 yield sample
         return
-    reader = _Reader()
+    reader = _Reader(redact)
     rows = aiter(source)
     number = 0
     # a generator is closed at once when nobody reads on; other iterators have nothing to close
@@ -125,8 +131,9 @@ class _Found(NamedTuple):
 
 @dataclass
 class _Reader:
-    """Makes samples of rows, and remembers which ids were used."""
+    """Makes samples of rows, redacted where that is asked for, and remembers which ids were used."""
 
+    redact: Redact | None = None
     used: set[int] = field(default_factory=set)
 
     def read(self, found: _Found) -> Sample | BadRow:
@@ -134,14 +141,45 @@ class _Reader:
             return BadRow(where=found.where, message=found.problem)
         try:
             sample = _sample(found)
-        except SampleError as error:
-            return BadRow(where=found.where, message=str(error))
+            if self.redact is not None:
+                sample = sample.redacted(self.redact)
+        except ConfigError as error:
+            return BadRow(where=found.where, message=self._told(error, found))
         # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
         key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
         if key in self.used:
             return BadRow(where=found.where, message=_duplicate(sample))
         self.used.add(key)
         return sample
+
+    def _told(self, error: ConfigError, found: _Found) -> str:
+        """What is wrong with a row; a message quotes values, and may cut them where `redact` looks."""
+        if self.redact is None or not isinstance(error, SampleError):
+            return str(error)
+        try:
+            _sample(found._replace(row=_redacted_values(self.redact, found.row)))
+        except SampleError as without:
+            return redacted(self.redact, str(without))
+        except ConfigError as failed:
+            return str(failed)
+        return "it is no sample; what is wrong with it is nothing that may be written down"
+
+
+def _redacted_values(redact: Redact, value: object) -> object:
+    """A row with `redact` applied to all texts in it."""
+    match value:
+        case str():
+            return redacted(redact, value)
+        case _ if is_mapping(value):
+            return {
+                _redacted_values(redact, key): _redacted_values(redact, each) for key, each in value.items()
+            }
+        case _ if is_series(value):
+            return [_redacted_values(redact, each) for each in value]
+        case None | bool() | int() | float():
+            return value
+        case _:
+            return type(value).__name__
 
 
 def _sample(found: _Found) -> Sample:
@@ -158,11 +196,18 @@ def _duplicate(sample: Sample) -> str:
     return f"id {sample.id!r} was already used by another sample"
 
 
-def _stream(rows: Generator[_Found]) -> Generator[Sample | BadRow]:
-    reader = _Reader()
+def _stream(rows: Generator[_Found], redact: Redact | None) -> Generator[Sample | BadRow]:
+    reader = _Reader(redact)
     with closing(rows):
-        for found in rows:
-            yield reader.read(found)
+        try:
+            for found in rows:
+                yield reader.read(found)
+            return
+        except SampleError as error:
+            if redact is None:
+                raise
+            problem = str(error)
+    raise SampleError(redacted(redact, problem))
 
 
 def _rows_of(source: object) -> Generator[_Found]:

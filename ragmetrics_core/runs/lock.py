@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs.lines import no_link
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -104,7 +105,8 @@ def _note_holder(file: Path) -> None:
     }
     scratch = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        scratch.write_text(json.dumps(holder) + "\n", encoding="utf-8")
+        with open(scratch, "w", encoding="utf-8", opener=no_link) as written:
+            written.write(json.dumps(holder) + "\n")
         os.replace(scratch, file)
     except OSError:
         scratch.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 """What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -13,17 +13,30 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, of_part
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
+from ragmetrics_core.models.discreet import Discreet
+from ragmetrics_core.models.secrets import holds_secret
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs.folder import Manifest, MetricEntry
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples
 from ragmetrics_core.sample import Sample
 
-__all__ = ["AnyJudge", "Metrics", "Preparation", "prepare", "prompt_names"]
+__all__ = [
+    "AnyJudge",
+    "Metrics",
+    "Preparation",
+    "Prompts",
+    "discreet",
+    "prepare",
+    "prompt_names",
+    "with_prompts",
+]
 
 T = TypeVar("T")
 Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
 AnyJudge = Judge | TextFunction | str
+Prompts = str | Path | Mapping[str, PromptText]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,11 +64,11 @@ async def prepare(
     panel: Sequence[AnyJudge] = (),
     embedder: Embedder | str | None,
     scorer: Scorer | str | None = None,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    prompts: Prompts | None = None,
     repeats: int = 1,
     full_repeats: int = 1,
     keep_vectors: bool = False,
-    redact: Callable[[str], str] | None = None,
+    redact: Redact | None = None,
     limit: int | None = None,
 ) -> Preparation:
     """Make and check what an evaluation needs; the arguments are those of `evaluate`.
@@ -69,33 +82,38 @@ async def prepare(
             raise ConfigError(f"{name} must be at least 1{', or None' * (name == 'limit')}, not {count}")
     if judge is not None and panel:
         raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
-    rows = aread_samples(samples)
+    rows = aread_samples(samples, redact=redact)
     first = await anext(rows, None)
     notes: list[str] = []
     chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
     if prompts is not None:
-        texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
-        chosen = _with_prompts(chosen, texts)
+        chosen = with_prompts(chosen, prompts)
     judges = _different(tuple(map(as_judge, panel or ([judge] if judge is not None else []))))
     models = Models(
-        judges=judges,
-        embedder=as_embedder(embedder) if embedder is not None else None,
-        scorer=as_scorer(scorer) if scorer is not None else None,
+        judges=tuple(Discreet(each, redact=redact) for each in judges),
+        embedder=Discreet(as_embedder(embedder), redact=redact) if embedder is not None else None,
+        scorer=Discreet(as_scorer(scorer), redact=redact) if scorer is not None else None,
         repeats=repeats,
         keep_vectors=keep_vectors,
     )
     _check_models(chosen, models)
+    _check_identities(models)
     chosen = tuple(
         replace(metric, repetition=number) if number > 1 else metric
         for metric in chosen
         for number in range(1, full_repeats + 1)
     )
     return Preparation(
-        rows=_redacted(_from(first, rows, limit=limit), redact),
+        rows=_from(first, rows, limit=limit),
         metrics=chosen,
         models=models,
-        manifest=_manifest(chosen, models, notes, samples),
+        manifest=_manifest(chosen, models, notes, _source(samples, redact)),
     )
+
+
+def discreet(models: Models, redact: Redact) -> Models:
+    """The models, whose journals may hold what was not redacted: a shared one, or imported replies."""
+    return replace(models, judges=tuple(Discreet(each, redact=redact) for each in models.judges))
 
 
 def prompt_names(metric: Metric[Any]) -> frozenset[str]:
@@ -124,9 +142,14 @@ def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metri
     return resolve("recommended")
 
 
-def _with_prompts(
-    metrics: tuple[Metric[Any], ...], texts: Mapping[str, PromptText]
-) -> tuple[Metric[Any], ...]:
+def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Metric[Any], ...]:
+    """The metrics with the prompts of a folder, or with these texts, in place of those of the same name.
+
+    Raises:
+        PromptError: the folder cannot be read, or a text has other variables.
+        ConfigError: no metric asks a prompt of such a name.
+    """
+    texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
     asked = {name for metric in metrics for name in prompt_names(metric)}
     unused = sorted(key for key in texts if key.partition(".")[0] not in asked)
     if unused:
@@ -154,8 +177,22 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
                 judge.check_prompts(prompt_names(metric))
 
 
+def _check_identities(models: Models) -> None:
+    """Raise `ConfigError` for a model whose identity, which goes into every record, holds its key."""
+    for kind, model in (
+        *(("judge", judge) for judge in models.judges),
+        ("embedder", models.embedder),
+        ("scorer", models.scorer),
+    ):
+        if isinstance(model, Discreet) and holds_secret(model.identity, model.secrets):
+            raise ConfigError(
+                f"the identity of the {kind} holds a key or a password, and identities are stored: "
+                "give it one without"
+            )
+
+
 def _manifest(
-    metrics: tuple[Metric[Any], ...], models: Models, notes: list[str], source: AsyncSource
+    metrics: tuple[Metric[Any], ...], models: Models, notes: list[str], source: str | None
 ) -> Manifest:
     entries = (
         MetricEntry(
@@ -176,21 +213,21 @@ def _manifest(
         repeats=models.repeats,
         versions={"ragmetrics": _own_version()},
         notes=tuple(notes),
-        source=str(source) if isinstance(source, str | Path) else None,
+        source=source,
     )
+
+
+def _source(samples: AsyncSource, redact: Redact | None) -> str | None:
+    """The path of the samples' file; None when they come from elsewhere."""
+    if not isinstance(samples, str | Path):
+        return None
+    return str(samples) if redact is None else redacted(redact, str(samples))
 
 
 @cache
 def _own_version() -> str:
     # Looking it up takes longer than preparing everything else.
     return version("ragmetrics")
-
-
-async def _redacted(
-    rows: AsyncIterator[Sample | BadRow], redact: Callable[[str], str] | None
-) -> AsyncIterator[Sample | BadRow]:
-    async for row in rows:
-        yield row.redacted(redact) if redact and isinstance(row, Sample) else row
 
 
 async def _from(first: T | None, rest: AsyncIterator[T], *, limit: int | None) -> AsyncIterator[T]:

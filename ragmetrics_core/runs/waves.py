@@ -22,17 +22,21 @@ from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordE
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Cached
+from ragmetrics_core.models.discreet import redacted_completion
 from ragmetrics_core.models.openai_compatible import completions_in
+from ragmetrics_core.models.secrets import in_environment, without_secrets
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.record import Record
+from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, useless_calls, writing
 from ragmetrics_core.runs.folder import Folder
+from ragmetrics_core.runs.lines import no_link
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, prepare
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, discreet, prepare
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.shapes import Json
 
@@ -121,6 +125,7 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
             Path(requests),
             out=out,
             cache=cache,
+            redact=redact,
             progress=progress,
             preparing=prepare(
                 samples,
@@ -139,7 +144,13 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
     )
 
 
-def import_replies(out: str | Path, replies: str | Path, *, cache: str | Path | None = None) -> Imported:
+def import_replies(
+    out: str | Path,
+    replies: str | Path,
+    *,
+    cache: str | Path | None = None,
+    redact: Callable[[str], str] | None = None,
+) -> Imported:
     """Take the replies to the requests of the last wave into the run's journal.
 
     Args:
@@ -148,6 +159,7 @@ def import_replies(out: str | Path, replies: str | Path, *, cache: str | Path | 
             `{"custom_id": ..., "response": {"status_code": 200, "body": {"choices": [...]}}}`;
             or, from a person, `{"custom_id": ..., "reply": "..."}`.
         cache: the journal that the run shares, if it does.
+        redact: applied to every reply before it is stored; give the same to `export_wave`.
 
     Raises:
         ConfigError: the run has no open wave, or the file cannot be read; the message names the line.
@@ -163,11 +175,13 @@ def import_replies(out: str | Path, replies: str | Path, *, cache: str | Path | 
             if address not in waiting:
                 unknown += 1
             elif isinstance(found, Completion):
+                if redact is not None:
+                    found = redacted_completion(redact, found)
                 journal.put(address, encode_reply(found), identity=waiting.pop(address))
                 taken += 1
             else:
                 failed += 1
-                reason = reason or f"{where}: {found}"
+                reason = reason or f"{where}: {_discreet(found, redact)}"
         # also when nothing is left: the run is not over before the replies are in its records
         _put_in_place(folder / WAITING, waiting)
     return Imported(taken, failed, reason, unknown, len(waiting))
@@ -245,6 +259,7 @@ async def _export(
     *,
     out: str | Path,
     cache: str | Path | None,
+    redact: Callable[[str], str] | None,
     progress: Callable[[Progress], None] | None,
     preparing: Coroutine[Any, Any, Preparation],
 ) -> Wave:
@@ -261,6 +276,8 @@ async def _export(
         calls = wired(prepared.models, traffic, journal, Spending())
         judges = tuple(Cached(_Awaiting(judge, sink=sink), journal) for judge in prepared.models.judges)
         calls.models = replace(calls.models, judges=judges)
+        if redact is not None:
+            calls.models = discreet(calls.models, redact)
         kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
         evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
         await evaluation.run(prepared.rows, workers=traffic.concurrency)
@@ -315,6 +332,11 @@ def _reply_in(line: Json, where: str) -> tuple[str, Completion | str]:
         return address, str(error)
 
 
+def _discreet(words: str, redact: Callable[[str], str] | None) -> str:
+    words = without_secrets(words, in_environment())
+    return words if redact is None else redacted(redact, words)
+
+
 def _why(error: Json, body: Json, status: object) -> str:
     """Why a request failed, in the words of whoever was to answer it."""
     told = error or (body.get("error") if isinstance(body, dict) else None) or body
@@ -365,7 +387,8 @@ def _put_in_place(file: Path, waiting: Mapping[str, str]) -> None:
     scratch = file.with_name(file.name + ".new")
     lines = (json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items())
     try:
-        scratch.write_text("".join(lines), encoding="utf-8")
+        with open(scratch, "w", encoding="utf-8", opener=no_link) as written:
+            written.writelines(lines)
         os.replace(scratch, file)
     except OSError as error:
         raise RecordError(str(_unwritable(file, error))) from error

@@ -180,6 +180,30 @@ def test_a_chunk_is_relevant_when_it_alone_holds_a_fact_of_the_reference():
     assert not second.supported
 
 
+numbers = st.lists(st.sampled_from(["1", "1.200", "1,200", "5 km", "5000 m", "3 kg", "5", "x"]), max_size=8)
+
+
+@given(statement=numbers, source=st.lists(numbers, max_size=4))
+def test_looking_numbers_up_finds_what_comparing_each_with_each_does(
+    statement: list[str], source: list[list[str]]
+):
+    held = read_source(tuple(" ".join(each) + "." for each in source))
+    for quantity in read_sentence(", ".join(statement)).quantities:
+        agreeing = {(place, other.readings, other.unit) for place, other in held.agreeing(quantity)}
+
+        assert agreeing == {
+            (place, other.readings, other.unit) for place, other in held.quantities if quantity.agrees(other)
+        }
+
+
+@pytest.mark.parametrize("text", ["[1, 2", "1.", " ", "7 km, "])
+def test_a_text_of_nothing_but_numbers_or_spaces_is_judged_like_any_other(text: str):
+    # comparing each number with each for each of them would take hours here
+    long = text * (30_000 // len(text))
+
+    assert verdict(f"The rate is {long} high.", f"The rate was {long} low.").reason
+
+
 def test_a_worse_fit_has_a_lower_score():
     fits = verdict("Timer T310 is started when the UE detects a radio problem.")
     half = verdict("Timer T310 is started when the user presses a button.")

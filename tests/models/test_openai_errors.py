@@ -173,7 +173,7 @@ def test_an_error_carries_no_cause_that_would_show_the_key_in_a_traceback():
         ask(OpenAIJudge("m", base_url=server.base_url, api_key=KEY))
 
     assert raised.value.__cause__ is None
-    assert raised.value.__suppress_context__
+    assert raised.value.__context__ is None
 
 
 @pytest.mark.parametrize(

@@ -329,6 +329,26 @@ def test_a_correction_is_stored_and_proves_itself(folder):
     assert list(again.audit()) == []
 
 
+def test_a_run_with_prompts_of_ones_own_proves_itself_when_it_is_opened_again(tmp_path):
+    own = tmp_path / "prompts"
+    own.mkdir()
+    (own / "statements.v9.md").write_text("## user\nMINE {{ question }} {{ answer }}", encoding="utf-8")
+    metrics = ["faithfulness", "factual_correctness", "answer_correctness"]
+    evaluate(
+        [SAMPLE], metrics=metrics, judge=judged(), embedder=HashEmbedder(), prompts=own, out=tmp_path / "run"
+    )
+    run = Run.load(tmp_path / "run")
+    before = run.record("q1", "faithfulness")
+
+    assert list(run.audit()) == []
+    corrected = run.correct("q1", "faithfulness", 2, True).record
+    # who looks for the score finds it under the name that it had
+    assert (corrected.signature, corrected.settings) == (before.signature, before.settings)
+    assert list(Run.load(tmp_path / "run").audit()) == []
+    renamed = before.model_copy(update={"settings": {}})
+    assert next(difference.field for difference in audit(renamed)) == "signature"
+
+
 def test_a_correction_reaches_a_part_of_a_composite_metric(folder):
     # FacCor 1/2 and 1/2 → P 1, R 1/2, F1 = 2 x 1 x 0.5 / 1.5 = 0.667
     score = Run.load(folder).correct("q1", "answer_correctness", 2, True)

@@ -100,6 +100,44 @@ class Source:
             (place, each) for place, sentence in enumerate(self.sentences) for each in sentence.quantities
         )
 
+    def agreeing(self, quantity: Quantity) -> list[tuple[int, Quantity]]:
+        """The numbers that can mean the same as a quantity, with the sentences that they stand in.
+
+        A number that a sentence repeats is given once. They are looked up, because a text may be nothing but
+        numbers, and comparing each with each would take minutes.
+        """
+        found = [each for reading in quantity.readings for each in self._by_reading.get(reading, ())]
+        if quantity.unit is not None:
+            found += self._by_dimension.get(quantity.unit.dimension, ())
+        return [each for each in dict.fromkeys(found) if quantity.agrees(each[1])]
+
+    def measures(self, dimension: str) -> bool:
+        """Whether it has a number with a unit of this dimension."""
+        return dimension in self._by_dimension
+
+    @cached_property
+    def _distinct(self) -> list[tuple[int, Quantity]]:
+        known = {
+            (place, each.readings, each.unit): (place, each) for place, each in reversed(self.quantities)
+        }
+        return list(known.values())
+
+    @cached_property
+    def _by_reading(self) -> dict[str, list[tuple[int, Quantity]]]:
+        found: dict[str, list[tuple[int, Quantity]]] = {}
+        for each in self._distinct:
+            for reading in each[1].readings:
+                found.setdefault(reading, []).append(each)
+        return found
+
+    @cached_property
+    def _by_dimension(self) -> dict[str, list[tuple[int, Quantity]]]:
+        found: dict[str, list[tuple[int, Quantity]]] = {}
+        for each in self._distinct:
+            if each[1].unit is not None:
+                found.setdefault(each[1].unit.dimension, []).append(each)
+        return found
+
     @cached_property
     def languages(self) -> frozenset[str]:
         """The languages of the sentences, as far as they can be told."""

@@ -26,7 +26,8 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _IN_BRACKETS = re.compile(
-    rf"\s*\((?:based|taken|from|according|see|source|as)\b[^()]{{0,60}}\b{_SOURCE}\b[^()]{{0,20}}\)",
+    # from where the spaces begin, so that a text of spaces is not looked through from each of them
+    rf"(?<!\s)\s*+\((?:based|taken|from|according|see|source|as)\b[^()]{{0,60}}\b{_SOURCE}\b[^()]{{0,20}}\)",
     re.IGNORECASE,
 )
 _FRAMING = re.compile(
@@ -237,7 +238,7 @@ def _starts_noun_phrase(subject: str) -> bool:
 def _determined(sentence: str, relative: re.Match[str]) -> str:
     """The name before ", which", with the article in front of it and without what is in brackets."""
     before = sentence[: relative.start("name")].split()
-    name = re.sub(r"\s*\(.*\)", "", relative["name"])
+    name = re.sub(r"(?<!\s)\s*+\(.*\)", "", relative["name"])
     return f"The {name}" if before and before[-1].casefold() in {"the", "a", "an"} else name
 
 

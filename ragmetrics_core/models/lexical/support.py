@@ -31,6 +31,8 @@ MISSING = 0.4
 WORDING = 0.6
 # How many sentences are looked at closely.
 CANDIDATES = 40
+# A sentence with more numbers is a table.
+_TABLE = 200
 
 
 class Support(NamedTuple):
@@ -182,10 +184,8 @@ def _match(token: Token, source: Source, weight: float) -> _Match:
 
 
 def _numbered(quantity: Quantity, statement: Sentence, source: Source, question: Sentence | None) -> _Number:
-    agreeing = [(place, other) for place, other in source.quantities if quantity.agrees(other)]
-    if quantity.unit and any(
-        other.unit and other.unit.dimension == quantity.unit.dimension for _, other in source.quantities
-    ):
+    agreeing = source.agreeing(quantity)
+    if quantity.unit and source.measures(quantity.unit.dimension):
         # A bare number can stand for one with a unit only where the source has no such units.
         agreeing = [(place, other) for place, other in agreeing if other.unit]
     places = frozenset(place for place, _ in agreeing)
@@ -331,6 +331,8 @@ def _mixed_up(statement: Sentence, source: Source, numbers: list[_Number]) -> st
             continue
         (place,) = number.places
         sentence = source.sentences[place]
+        if len(sentence.quantities) > _TABLE:
+            continue  # what each of so many numbers is said of cannot be told
         own = {each.segment for each in sentence.quantities if number.quantity.agrees(each)}
         said_of = frozenset[str]().union(*(sentence.segments[segment] for segment in own)) & _names(sentence)
         if not said_of or said_of & names:

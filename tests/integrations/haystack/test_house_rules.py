@@ -72,6 +72,7 @@ def test_only_public_names_of_the_core_and_of_haystack_are_used():
         "record",
         "runs",
         "sample",
+        "redaction",
         "shapes",
     }
     for path in MODULES:

@@ -153,7 +153,7 @@ class ReadTimeout(Exception):
     ],
 )
 def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: type[ModelError]):
-    assert type(model_error(error)) is kind
+    assert type(model_error(error, object())) is kind
 
 
 def test_what_may_pass_is_asked_again():

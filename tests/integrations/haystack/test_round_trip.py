@@ -23,6 +23,7 @@ from haystack.components.generators.chat import (
     OpenAIChatGenerator,
     OpenAIResponsesChatGenerator,
 )
+from haystack.core.errors import DeserializationError, SerializationError
 from haystack.core.serialization import component_to_dict
 from haystack.utils import Secret
 
@@ -36,6 +37,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsLiveEvaluator,
 )
 from ragmetrics_core.errors import ConfigError
+from tests.integrations.haystack.redacting import without_ann
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = Secret.from_env_var("A_KEY_THAT_NOBODY_HAS")
@@ -74,6 +76,8 @@ LIVE = {
     "attempts": 3,
     "max_pending": 10,
     "overflow": "drop_newest",
+    "prompts": str(Path(__file__).parents[1] / "own_prompts"),
+    "redact": without_ann,
 }
 BATCH = {
     "progress_bar": False,
@@ -84,6 +88,8 @@ BATCH = {
     "repeats": 3,
     "include_records": False,
     "out": "runs/batch",
+    "prompts": str(Path(__file__).parents[1] / "own_prompts"),
+    "redact": without_ann,
 }
 
 
@@ -113,6 +119,12 @@ COMPONENTS: dict[str, Any] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Haystack loads functions only from modules that it is told to trust."""
+    monkeypatch.setenv("HAYSTACK_DESERIALIZATION_ALLOWLIST", without_ann.__module__)
+
+
 def loaded_elsewhere(text: str) -> str:
     """Load a pipeline in a new process and save it again there."""
     environment = {name: value for name, value in os.environ.items() if "HAYSTACK" not in name}
@@ -120,7 +132,12 @@ def loaded_elsewhere(text: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", LOAD],
         input=text,
-        env=environment | {"PYTHONPATH": path, "HAYSTACK_TELEMETRY_ENABLED": "False"},
+        env=environment
+        | {
+            "PYTHONPATH": path,
+            "HAYSTACK_TELEMETRY_ENABLED": "False",
+            "HAYSTACK_DESERIALIZATION_ALLOWLIST": without_ann.__module__,
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -206,6 +223,32 @@ def test_a_key_given_as_text_is_refused_rather_than_written_down():
 
     with pytest.raises(ValueError, match="Cannot serialize token-based secret"):
         pipeline.dumps()
+
+
+def test_a_password_in_the_name_of_a_model_is_refused_rather_than_written_down():
+    with pytest.raises(ConfigError, match="holds a password") as raised:
+        RagMetricsEvaluator("faithfulness", chat_generator="openai:m@https://user:pa55word@host/v1")
+
+    assert "pa55word" not in str(raised.value)
+
+
+@pytest.mark.parametrize("function", ["os.system", "subprocess.getoutput", "builtins.eval", "pickle.loads"])
+def test_yaml_of_somebody_else_cannot_have_a_function_called(function: str):
+    data = RagMetricsEvaluator("faithfulness", chat_generator="embedded", redact=without_ann).to_dict()
+    assert data["init_parameters"]["redact"].endswith("redacting.without_ann")
+    data["init_parameters"]["redact"] = function
+
+    with pytest.raises(DeserializationError):
+        RagMetricsEvaluator.from_dict(data)
+
+
+def test_a_function_that_no_module_has_is_refused_when_it_is_saved():
+    evaluator = RagMetricsEvaluator(
+        "faithfulness", chat_generator="embedded", redact=lambda text: text.replace("Ann", "")
+    )
+
+    with pytest.raises(SerializationError, match="lambda"):
+        evaluator.to_dict()
 
 
 def test_a_mistake_in_the_yaml_is_told_when_it_is_loaded():

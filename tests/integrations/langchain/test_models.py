@@ -242,9 +242,9 @@ def test_errors_of_a_provider_are_told_by_their_status(raised: Exception, kind: 
         ask(LangChainJudge(Echo(error=raised)))
 
     assert type(told.value) is kind
-    # asyncio makes a TimeoutError of a thread anew
-    assert repr(told.value.__cause__) == repr(raised)
-    assert str(told.value).startswith(f"langchain:Echo/echo-1: {type(raised).__name__}: ")
+    # without its cause: a provider's error may hold the request, and with it the key
+    assert told.value.__cause__ is None
+    assert str(told.value).startswith(f"langchain:Echo/echo-1: {type(raised).__name__}: {raised}")
 
 
 class LoopBound(SimpleChatModel):

@@ -8,6 +8,7 @@ from haystack_integrations.components.evaluators.ragmetrics.finding import conve
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.shapes import is_list
 
 __all__ = ["RagMetricsAgentHook"]
@@ -41,6 +42,8 @@ class RagMetricsAgentHook(Live):
         attempts: int = 2,
         max_pending: int = 1000,
         overflow: Overflow = "drop_oldest",
+        prompts: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         """Create the hook; nothing is loaded, started or written yet.
 
@@ -57,6 +60,9 @@ class RagMetricsAgentHook(Live):
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
         :param max_pending: How many runs may wait to be scored.
         :param overflow: Which one goes when one more comes.
+        :param prompts: A folder of prompt files that replace those of the same name.
+        :param redact: A function of a module, from a text to the text without what is private. It is applied
+            to samples, replies and errors before a model, a record or the log sees them.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
@@ -69,7 +75,9 @@ class RagMetricsAgentHook(Live):
         self.attempts = attempts
         self.max_pending = max_pending
         self.overflow = overflow
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+        self._prepare(
+            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+        )
 
     def run(self, state: State) -> None:
         """Hand the agent's conversation over; nothing of the state is changed.

@@ -20,6 +20,7 @@ from haystack_integrations.components.evaluators.ragmetrics.results import (
 )
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError, RunStopped
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.shapes import is_series
 
@@ -116,7 +117,7 @@ class BatchEvaluator(Configured):
         :raises InputError: The inputs do not fit together; a `ValueError`.
         :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
         """
-        samples = _samples(inputs, self._needed)
+        samples = _samples(inputs, self._needed, self.redact)
         self.warm_up()
         with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
             options = self._options(asynchronous=False, executor=executor, progress=advance)
@@ -130,7 +131,7 @@ class BatchEvaluator(Configured):
         :raises InputError: The inputs do not fit together; a `ValueError`.
         :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
         """
-        samples = _samples(inputs, self._needed)
+        samples = _samples(inputs, self._needed, self.redact)
         await self.warm_up_async()
         with self._threads() as executor, self._bar(len(samples)) as advance, _refused():
             options = self._options(asynchronous=True, executor=executor, progress=advance)
@@ -147,6 +148,7 @@ class BatchEvaluator(Configured):
                 parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor
             ),
             "out": self.out,
+            "redact": self.redact,
             "concurrency": self.concurrency_limit,
             "timeout": self.timeout,
             "attempts": self.attempts,
@@ -199,7 +201,7 @@ def _refused() -> Generator[None]:
         raise EvaluationFailed(str(error)) from error
 
 
-def _samples(inputs: Mapping[str, Any], needed: frozenset[str]) -> list[Sample]:
+def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact | None) -> list[Sample]:
     given = {name: value for name, value in inputs.items() if value is not None}
     for name, value in given.items():
         if name not in _FIELDS:
@@ -214,7 +216,9 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str]) -> list[Sample]:
         told = ", ".join(f"{length} {name}" for name, length in lengths.items())
         raise InputError(f"the inputs must have the same length, got {told}")
     rows = zip(*given.values(), strict=True)
-    return _with_own_ids([_sample(dict(zip(given, row, strict=True)), n) for n, row in enumerate(rows)])
+    samples = [_sample(dict(zip(given, row, strict=True)), n) for n, row in enumerate(rows)]
+    # here and not only by the run: ids come from the content, and are to be found again in its records
+    return _with_own_ids([each.redacted(redact) for each in samples] if redact is not None else samples)
 
 
 def _sample(row: Mapping[str, Any], number: int) -> Sample:

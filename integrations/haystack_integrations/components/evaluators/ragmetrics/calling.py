@@ -13,6 +13,7 @@ from haystack.core.serialization import component_to_dict
 
 from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.models import bare_address
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Identity", "call", "identity_of"]
@@ -52,7 +53,14 @@ async def call(
             run = partial(copy_context().run, component.run, **inputs)
             output = await asyncio.get_running_loop().run_in_executor(executor, run)
     except Exception as error:  # the boundary to foreign code: a component may raise anything
-        raise model_error(error) from error
+        failure = model_error(error, component)
+    else:
+        return _checked(component, output)
+    # outside the handler: the provider's error may hold the request, and with it the key
+    raise failure
+
+
+def _checked(component: Any, output: Any) -> Mapping[str, Any]:
     if not is_mapping(output):
         raise ModelError(f"{type(component).__name__} returned {type(output).__name__}, not a mapping")
     return output
@@ -68,7 +76,7 @@ def identity_of(component: Any) -> Identity:
     server = getattr(component, "api_base_url", None)
     name = f"haystack:{type(component).__name__}"
     name += f"/{model}" if isinstance(model, str) else ""
-    name += f"@{server}" if isinstance(server, str) else ""
+    name += f"@{bare_address(server)}" if isinstance(server, str) else ""
     try:
         settings = component_to_dict(component, "model").get("init_parameters", {})
         text = json.dumps(

@@ -8,7 +8,10 @@ from typing import Any, Self
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.serialization import component_to_dict, default_from_dict, default_to_dict
-from haystack.utils import deserialize_chatgenerator_inplace
+
+# pyright: reportUnknownVariableType=false
+# Haystack does not say what the functions take that it writes down by name.
+from haystack.utils import deserialize_callable, deserialize_chatgenerator_inplace, serialize_callable
 
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
@@ -20,7 +23,9 @@ from haystack_integrations.components.evaluators.ragmetrics.metric_settings impo
 )
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models import as_embedder
+from ragmetrics_core.models import as_embedder, holds_secret
+from ragmetrics_core.redaction import Redact
+from ragmetrics_core.runs import with_prompts
 
 __all__ = ["Configured"]
 
@@ -32,18 +37,34 @@ class Configured:
 
     chat_generator: ChatGenerator | str | None
     text_embedder: TextEmbedder | str | None
+    prompts: str | None
+    redact: Redact | None
 
     def _configure(
         self,
         metrics: MetricSettings,
         chat_generator: ChatGenerator | str | None,
         text_embedder: TextEmbedder | str | None,
+        *,
+        prompts: str | None,
+        redact: Redact | None,
     ) -> tuple[Metric[Any], ...]:
-        """Make the metrics and check that there is a model for all they ask.
+        """Make the metrics with their prompts and check that there is a model for all they ask.
 
-        :raises ConfigError: There is no such metric, or it needs an embedder and none is given.
+        :raises ConfigError: There is no such metric or prompt, or it needs an embedder and none is given, or
+            the name of a model holds a password, which would be saved.
         """
         chosen = metrics_of(metrics)
+        if prompts is not None:
+            chosen = with_prompts(chosen, prompts)
+        for name in (chat_generator, text_embedder):
+            if isinstance(name, str) and holds_secret(name, ()):
+                raise ConfigError(
+                    "the name of a model holds a password, which would be saved with the pipeline: set "
+                    "OPENAI_BASE_URL, or pass a component with a Secret"
+                )
+        self.prompts = prompts
+        self.redact = redact
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
         if "embedder" in needed and text_embedder is None:
             raise ConfigError(f"{needed['embedder']} needs an embedder: pass text_embedder=...")
@@ -78,6 +99,8 @@ class Configured:
         for name in _NESTED:
             if isinstance(parameters.get(name), Mapping):
                 deserialize_chatgenerator_inplace(parameters, key=name)
+        if isinstance(parameters.get("redact"), str):
+            parameters["redact"] = deserialize_callable(parameters["redact"])
         return default_from_dict(cls, {**data, "init_parameters": parameters})
 
     def _judge(self, *, asynchronous: bool = False, executor: Executor | None = None) -> Judge | None:
@@ -133,4 +156,6 @@ class Configured:
 
 
 def _saved(name: str, value: Any) -> Any:
+    if name == "redact":
+        return None if value is None else serialize_callable(value)
     return component_to_dict(value, name) if name in _NESTED and hasattr(value, "run") else plain(value)

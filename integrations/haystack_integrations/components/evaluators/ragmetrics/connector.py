@@ -13,6 +13,7 @@ from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMet
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsConnector"]
 
@@ -45,6 +46,8 @@ class RagMetricsConnector(Live):
         attempts: int = 2,
         max_pending: int = 1000,
         overflow: Overflow = "drop_oldest",
+        prompts: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         """Create the connector; nothing is loaded, started or written yet.
 
@@ -63,6 +66,9 @@ class RagMetricsConnector(Live):
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
         :param max_pending: How many runs may wait to be scored.
         :param overflow: Which one goes when one more comes.
+        :param prompts: A folder of prompt files that replace those of the same name.
+        :param redact: A function of a module, from a text to the text without what is private. It is applied
+            to samples, replies and errors before a model, a record or the log sees them.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
             place.
         """
@@ -83,7 +89,9 @@ class RagMetricsConnector(Live):
                     f"extract names places of {', '.join(EXTRACTED)} as 'component.socket', not "
                     f"{field!r}: {place!r}"
                 )
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+        self._prepare(
+            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+        )
 
     def warm_up(self) -> None:
         """Warm up the models, make the scorer and put the tracer in place; before each run."""

@@ -17,7 +17,7 @@ from ragmetrics_core.errors import ModelError
 __all__ = ["HaystackEmbedder"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HaystackEmbedder:
     """A text embedder of Haystack as an embedder of ragmetrics.
 
@@ -52,6 +52,13 @@ class HaystackEmbedder:
     @cached_property
     def _identity(self) -> Identity:
         return identity_of(self.text_embedder)
+
+    def __repr__(self) -> str:
+        """Show the identity: a component may show its key.
+
+        :returns: Class and identity.
+        """
+        return f"{type(self).__name__}({self.identity!r})"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """Embed each text.

@@ -6,6 +6,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsEvaluator"]
 
@@ -46,6 +47,8 @@ class RagMetricsEvaluator(BatchEvaluator):
         repeats: int = 1,
         include_records: bool = True,
         out: str | None = None,
+        prompts: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         """Create the evaluator; nothing is loaded and no key is needed yet.
 
@@ -68,6 +71,9 @@ class RagMetricsEvaluator(BatchEvaluator):
         :param include_records: Put the whole record of each score into the results.
         :param out: A folder to write the run to, for `ragmetrics show`, `audit` and `report`. The same
             evaluation again goes on where it ended.
+        :param prompts: A folder of prompt files that replace those of the same name.
+        :param redact: A function of a module, from a text to the text without what is private. It is applied
+            to samples, replies and errors before a model, a result or a file sees them.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
@@ -79,4 +85,6 @@ class RagMetricsEvaluator(BatchEvaluator):
         self.repeats = repeats
         self.include_records = include_records
         self.out = out
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+        self._prepare(
+            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+        )

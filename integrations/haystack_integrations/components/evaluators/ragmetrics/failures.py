@@ -9,6 +9,7 @@ from ragmetrics_core.errors import (
     SampleError,
     TransientModelError,
 )
+from ragmetrics_core.models import keyless
 
 __all__ = ["EvaluationFailed", "InputError", "model_error"]
 
@@ -24,16 +25,17 @@ class InputError(SampleError, ValueError):
     """The inputs of an evaluator cannot be used; a `ValueError`, as Haystack's own evaluators raise."""
 
 
-def model_error(error: Exception) -> ModelError:
+def model_error(error: Exception, component: object) -> ModelError:
     """Say what an error of a generator or an embedder means for asking again.
 
     Haystack passes on the errors of each provider's client, so they are told by what most of them have: a
     status code, or a name that speaks of a timeout or a connection.
 
     :param error: What the component raised.
+    :param component: The component; what can be seen of its keys is taken out of the message.
     :returns: The error to raise in its place.
     """
-    message = f"{type(error).__name__}: {error}"
+    message = keyless(f"{type(error).__name__}: {error}", component)
     status = getattr(error, "status_code", None) or getattr(
         getattr(error, "response", None), "status_code", None
     )

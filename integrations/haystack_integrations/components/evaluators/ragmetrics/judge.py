@@ -20,7 +20,7 @@ from ragmetrics_core.shapes import is_mapping
 __all__ = ["HaystackJudge"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HaystackJudge:
     """A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
 
@@ -51,6 +51,13 @@ class HaystackJudge:
     @cached_property
     def _identity(self) -> Identity:
         return identity_of(self.chat_generator)
+
+    def __repr__(self) -> str:
+        """Show the identity: a component may show its key.
+
+        :returns: Class and identity.
+        """
+        return f"{type(self).__name__}({self.identity!r})"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the generator once.

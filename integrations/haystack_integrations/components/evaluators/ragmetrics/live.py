@@ -71,6 +71,7 @@ class Live(Configured):
             attempts=self.attempts,
             max_pending=self.max_pending,
             overflow=self.overflow,
+            redact=self.redact,
         )
 
     def warm_up(self) -> None:

@@ -19,6 +19,7 @@ from haystack_integrations.components.evaluators.ragmetrics.texts import answer_
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult
+from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsLiveEvaluator"]
 
@@ -68,6 +69,8 @@ class RagMetricsLiveEvaluator(Live):
         attempts: int = 2,
         max_pending: int = 1000,
         overflow: Overflow = "drop_oldest",
+        prompts: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         """Create the evaluator; nothing is loaded, started or written yet.
 
@@ -91,6 +94,9 @@ class RagMetricsLiveEvaluator(Live):
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
         :param max_pending: How many answers may wait to be scored in the background.
         :param overflow: Which one goes when one more comes.
+        :param prompts: A folder of prompt files that replace those of the same name.
+        :param redact: A function of a module, from a text to the text without what is private. It is applied
+            to samples, replies and errors before a model, a record or the log sees them.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or an option needs the
             inline mode.
         """
@@ -108,7 +114,9 @@ class RagMetricsLiveEvaluator(Live):
         self.attempts = attempts
         self.max_pending = max_pending
         self.overflow = overflow
-        self._prepare(self._configure(self.metrics, chat_generator, text_embedder))
+        self._prepare(
+            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+        )
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
         if mode == "inline":

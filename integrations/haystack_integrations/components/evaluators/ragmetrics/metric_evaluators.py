@@ -10,6 +10,7 @@ from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEv
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from ragmetrics_core import Record
+from ragmetrics_core.redaction import Redact
 
 __all__ = [
     "AnswerCorrectnessEvaluator",
@@ -45,6 +46,8 @@ class MetricEvaluator(BatchEvaluator):
         repeats: int = 1,
         include_records: bool = True,
         out: str | None = None,
+        prompts: str | None = None,
+        redact: Redact | None = None,
     ) -> None:
         """Create the evaluator; nothing is loaded and no key is needed yet.
 
@@ -63,6 +66,9 @@ class MetricEvaluator(BatchEvaluator):
         :param repeats: How often each verdict is asked for; the majority decides.
         :param include_records: Put the whole record of each score into the results.
         :param out: A folder to write the run to.
+        :param prompts: A folder of prompt files that replace those of the same name.
+        :param redact: A function of a module, from a text to the text without what is private. It is applied
+            to samples, replies and errors before a model, a result or a file sees them.
         :raises ConfigError: There is no such variant or parameter, or the embedder is missing.
         """
         self.progress_bar = progress_bar
@@ -76,7 +82,7 @@ class MetricEvaluator(BatchEvaluator):
         self.include_records = include_records
         self.out = out
         setting = {"name": self.metric, "variant": variant, **(self.parameters or {})}
-        self._prepare(self._configure(setting, chat_generator, text_embedder))
+        self._prepare(self._configure(setting, chat_generator, text_embedder, prompts=prompts, redact=redact))
 
 
 @component

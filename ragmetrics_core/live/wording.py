@@ -1,0 +1,35 @@
+"""What the log and the statistics of a live scorer say: one line, no key, nothing that `redact` takes out."""
+
+import re
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.secrets import in_environment, without_secrets
+from ragmetrics_core.redaction import Redact, redacted
+
+__all__ = ["discreet", "one_line"]
+
+# Escape sequences would act on whoever looks at the log, and a line break would begin a line of its own.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def one_line(text: str) -> str:
+    r"""A text that cannot begin a line of its own, nor steer a terminal.
+
+    >>> one_line("first\n2024 ERROR\x1b[31m forged")
+    'first 2024 ERROR [31m forged'
+    """
+    return _CONTROLS.sub(" ", text).strip()
+
+
+def discreet(words: str, redact: Redact | None) -> str:
+    """Words of an error without keys and, where texts are redacted, without what is private.
+
+    They may be somebody else's words: of a model, a sink or the application's own code.
+    """
+    words = without_secrets(words, in_environment())
+    if redact is None:
+        return words
+    try:
+        return redacted(redact, words)
+    except ConfigError as error:
+        return str(error)

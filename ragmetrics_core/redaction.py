@@ -1,0 +1,108 @@
+"""Taking out what must not be written down: a user's `redact` function, applied with care.
+
+`redact` takes a text and returns it without what is private. It must leave alone what it has put in place of
+that, because it may see a text twice.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from ragmetrics_core.errors import ConfigError
+
+__all__ = ["Redact", "Renamed", "redacted", "redacted_reply"]
+
+Redact = Callable[[str], str]
+
+# To the closing quote or, where there is none, to the end: so that no text makes the search slow.
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def redacted(redact: Redact, text: str) -> str:
+    """The text as `redact` leaves it.
+
+    Raises:
+        ConfigError: `redact` raised something or returned no text. What it said is not repeated: it may hold
+            the text.
+    """
+    try:
+        found = cast("object", redact(text))
+    except Exception as error:  # the boundary to the user's code, which may raise anything
+        problem = f"raised {type(error).__name__}"
+    else:
+        if isinstance(found, str):
+            return found
+        problem = f"returned {type(found).__name__}, not text"
+    # outside the handler: the error must not carry the one that may hold the text
+    raise ConfigError(f"redact {problem}")
+
+
+def redacted_reply(redact: Redact, text: str) -> str:
+    r"""A model's reply as `redact` leaves it, also where JSON's escapes hide from it what it looks for.
+
+    >>> redacted_reply(lambda text: text.replace("Ann", "[name]"), '{"reason": "\\u0041nn said so"}')
+    '{"reason": "[name] said so"}'
+
+    Raises:
+        ConfigError: `redact` raised something or returned no text.
+    """
+    text = redacted(redact, text)
+    if "\\" not in text:
+        return text
+    text = _STRING.sub(lambda found: _redacted_string(redact, found[0]), text)
+    plain = _ESCAPE.sub(_unescaped, text)
+    without = redacted(redact, plain)
+    # not in a string as JSON has it: then it need not stay JSON, but it must go
+    return text if without == plain else without
+
+
+def _redacted_string(redact: Redact, written: str) -> str:
+    if "\\" not in written:
+        return written
+    try:
+        value = json.loads(written, strict=False)
+    except ValueError:
+        return written
+    without = redacted(redact, value)
+    return written if without == value else json.dumps(without, ensure_ascii=False)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else _ESCAPED.get(found[2], found[2])
+
+
+class Renamed:
+    """Redacts names so that equal ones stay equal and different ones stay different.
+
+    >>> renamed = Renamed(lambda text: "[name]" if text in {"Ann", "Bob"} else text)
+    >>> renamed.all(["Ann", "tea", "Bob", "Ann"])
+    ('[name]', 'tea', '[name] 2', '[name]')
+    """
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self._names: dict[str, str] = {}
+        self._used: set[str] = set()
+
+    def all(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The names, each in its place.
+
+        Raises:
+            ConfigError: `redact` raised something or returned no text.
+        """
+        return tuple(self._named(name) for name in names)
+
+    def _named(self, name: str) -> str:
+        known = self._names.get(name)
+        if known is None:
+            without = known = redacted(self._redact, name)
+            number = 1
+            while known in self._used:
+                number += 1
+                known = f"{without} {number}"
+            self._names[name] = known
+            self._used.add(known)
+        return known

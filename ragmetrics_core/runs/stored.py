@@ -1,0 +1,97 @@
+"""What a stored line is about, without reading it whole: a folder may come from anywhere, and be damaged."""
+
+import json
+from math import isfinite
+from pathlib import Path
+from shutil import rmtree
+from typing import Any, NamedTuple, cast
+
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.runs.index import Key
+from ragmetrics_core.runs.summary import Outcome
+from ragmetrics_core.shapes import is_dict
+
+__all__ = ["DAMAGED", "StoredSample", "is_run", "prompt_in", "record_in", "remove_run", "sample_in"]
+
+# What these functions raise for a line that is not as it must be.
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+# What a run writes, and all that overwriting one removes.
+_WRITTEN = (
+    "manifest.json*",
+    "samples.jsonl",
+    "prompts.jsonl",
+    "records.jsonl",
+    "rejected.jsonl",
+    "waiting.jsonl*",
+    "journal.sqlite*",
+)
+
+
+class StoredSample(NamedTuple):
+    """A sample's id and the digest of its content."""
+
+    id: str
+    digest: str
+
+
+def sample_in(line: bytes) -> StoredSample:
+    """Which sample a line of `samples.jsonl` holds."""
+    fields = json.loads(line)
+    return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]))
+
+
+def record_in(line: bytes) -> tuple[Key, Outcome]:
+    """Which score a line of `records.jsonl` holds, and what it came to."""
+    fields = json.loads(line)
+    outcome = Outcome.of_stored(fields)
+    _text(outcome.status)
+    for number in (outcome.value, *(outcome.bounds or ())):
+        # a whole number of hundreds of digits is no float
+        is_number = isinstance(cast("object", number), int | float | None)
+        if not is_number or (number is not None and not isfinite(float(number))):
+            raise ValueError("a score is no finite number")
+    if outcome.value is not None:
+        outcome = outcome._replace(value=float(outcome.value))
+    if outcome.reason is not None:
+        _text(outcome.reason)
+    return Key(_text(fields["sample_id"]), _text(fields["signature"])), outcome
+
+
+def prompt_in(line: bytes) -> tuple[str, PromptText]:
+    """The digest and the text of a prompt in a line of `prompts.jsonl`."""
+    fields = json.loads(line)
+    text = PromptText(**{name: fields[name] for name in PromptText._fields})
+    for part in (text.name, text.system, text.user, text.again):
+        _text(part)
+    if text.language is not None:
+        _text(text.language)
+    return _text(fields["digest"]), text
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is {type(value).__name__}")
+    return value
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder with a `manifest.json` holds a run: other projects have files of that name."""
+    if any((path / name).exists() for name in ("samples.jsonl", "records.jsonl")):
+        return True
+    try:
+        fields = json.loads((path / "manifest.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return is_dict(fields) and {"schema", "metrics", "versions"} <= set(fields)
+
+
+def remove_run(path: Path) -> None:
+    """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
+    for pattern in _WRITTEN:
+        for entry in path.glob(pattern):
+            entry.unlink()
+    further = path / "records"
+    if further.is_symlink():
+        further.unlink()
+    elif further.is_dir():
+        rmtree(further)

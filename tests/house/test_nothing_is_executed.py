@@ -1,0 +1,78 @@
+"""Nothing of a dataset, a reply or a folder can be executed: nothing in the packages executes text."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted(path for name in ("ragmetrics_core", "integrations") for path in (ROOT / name).rglob("*.py"))
+# What runs text as code, builds objects of it, starts programs, or fetches what nobody asked for.
+EXECUTING = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
+MODULES_NEVER_USED = {
+    *("pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "jinja2"),
+    *("subprocess", "pty", "popen2", "code", "codeop", "ctypes", "telnetlib", "ftplib", "smtplib"),
+    *("xml", "lxml", "zipfile", "tarfile", "webbrowser", "requests", "urllib.request", "http.client"),
+}
+OF_OS = {"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnl", "startfile"}
+# One call each, of which the reason stands beside it.
+BY_NAME = {
+    "ragmetrics_core/cli/arguments.py": "a metric that the command line names as MODULE:NAME",
+    "ragmetrics_core/models/__init__.py": "modules of its own",
+    "ragmetrics_core/runs/run.py": "a module of its own",
+}
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def called(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_module_executes_text_unpickles_or_starts_a_program(path: Path):
+    tree = parsed(path)
+    names = set(imported(tree))
+    used = {name for name in names for never in MODULES_NEVER_USED if f"{name}.".startswith(f"{never}.")}
+
+    assert used == set()
+    assert set(called(tree)) & (EXECUTING | {f"os.{name}" for name in OF_OS}) == set()
+
+
+def test_modules_are_imported_by_a_name_that_is_not_in_the_code_only_where_the_user_gives_it():
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in MODULES
+        if any(name.rpartition(".")[2] == "import_module" for name in called(parsed(path)))
+    }
+
+    assert found == set(BY_NAME)
+
+
+def test_encoders_are_loaded_without_code_of_their_own_and_without_pickles():
+    calls = [
+        node
+        for node in ast.walk(parsed(ROOT / "ragmetrics_core/models/encoders.py"))
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("from_pretrained")
+    ]
+
+    assert calls
+    for call in calls:
+        options = {each.arg: ast.unparse(each.value) for each in call.keywords}
+        assert options.get("trust_remote_code", "False") == "False"
+        # a tokenizer is JSON; weights may be a pickle unless they must not be
+        assert "Tokenizer" in ast.unparse(call.func) or options.get("use_safetensors") == "True"

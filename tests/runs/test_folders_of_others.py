@@ -1,0 +1,251 @@
+"""A run folder that somebody else made: nothing in it leads outside, runs, hangs or is overwritten for it."""
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.cli.app import app
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.journal import Journal
+from ragmetrics_core.runs import list_runs, merge
+from ragmetrics_core.testing import HashEmbedder, RandomJudge
+
+SAMPLES = [
+    {
+        "id": f"s{n}",
+        "question": "Who?",
+        "answer": "Ann did. Bob, too.",
+        "contexts": ["Ann did."],
+        "group": "a",
+    }
+    for n in range(3)
+]
+
+
+def judged(out: Path, **options: Any) -> Run:
+    judge = RandomJudge(1, complete=True)
+    return evaluate(SAMPLES, metrics=["faithfulness", "context_relevance"], judge=judge, out=out, **options)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("original") / "run"
+    judged(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(original, tmp_path / "run"))
+
+
+def command(*words: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+# -- links
+
+
+@pytest.mark.parametrize("name", ["manifest.json.new", "records.jsonl", ".lock.json.{pid}"])
+def test_a_link_in_the_folder_has_no_file_outside_overwritten(folder: Path, tmp_path: Path, name: str):
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine\n", encoding="utf-8")
+    link = folder / name.format(pid=os.getpid())
+    link.unlink(missing_ok=True)
+    link.symlink_to(mine)
+
+    for go_on in (
+        lambda: judged(folder),
+        lambda: Run.load(folder).correct("s0", "faithfulness", 1, True),
+        lambda: list(list_runs(tmp_path)),
+    ):
+        try:
+            go_on()
+        except (RecordError, ConfigError):
+            continue
+
+    assert mine.read_text(encoding="utf-8") == "mine\n"
+
+
+def test_overwriting_a_run_removes_the_run_and_follows_no_link(folder: Path, tmp_path: Path):
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "a.jsonl").write_text("{}\n", encoding="utf-8")
+    (folder / "records").symlink_to(outside)
+
+    judged(folder, overwrite=True)
+
+    assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert (outside / "a.jsonl").exists()
+    assert not (folder / "records").exists()
+    assert len(Run.load(folder)) == 3
+
+
+def test_a_folder_of_another_project_is_not_taken_for_a_run_to_overwrite(tmp_path: Path):
+    (tmp_path / "manifest.json").write_text('{"name": "an extension", "version": "1"}', encoding="utf-8")
+
+    with pytest.raises(ConfigError, match=r"a manifest\.json that is no run's"):
+        judged(tmp_path, overwrite=True)
+
+    assert [each.name for each in tmp_path.iterdir()] == ["manifest.json"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["manifest.json", "samples.jsonl", "records.jsonl", "prompts.jsonl"])
+def test_a_pipe_in_place_of_a_file_is_an_error_and_no_wait_for_ever(folder: Path, name: str):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+
+    with pytest.raises(RecordError):
+        Run.load(folder)
+    assert list(list_runs(folder.parent)) is not None
+
+
+def test_a_manifest_of_gigabytes_is_not_read(folder: Path):
+    with (folder / "manifest.json").open("r+b") as file:
+        file.truncate(2**33)
+
+    with pytest.raises(RecordError, match="it has 8,589,934,592 bytes"):
+        Run.load(folder)
+
+
+# -- names
+
+
+def test_no_name_in_the_data_becomes_a_path(tmp_path: Path):
+    names = ["../../outside", "/tmp/absolute", "a/b", "..", "nul\0l", "C:\\x", "~", "%2e%2e/", "x" * 5000]
+    rows = [{**SAMPLES[0], "id": name, "group": name} for name in names]
+    run = evaluate(
+        rows, metrics="faithfulness", judge=RandomJudge(1, complete=True), out=tmp_path / "in" / "run"
+    )
+    run.report(tmp_path / "in" / "report.html", everything=True)
+    for words in (
+        ("verdicts", run.path, "--out", tmp_path / "in" / "verdicts.csv"),
+        ("study", "groups", run.path, "--by", "group", "--out", tmp_path / "in" / "study"),
+        ("merge", run.path, run.path, "--out", tmp_path / "in" / "merged"),
+    ):
+        assert command(*words).exit_code in {0, 2}
+
+    assert len(run) == len(names)
+    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+    assert not [path for path in (tmp_path / "in").rglob("*") if "outside" in path.name or path.name in names]
+    assert not Path("/tmp/absolute").exists()
+
+
+def test_no_name_in_a_record_is_imported(folder: Path):
+    text = (folder / "records.jsonl").read_text(encoding="utf-8")
+    evil = text.replace('"metric":"faithfulness"', '"metric":"antigravity:fly"')
+    assert evil != text
+    (folder / "records.jsonl").write_text(evil, encoding="utf-8")
+
+    assert command("audit", folder).exit_code == 1
+    assert command("show", folder, "s0", "faithfulness", "--prompts").exit_code in {0, 2}
+    assert "antigravity" not in sys.modules
+
+
+# -- the journal
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON calls BEGIN DELETE FROM calls; END",
+        "CREATE VIEW v AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r",
+    ],
+)
+def test_a_journal_that_brings_code_along_is_refused(folder: Path, statement: str, tmp_path: Path):
+    with sqlite3.connect(folder / "journal.sqlite") as database:
+        database.execute(statement)
+    database.close()
+
+    with pytest.raises(RecordError, match="views or triggers"):
+        Journal(folder / "journal.sqlite")
+    with pytest.raises(RecordError, match="views or triggers"):
+        merge(folder, folder, out=tmp_path / "merged")
+    assert command("cache", "stats", folder).exit_code == 2
+
+
+# -- any content
+
+
+VALUES: list[Any] = [
+    *(None, 0, -1, 1e308, 2**70, 10**400, "", "x" * 10_000, "../../etc/passwd", "\u202e\x1b[31m", True),
+    *([], {}, [[]], {"a": {"b": [1]}}, [None], {"": None}, "__class__", "nan", float("nan"), float("inf")),
+]
+COMMANDS: list[Callable[[Path], tuple[object, ...]]] = [
+    lambda run: ("show", run),
+    lambda run: ("show", run, "s1", "faithfulness", "--replies", "--prompts"),
+    lambda run: ("audit", run),
+    lambda run: ("verdicts", run),
+    lambda run: ("runs", run.parent),
+    lambda run: ("study", "groups", run, "--by", "group"),
+    lambda run: ("correct", run, "s1", "faithfulness", 1, "yes"),
+]
+
+
+def altered(value: Any, chance: random.Random) -> Any:
+    """The value with something in it replaced, or left out."""
+    if isinstance(value, dict) and value and chance.random() < 0.9:
+        name = chance.choice(list(value))
+        if chance.random() < 0.1:
+            return {key: each for key, each in value.items() if key != name}
+        return {**value, name: altered(value[name], chance)}
+    if isinstance(value, list) and value and chance.random() < 0.85:
+        place = chance.randrange(len(value))
+        return [*value[:place], altered(value[place], chance), *value[place + 1 :]]
+    return chance.choice(VALUES)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "samples.jsonl", "records.jsonl", "prompts.jsonl"])
+def test_whatever_stands_in_a_file_a_command_ends_with_a_sentence(original: Path, tmp_path: Path, name: str):
+    whole = (original / name).read_text(encoding="utf-8")
+    lines = whole.splitlines() if name.endswith(".jsonl") else [whole]
+    for seed in range(30):
+        chance = random.Random(f"{name} {seed}")
+        place = chance.randrange(len(lines))
+        changed = json.dumps(altered(json.loads(lines[place]), chance))
+        text = "\n".join([*lines[:place], changed, *lines[place + 1 :]])
+        folder = Path(shutil.copytree(original, tmp_path / str(seed) / "run"))
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+        words = chance.choice(COMMANDS)(folder)
+
+        done = command(*words)
+
+        assert done.exit_code in {0, 1, 2}, f"{words}: {done.stderr} (seed {seed})"
+        assert done.exception is None or isinstance(done.exception, SystemExit)
+
+
+# -- permissions
+
+
+def test_files_have_the_permissions_that_the_user_asks_for(tmp_path: Path):
+    before = os.umask(0o077)
+    try:
+        judged(tmp_path / "run").report(tmp_path / "report.html")
+    finally:
+        os.umask(before)
+
+    paths = [tmp_path / "report.html", tmp_path / "run", *(tmp_path / "run").rglob("*")]
+    assert len(paths) >= 7
+    assert {
+        path.name: oct(path.stat().st_mode & 0o077) for path in paths if path.stat().st_mode & 0o077
+    } == {}
+
+
+def test_an_embedding_run_is_no_exception(tmp_path: Path):
+    rows = [{"id": "../x", "answer": "a", "reference": "b"}]
+    run = evaluate(rows, metrics="answer_similarity", embedder=HashEmbedder(), out=tmp_path / "run")
+
+    assert run.score("../x", "answer_similarity").status == "ok"
+    assert not (tmp_path / "x").exists()
