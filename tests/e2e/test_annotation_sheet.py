@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.cli.app import app
 from ragmetrics_core.testing import ScriptedJudge

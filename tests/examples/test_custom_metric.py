@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate

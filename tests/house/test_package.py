@@ -1,15 +1,19 @@
 """What is built and installed is complete, and importing it has no side effects."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+IS_CHECKOUT = (ROOT / "ragmetrics_core").is_dir()
 
 # Loading any of these at import would slow every user down for the sake of some.
 FOREIGN = {
@@ -70,10 +74,13 @@ def python(code: str, *, package_parent: Path = ROOT, cwd: Path = ROOT) -> str:
     return done.stdout.strip()
 
 
-def build(target: str, folder: Path) -> Path:
-    """Build a `wheel` or an `sdist` of this tree with the build backend itself, which needs no network."""
+def build(target: str, folder: Path, *, source: Path = ROOT) -> Path:
+    """Build a `wheel` or an `sdist` of a tree with the build backend itself, which needs no network."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed")
+    if not IS_CHECKOUT:
+        pytest.skip("the package is installed, and its source is not beside the tests")
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (built,) = folder.iterdir()
     return built
@@ -88,6 +95,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def package_files() -> set[str]:
     files = {p for p in (ROOT / "ragmetrics_core").rglob("*") if p.is_file() and "__pycache__" not in p.parts}
     return {p.relative_to(ROOT).as_posix() for p in files}
+
+
+@pytest.mark.parametrize(
+    "package", ["ragmetrics_core", "ragmetrics_langchain", "ragmetrics_llama_index", "ragmetrics_pytest"]
+)
+def test_what_is_tested_is_the_checkout_or_where_there_is_none_the_installed_wheel(package: str):
+    # another checkout that is installed for editing would pass in place of this one
+    place = ROOT if IS_CHECKOUT else Path(sysconfig.get_path("purelib"))
+    found = find_spec(package)
+    assert found is not None
+    assert found.origin is not None
+    assert Path(found.origin).resolve().is_relative_to(place.resolve())
 
 
 def test_importing_loads_no_framework_client_or_heavy_library_and_starts_no_thread():
@@ -150,3 +169,19 @@ def test_the_source_archive_holds_what_builds_and_tests_the_package(tmp_path: Pa
 
     assert package_files <= shipped
     assert {"LICENSE", "README.md", "pyproject.toml", "Makefile", "tests/conftest.py"} <= shipped
+
+
+def test_the_source_archive_builds_the_same_wheel(wheel: Path, tmp_path: Path):
+    archive = build("sdist", tmp_path / "sdist")
+    shutil.unpack_archive(archive, tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+
+    again = build("wheel", tmp_path / "again", source=source)
+
+    assert again.name == wheel.name
+    assert contents(again) == contents(wheel)
+
+
+def contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}

@@ -18,6 +18,7 @@ from ragmetrics_core.live import (
     is_judging,
 )
 from ragmetrics_core.metrics.faithfulness import Faithfulness
+from ragmetrics_core.testing import HashEmbedder
 from tests.live.captures import ANSWER, by_context, capture_of, faithful, sample_of, unfaithful
 from tests.live.conftest import MakeScorer
 
@@ -335,7 +336,7 @@ def test_submit_hands_back_false_for_something_that_is_no_capture_at_all(live: M
 
 def test_references_are_found_by_question_or_by_id(live: MakeScorer):
     references = {"Who selects the UPF?": ANSWER, "id-2": "The SMF."}
-    scorer = live(["answer_similarity"], embedder="embedded", references=references)
+    scorer = live(["answer_similarity"], embedder=HashEmbedder(), references=references)
 
     by_question = scorer.score(capture_of(" Who selects the UPF? "))
     by_id = scorer.score(capture_of("Who?", id="id-2"))
@@ -442,7 +443,7 @@ def test_an_alarm_without_a_call_is_a_warning_in_the_log(live: MakeScorer, caplo
 
 
 def test_an_alarm_takes_an_alias_and_refuses_a_metric_that_is_not_measured(live: MakeScorer):
-    scorer = live(["answer_relevance"], embedder="embedded")
+    scorer = live(["answer_relevance"], embedder=HashEmbedder())
     scorer.alert("answer_relevancy", below=0.5)
 
     with pytest.raises(ConfigError, match="'faithfulness' is not measured; there is answer_relevance"):

@@ -8,10 +8,8 @@ import weakref
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.cli.app import app
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import CallableSink, LiveResult, LoggingSink, MemorySink, RunSink
 from ragmetrics_core.runs.lock import FolderLock
@@ -27,7 +25,10 @@ class Document:
 
 
 def command(*arguments: object) -> str:
-    done = CliRunner().invoke(app, [str(each) for each in arguments])
+    typer = pytest.importorskip("typer.testing", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+    from ragmetrics_core.cli.app import app
+
+    done = typer.CliRunner().invoke(app, [str(each) for each in arguments])
     assert done.exit_code == 0, done.output
     return done.output
 

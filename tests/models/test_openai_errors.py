@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelRefused, TransientModelError
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge

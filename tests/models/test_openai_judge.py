@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+
 from ragmetrics_core import prompts
 from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.prompts import Item, Prompt

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("matplotlib", reason="needs the extra report: pip install 'ragmetrics[report]'")
+
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Generate

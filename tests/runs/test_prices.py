@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+
 from ragmetrics_core.drivers import Estimate, Price
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import Limited, OpenAIJudge

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, RecordError
-from ragmetrics_core.metrics import METRICS
 from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.runs import Imported, export_wave, import_replies
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from ragmetrics_core.testing.random_judge import Filler
+from tests.catalogue import EVERY, MEASURABLE
 
 # the models beside the judge
 OTHERS = {"embedder": HashEmbedder(), "scorer": OverlapScorer()}
-EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
 SAMPLE = {
     "id": "q1",
     "question": "Where was Einstein born?",
@@ -203,7 +202,7 @@ def test_every_metric_has_the_records_that_the_run_online_has(tmp_path, metric):
 @settings(max_examples=6)
 @given(
     seed=st.integers(0, 2**32),
-    metrics=st.lists(st.sampled_from(EVERY), min_size=1, max_size=5, unique=True),
+    metrics=st.lists(st.sampled_from(MEASURABLE), min_size=1, max_size=5, unique=True),
     judges=st.integers(1, 3),
     repeats=st.integers(1, 3),
     full_repeats=st.integers(1, 2),
@@ -392,6 +391,7 @@ def test_replies_go_into_the_journal_that_the_run_shares(tmp_path, post):
 
 
 def test_a_request_is_a_line_of_the_batch_interface(tmp_path):
+    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
     judge = OpenAIJudge("small", api_key="none", seed=5, max_tokens=99)
     post = Post(tmp_path, [SAMPLE], [judge], metrics="faithfulness", full_repeats=2)
     asked = ScriptedJudge(BOTH)

@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError

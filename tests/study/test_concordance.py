@@ -5,6 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import concordance_tables, study_concordance
 from ragmetrics_core.study.concordance import by_bayes

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
 from ragmetrics_core import evaluate
 from ragmetrics_core.study import compared_texts, cosine_tables, study_cosines
 from ragmetrics_core.study.cosine import Compared

@@ -2,6 +2,8 @@
 
 import pytest
 
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
 from benchmarks.coverage import DESIGNS, coverage
 
 SIMULATIONS = 150

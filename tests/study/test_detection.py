@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from ragmetrics_core.study.detection import area_under_curve, best_threshold, calibration, detect, roc_points

@@ -1,6 +1,9 @@
 """Groups of samples: means, tests and the correlation within each group."""
 
 import pytest
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError

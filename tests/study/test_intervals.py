@@ -3,6 +3,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+pytest.importorskip("statsmodels", reason="statsmodels is not installed")
+
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 

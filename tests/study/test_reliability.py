@@ -2,11 +2,15 @@
 
 import tracemalloc
 
-import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("krippendorff", reason="krippendorff is not installed")
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+import krippendorff
 from sklearn.metrics import cohen_kappa_score
 
 from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa

@@ -30,6 +30,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 from ragmetrics_core import Record, Run, recompute
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.metrics import METRICS
+from tests.catalogue import reason_to_skip
 from tests.integrations.haystack.generators import Asynchronous, Broken, Synchronous, scripted
 
 QUESTIONS = ["What is the capital of France?", "What is the capital of Spain?"]
@@ -137,6 +138,7 @@ def test_several_metrics_go_straight_into_an_evaluation_run_result():
         "score": [0.5, 1.0],
     }
     assert result.detailed_report()["answer_correctness"] == [1.0, 1.0]
+    pytest.importorskip("pandas", reason="pandas is not installed")
     assert len(result.detailed_report("df")) == 2
 
 
@@ -402,8 +404,9 @@ def test_every_metric_whose_inputs_a_pipeline_has_works_by_its_name():
         if set(metric.inputs.required()) <= usual
         and "scorer" not in metric.needs
         and name not in {"criterion", "rubric"}
+        and not reason_to_skip(name)
     ]
-    assert len(names) > 25
+    assert len(names) > 20
     evaluator = RagMetricsEvaluator(
         names, chat_generator="embedded", text_embedder="embedded", raise_on_failure=False, progress_bar=False
     )

