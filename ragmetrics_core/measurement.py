@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
+from pydantic import with_config
+
 from ragmetrics_core.parsers import Span
 
 __all__ = [
@@ -31,6 +33,8 @@ class Labels(NamedTuple):
         return "missing" if supported is None else self.yes if supported else self.no
 
 
+# A record keeps the fields of a later version; there is no place for them in here, where they are left out.
+@with_config(extra="ignore")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Words that a judge quoted, and where they stand.
@@ -66,6 +70,7 @@ class Decision(NamedTuple):
     votes: tuple[bool, ...] = ()
 
 
+@with_config(extra="ignore", allow_inf_nan=False)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What was decided about one numbered text, at its place in the record.

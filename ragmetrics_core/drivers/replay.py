@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
-from ragmetrics_core.errors import ConfigError, RecordError, StepFailed
+from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric, signature_of
 from ragmetrics_core.parsers import Abstention
@@ -216,7 +216,14 @@ class _Replay(Interpreter):
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
-        record = now(self.measure(metric))
+        try:
+            record = now(self.measure(metric))
+        except (ArithmeticError, LookupError, ValueError) as error:
+            # numbers that no measurement gives: a record is whatever somebody made of it
+            raise RecordError(
+                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
+                f"{type(error).__name__}: {error}"
+            ) from error
         kept = {
             name: getattr(self._from, name)
             for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
@@ -232,12 +239,14 @@ class _Replay(Interpreter):
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
+        if not request.votes and len(steps) != request.draws:
+            raise self._other_number(path, len(steps), request.draws)
         if request.votes and self._vote is not None:
             steps = steps[self._vote : self._vote + 1]
         return [Drawn(step.draw, _completion(step), step.judge) for step in steps]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
-        (step,) = self._steps_at(path, CompareStep, "a comparison")
+        step = self._step_at(path, CompareStep, "a comparison")
         digests = tuple(digest_of(text) for text in (request.anchor, *request.texts))
         if len(step.cosines) != len(request.texts):
             raise RecordError(
@@ -246,7 +255,7 @@ class _Replay(Interpreter):
         return step.model_copy(update={"text_digests": digests})
 
     async def rate(self, request: Rate, path: Path) -> RateStep:
-        (step,) = self._steps_at(path, RateStep, "a rating")
+        step = self._step_at(path, RateStep, "a rating")
         digests = tuple(digest_of(*pair) for pair in request.pairs)
         if len(step.ratings) != len(request.pairs):
             raise RecordError(
@@ -256,7 +265,7 @@ class _Replay(Interpreter):
 
     async def count(self, request: Count, path: Path) -> CountStep:
         """The stored counts; where the same library is at hand, in the same version, it counts again."""
-        (step,) = self._steps_at(path, CountStep, "a count")
+        step = self._step_at(path, CountStep, "a count")
         try:
             again = await super().count(request, path)
         except ConfigError:  # the library is not installed
@@ -299,12 +308,11 @@ class _Replay(Interpreter):
             )
         if text is None:
             raise RecordError(f"the prompt {stored.prompt} (digest {stored.prompt_digest}) is missing")
-        return replace(
-            prompt.with_text(system=text.system, user=text.user, again=text.again),
-            name=text.name,
-            version=text.version,
-            language=text.language,
-        )
+        try:
+            own = prompt.with_text(system=text.system, user=text.user, again=text.again)
+        except PromptError as error:
+            raise RecordError(f"{stored.prompt} is not what step {written(path)} asked: {error}") from error
+        return replace(own, name=text.name, version=text.version, language=text.language)
 
     def _steps_at(self, path: Path, kind: type[T], asked: str) -> Sequence[T]:
         record = self._from
@@ -322,6 +330,19 @@ class _Replay(Interpreter):
                 f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
             )
         return steps
+
+    def _step_at(self, path: Path, kind: type[T], asked: str) -> T:
+        """The only step at a place."""
+        steps = self._steps_at(path, kind, asked)
+        if len(steps) != 1:
+            raise self._other_number(path, len(steps), 1)
+        return steps[0]
+
+    def _other_number(self, path: Path, found: int, asked: int) -> RecordError:
+        record = self._from
+        return RecordError(
+            f"{record.signature} of {record.sample_id} has {found} steps {written(path)}, not {asked}"
+        )
 
 
 def _replayed(record: Record, metric: Metric[Any] | None) -> Record:

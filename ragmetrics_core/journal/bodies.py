@@ -144,7 +144,7 @@ _DTYPES = frozenset({"<f2", "<f4", "<f8"})
 def _fields(body: bytes, kind: str) -> dict[str, Any]:
     try:
         fields: Json = json.loads(body.decode())  # told the encoding, it need not guess
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _no(kind) from error
     if not isinstance(fields, dict) or fields.get("kind") != kind:
         raise _no(kind)

@@ -112,7 +112,7 @@ class Database:
         try:
             with self._reading:
                 found = self._reader.execute(_ONE, (address,)).fetchone()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise self._error(error) from error
         if found is None:
             return None
@@ -287,15 +287,16 @@ class Database:
         """Turn what SQLite and the system say into what the user can do."""
         try:
             yield
-        except (OSError, sqlite3.Error) as error:
+        except _FAILURES as error:
             raise self._error(error) from error
 
-    def _error(self, error: OSError | sqlite3.Error) -> RecordError:
+    def _error(self, error: Exception) -> RecordError:
         if isinstance(error, PermissionError):
             return self._unwritable()
         if isinstance(error, OSError):
             return RecordError(f"the journal {self._name} cannot be used: {error.strerror or error}")
-        name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")  # without a name: a value of a wrong type
+        # without a name: a value of a wrong type, or no text
+        name = getattr(error, "sqlite_errorname", "SQLITE_CORRUPT")
         for prefixes, sentence in _SENTENCES:
             if name.startswith(prefixes):
                 return RecordError(f"the journal {self._name} {sentence.format(error=error)}")
@@ -308,6 +309,8 @@ class Database:
         return RecordError(f"the journal {self._name} {_UNWRITABLE}")
 
 
+# SQLite quotes a damaged file in its messages, which then may be no text.
+_FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 _ASIDE = "move it and its -wal file aside, and give the same command again: it asks again what is missing"
 _UNWRITABLE = "cannot be opened for writing: make the file and its folder writable, or choose another path"
 

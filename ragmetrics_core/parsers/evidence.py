@@ -25,7 +25,7 @@ _TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
 _ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
-@with_config(ConfigDict(extra="forbid"))
+@with_config(ConfigDict(extra="ignore"))
 @dataclass(frozen=True, slots=True)
 class Span:
     """A place in the contexts.

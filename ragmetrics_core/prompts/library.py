@@ -72,7 +72,7 @@ def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:
     path = Path(path)
     if not path.is_file():
         raise PromptError(f"there is no prompt file {path}")
-    return _prompt(read_text(path.name, path.read_text(encoding="utf-8")), answer)
+    return _prompt(read_text(path.name, _content(path)), answer)
 
 
 def read_folder(folder: str | Path) -> dict[str, PromptText]:
@@ -88,7 +88,7 @@ def read_folder(folder: str | Path) -> dict[str, PromptText]:
     if not folder.is_dir():
         raise PromptError(f"there is no prompt folder {folder}")
     found = sorted(folder.glob("*.md"))
-    texts = [read_text(path.name, path.read_text(encoding="utf-8")) for path in found]
+    texts = [read_text(path.name, _content(path)) for path in found]
     if not texts:
         raise PromptError(f"the folder {folder} holds no prompt file (<name>.v<N>.md)")
     by_key = {text.key: text for text in texts}
@@ -113,6 +113,13 @@ def read_text(file_name: str, content: str) -> PromptText:
         raise PromptError(f"{file_name}: there must be a section '## user'")
     system = _SYSTEM.sub(lambda _: _shared_system(), sections.get("system", "{{ system }}"))
     return PromptText(name[1], int(name[2]), name[3], system, sections["user"], sections.get("again", ""))
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PromptError(f"the prompt file {path} cannot be read: {error}") from error
 
 
 @cache

@@ -312,7 +312,7 @@ class Folder:
             raise KeyError(sample_id)
         try:
             return Sample.model_validate(json.loads(self._samples.read(found.offset))["sample"])
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGED as error:
             raise self._samples.broken(found.offset, error) from error
 
     def record(self, key: Key) -> Record:

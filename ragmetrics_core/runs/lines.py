@@ -135,6 +135,6 @@ class Lines:
         last = tail[tail.rfind(b"\n") + 1 :]
         try:
             json.loads(last or b"{}")
-        except ValueError:
+        except (ValueError, RecursionError):
             return size - len(last)
         return size

@@ -292,24 +292,27 @@ def _rows_of_jsonl(path: Path) -> Generator[_Found]:
     is_blank = True
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            text = line.removeprefix(_UTF8_MARK) if number == 1 else line
-            if not text.strip():
+            text = (line.removeprefix(_UTF8_MARK) if number == 1 else line).rstrip()
+            if not text:
                 continue
             is_blank = False
             try:
-                yield _Found(f"line {number}", _parsed(text.rstrip()))
-            except SampleError as error:
-                yield _Found(f"line {number}", problem=str(error))
+                found = _Found(f"line {number}", json.loads(text.decode()))
+            except (ValueError, RecursionError) as error:
+                found = _Found(f"line {number}", problem=_problem(error))
+            yield found
     if is_blank:
         raise SampleError(f"{str(path)!r} holds no samples")
 
 
 def _rows_of_json(path: Path) -> Generator[_Found]:
     try:
-        content = _parsed(path.read_bytes().removeprefix(_UTF8_MARK))
+        content: object = json.loads(path.read_bytes().removeprefix(_UTF8_MARK).decode())
         rows = list(_rows_of_mapping(content)) if is_dict(content) else content
     except SampleError as error:
         raise SampleError(f"{str(path)!r}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
     if not is_list(rows):
         raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
     if not rows:
@@ -317,21 +320,17 @@ def _rows_of_json(path: Path) -> Generator[_Found]:
     yield from _rows_of_iterable(rows)
 
 
-def _parsed(raw: bytes) -> object:
-    """The JSON value of some UTF-8 bytes."""
-    try:
-        return json.loads(raw.decode())
-    except UnicodeDecodeError:
-        raise SampleError("not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise SampleError(
-            f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-            if error.lineno > 1
-            else f"not valid JSON: {error.msg} (column {error.colno})"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        # a number of thousands of digits; brackets nested thousands deep
-        raise SampleError(f"JSON that cannot be read: {error}") from None
+def _problem(error: Exception) -> str:
+    """Why some bytes are no JSON in UTF-8."""
+    match error:
+        case UnicodeDecodeError():
+            return "not UTF-8 text"
+        case json.JSONDecodeError(lineno=1):
+            return f"not valid JSON: {error.msg} (column {error.colno})"
+        case json.JSONDecodeError():
+            return f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        case _:  # a number of thousands of digits; brackets nested thousands deep
+            return f"JSON that cannot be read: {error}"
 
 
 def _rows_of_csv(path: Path) -> Generator[_Found]:

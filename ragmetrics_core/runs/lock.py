@@ -118,7 +118,7 @@ def _holder(file: Path) -> str:
     try:
         noted: Any = json.loads(file.read_bytes())
         pid, host, since = noted["pid"], noted["host"], noted["since"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return "another process"
     if host == socket.gethostname():
         if pid == os.getpid():

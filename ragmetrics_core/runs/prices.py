@@ -26,7 +26,7 @@ def read_prices(path: str | Path) -> Mapping[str, Price]:
         fields: Any = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise ConfigError(f"the price table {path} cannot be read: {error.strerror or error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"the price table {path} is no JSON: {error}") from None
     return _checked(fields, f"the price table {path}")
 

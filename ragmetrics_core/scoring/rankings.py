@@ -206,12 +206,11 @@ def ndcgs(
         [0.7967]
     """
     _check(k)
-    highest = (
-        np.maximum(ranked.ideal[:, :1], 0.0) if ranked.ideal.shape[1] else np.zeros((len(ranked.ideal), 1))
-    )
+    highest = ranked.ideal[:, :1] if ranked.ideal.shape[1] else np.zeros((len(ranked.ideal), 1))
     best = _discounted(_gains(ranked.ideal[:, :k], highest, gain))
     gained = _discounted(_gains(ranked.grades[:, :k], highest, gain))
-    return _masked(np.divide(gained, best, out=np.zeros_like(gained), where=best > 0), ranked)
+    # the highest grade is 1 of itself: the best ranking gains at least 1, unless nothing is relevant
+    return _masked(gained / np.maximum(best, 1.0), ranked)
 
 
 def _gains(grades: NDArray[np.float64], highest: NDArray[np.float64], gain: str) -> NDArray[np.float64]:
@@ -220,7 +219,7 @@ def _gains(grades: NDArray[np.float64], highest: NDArray[np.float64], gain: str)
     if gain == "linear":
         return grades / safe
     shares = np.expm1(-grades * np.log(2)) / np.expm1(-safe * np.log(2))
-    gains: NDArray[np.float64] = np.exp2(np.minimum(grades - safe, 0.0)) * shares
+    gains: NDArray[np.float64] = np.exp2(grades - safe) * shares
     return gains
 
 
@@ -240,7 +239,7 @@ def _check(k: int | None) -> None:
 
 
 def _masked(values: Any, ranked: Rankings) -> Scores:
-    return np.ma.masked_array(values.astype(np.float64), mask=ranked.relevant == 0)
+    return np.ma.masked_array(values, mask=ranked.relevant == 0, dtype=np.float64)
 
 
 def _padded(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:

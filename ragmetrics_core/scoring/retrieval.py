@@ -170,7 +170,7 @@ def reciprocal_ranks_at(
     if gains is None:
         return None
     terms = [Fraction(1, rank) for rank, gain in enumerate(gains, start=1) if gain]
-    return float(sum(terms, Fraction(0)) / len(terms)) if terms else 0.0
+    return float(sum(terms) / len(terms)) if terms else 0.0
 
 
 def average_precision_at(
@@ -272,13 +272,11 @@ def ndcg_at(
 
 
 def _gain(grade: float, highest: float, gain: Literal["linear", "exponential"]) -> float:
-    """The gain of a grade, as a share of that of the highest grade."""
-    if grade <= 0:
-        return 0.0
+    """The gain of a grade, as a share of that of the highest grade; 0 for the grade 0."""
     if gain == "linear":
         return grade / highest
     # (2^grade - 1) / (2^highest - 1) without a power that could overflow
-    lower, upper = (-math.expm1(-value * math.log(2)) for value in (grade, highest))
+    lower, upper = (math.expm1(-value * math.log(2)) for value in (grade, highest))
     return math.exp2(grade - highest) * (lower / upper)
 
 

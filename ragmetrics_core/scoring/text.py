@@ -244,11 +244,12 @@ def _characters(piece: str) -> list[str]:
     words: list[str] = []
     joins = False
     for char in piece:
-        alone = bool(_UNSPACED.match(char)) and not unicodedata.category(char).startswith("M")
+        alone = bool(_UNSPACED.match(char))
         follows = unicodedata.category(char).startswith("M")
         if words and (follows or (joins and not alone)):
             words[-1] += char
         else:
             words.append(char)
-        joins = not alone if not follows else joins
+        if not follows:
+            joins = not alone
     return words

@@ -164,7 +164,7 @@ def read_annotations(path: Path) -> Annotations:
         (first, *_) = error.errors()
         place = ".".join(map(str, first["loc"]))
         raise ConfigError(f"{path} is no export of an annotation sheet: {place}: {first['msg']}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON: {error}") from error
 
 

@@ -99,7 +99,7 @@ def read_claims(path: Path) -> list[Claim]:
         (first, *_) = error.errors()
         place = ".".join(map(str, first["loc"]))
         raise ConfigError(f"{path}: a claim's {place} cannot be used: {first['msg']}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is no JSON: {error}") from error
 
 

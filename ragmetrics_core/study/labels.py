@@ -4,7 +4,9 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
+from sys import float_info
 from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
@@ -244,7 +246,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def _object(line: str, where: str) -> Mapping[str, Any]:
     try:
         found: Json = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise ConfigError(f"{where} is no JSON object")
@@ -258,7 +260,7 @@ def _value(value: object, where: str) -> bool | float | str | None:
         case bool():
             return value
         case int() | float():
-            number = float(value)
+            number = float(value) if abs(value) <= float_info.max else inf
         case str() if not value.strip():
             return None
         case str():

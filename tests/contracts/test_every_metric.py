@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core import Record, Sample, evaluate, recompute
-from ragmetrics_core.drivers import audit, correct, rendered, self_contained
+from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, get
 from ragmetrics_core.protocol import Part
@@ -266,24 +266,3 @@ def _changes(metric):
             yield each.name, Part(value.metric, "ragas-0.4" if value.variant != "ragas-0.4" else "strict.1")
         else:
             yield each.name, 0.25 if isinstance(value, float | None) else value + 1
-
-
-# -- verdicts and scores move together
-
-RISING = ["faithfulness", "context_recall", "factual_correctness"]
-RISING_VARIANTS = [each for each in VARIANTS if each.partition("/")[0] in RISING]
-
-
-@pytest.mark.parametrize("metric", RISING_VARIANTS)
-@few
-@given(seed=seeds, data=st.data())
-def test_a_statement_that_turns_out_supported_never_lowers_the_score(metric, any_judge, seed, data):
-    score = measure(metric, any_judge(seed, complete=True))
-    number = data.draw(st.integers(0, len(score.record.verdicts)))
-    if score.value is None or number == 0:
-        return
-
-    corrected = correct(score.record, number=number, supported=True)
-
-    assert corrected.value >= score.value
-    assert audit(corrected.hydrated(score.record.sample, score.record.prompts)) == []

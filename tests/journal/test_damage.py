@@ -372,3 +372,13 @@ def test_a_kill_while_a_journal_is_made_leaves_none_or_a_whole_one(tmp_path: Pat
         assert len(made) >= 10 * attempt
         for path in made:
             Journal(path).close()
+
+
+def test_damage_that_sqlite_quotes_in_bytes_that_are_no_text_is_said(tmp_path):
+    path = written(tmp_path / "journal.sqlite", count=1)
+    place = path.read_bytes().find(b"callscalls")
+    # the table's name is no UTF-8, and its definition cannot be read, which makes SQLite name it
+    overwrite(path, place, b"\xb2")
+    overwrite(path, place + path.read_bytes()[place:].find(b"CREATE"), b"XXXXXX")
+
+    refused(path, MOVE_ASIDE)

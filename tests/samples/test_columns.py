@@ -394,7 +394,7 @@ def test_grades_of_relevant_chunks_are_numbers_also_as_text():
         assert sample.reference_context_grades == (2.0, 0.5)
 
 
-@pytest.mark.parametrize("grades", [["high"], [True, 1], "best", [float("inf"), 1], [None, 1]])
+@pytest.mark.parametrize("grades", [["high"], [True, 1], "best", [float("inf"), 1], [10**400, 1], [None, 1]])
 def test_grades_that_are_no_finite_numbers_are_an_error(grades):
     with pytest.raises(SampleError, match="'relevance_grades' must"):
         Sample.from_mapping({"reference_context_ids": ["a", "b"], "relevance_grades": grades})

@@ -145,9 +145,10 @@ def test_a_beta_that_is_not_a_positive_number_is_refused(beta):
         scoring.f_measure(1, 1, beta)
 
 
-def test_negative_counts_are_refused():
-    with pytest.raises(ValueError, match="counts cannot be negative, got TP 1, FP -1, FN 0"):
-        scoring.f_beta(1, -1, 0)
+@pytest.mark.parametrize(("tp", "fp", "fn"), [(-1, 0, 0), (1, -1, 0), (1, 0, -1)])
+def test_negative_counts_are_refused(tp, fp, fn):
+    with pytest.raises(ValueError, match=f"counts cannot be negative, got TP {tp}, FP {fp}, FN {fn}"):
+        scoring.f_beta(tp, fp, fn)
 
 
 def test_f_measure_counts_each_side_in_its_own_unit():

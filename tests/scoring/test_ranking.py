@@ -101,5 +101,7 @@ def test_bounds_without_missing_verdicts_are_the_value_itself(relevances):
 
 
 def test_bounds_of_an_empty_list_are_refused():
-    with pytest.raises(ValueError, match="average precision of an empty list is undefined"):
+    with pytest.raises(
+        ValueError, match=r"^average precision of an empty list is undefined, so it has no bounds$"
+    ):
         scoring.average_precision_bounds([])

@@ -1,0 +1,214 @@
+"""The loaders of files: what cannot be read is said in an error of ours."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pandas as pd
+
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError, SampleError
+from ragmetrics_core.journal import Journal
+from ragmetrics_core.journal.bodies import decode_rating, decode_reply, decode_vector
+from ragmetrics_core.models.openai_compatible import completions_in
+from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.prompts import load_file, read_folder
+from ragmetrics_core.runs import BadRow, import_replies, read_samples
+from ragmetrics_core.runs.prices import read_prices
+from ragmetrics_core.study import read_annotations, read_claims, read_labels, read_published
+from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
+from tests.fuzz.target import Target
+
+__all__ = ["TARGETS"]
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+PROMPTS = Path(__file__).parents[2] / "examples" / "prompts"
+COLUMNS = [
+    {"user_input": "Where?", "response": "In Ulm.", "retrieved_contexts": ["Ulm."], "reference": "Ulm."},
+    {"question": "Where?", "ground_truths": ["Ulm.", "In Ulm."], "contexts": "['Ulm.', \"It's on it\"]"},
+    {"actual_output": "Ulm", "expected_output": "Ulm", "retrieval_context": ["x"], "context": ["y"], "n": 7},
+    {"inputs": {"question": "Where?"}, "outputs": {"answer": "Ulm"}, "reference_outputs": {"answer": "Ulm"}},
+    {"query": "Where?", "documents": [{"content": "Ulm", "meta": {"a": [1, None]}}], "chat_history": []},
+    {"question": "a", "history": [{"role": "user", "content": "b"}], "labels": '{"a": 1}', "id": 3},
+]
+
+
+# -- samples
+
+
+def samples(suffix: str) -> Callable[[bytes], None]:
+    """Reads a file of samples to its end; a bad row says why it is one."""
+
+    def run(data: bytes) -> None:
+        for found in read_samples(file_with(f"samples{suffix}", data)):
+            checked(found)
+
+    return run
+
+
+def checked(found: Sample | BadRow) -> None:
+    """A row that is no sample says why, and a sample can be written and read."""
+    if isinstance(found, BadRow):
+        assert found.where
+        assert found.message
+    else:
+        assert Sample.model_validate_json(found.model_dump_json()) == found
+
+
+def frames(data: bytes) -> None:
+    """A data frame of whatever JSON rows there are."""
+    try:
+        frame = pd.DataFrame(json.loads(data))
+    except (ValueError, TypeError, RecursionError, AttributeError, OverflowError):
+        return  # pandas makes no frame of it
+    for found in read_samples(frame):
+        checked(found)
+
+
+def rows(data: bytes) -> None:
+    """One row, as another library would hand it over: from a format with types, and from one with texts."""
+    with suppress(ValueError, RecursionError):
+        row = json.loads(data)
+        if isinstance(row, dict):
+            for textual in (False, True):
+                with suppress(SampleError):
+                    checked(Sample.from_mapping(row, textual=textual))
+
+
+def jsonl() -> Iterator[bytes]:
+    yield dumped(SAMPLE) + b"\n" + dumped(OTHER) + b"\n"
+    yield b"\xef\xbb\xbf" + b"\n".join(map(dumped, COLUMNS))
+
+
+def tables() -> Iterator[bytes]:
+    yield b'id,question,contexts,answer,right\n1,Where?,"[""Ulm."", ""x""]",Ulm,true\n2,"a ""b""\nc",,,0.5\n'
+    yield b'inputs.question,outputs.answer,labels\r\nWhere?,Ulm,"{""a"": 1}"\r\n'
+
+
+# -- prompts, prices, labels, claims, annotations
+
+
+def prompts(data: bytes) -> None:
+    """A prompt of one's own, which is rendered when its variables are known."""
+    prompt = load_file(file_with("own.v1.md", data), answer=VerdictList)
+    messages = prompt.render(dict.fromkeys(prompt.variables, "{{ question }} </answer>"))
+    assert len(messages) == 2
+    read_folder(folder())
+
+
+def labels(suffix: str) -> Callable[[bytes], object]:
+    """Labels of people."""
+    return lambda data: read_labels(file_with(f"labels{suffix}", data))
+
+
+def replies(data: bytes) -> None:
+    """Replies to a wave that is open."""
+    place = run_with("waiting.jsonl", dumped({"address": "ab" * 16, "judge": "a"}) + b"\n")
+    import_replies(place, file_with("replies.jsonl", data))
+
+
+def completions(data: bytes) -> None:
+    """What a chat completions server answers."""
+    with suppress(ValueError, RecursionError):
+        reply = json.loads(data)
+        if isinstance(reply, dict):
+            assert completions_in(reply, where="the server", model="a")
+
+
+def journal(data: bytes) -> None:
+    """A journal that is damaged: it says so, or gives what it holds."""
+    with Journal(file_with("journal.sqlite", data)) as opened:
+        opened.statistics()
+
+
+def bodies(data: bytes) -> None:
+    """What a journal stored: a reply, a rating or a vector, and never another one."""
+    for decode in (decode_reply, decode_rating, decode_vector):
+        with suppress(RecordError):
+            decode(data)
+
+
+def journal_file() -> list[bytes]:
+    path = folder() / "seed.sqlite"
+    if not path.exists():
+        with Journal(path) as opened:
+            opened.put("ab" * 16, b'{"kind":"reply","text":"a","usage":[1,2]}', identity="a")
+    return [path.read_bytes()]
+
+
+def dumped(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def always(*values: object) -> Callable[[], Iterable[bytes]]:
+    """JSON texts to begin with."""
+    return lambda: map(dumped, values)
+
+
+def in_folder(place: Path, pattern: str) -> Callable[[], list[bytes]]:
+    """The beginnings of files to begin with."""
+    return lambda: [path.read_bytes()[:2000] for path in sorted(place.glob(pattern))]
+
+
+ANNOTATIONS: Mapping[str, object] = {
+    "format": "ragmetrics-annotations",
+    "version": 1,
+    "annotator": "Ada",
+    "seed": 0,
+    "items": [
+        {
+            "item": "0" * 16,
+            "rating": 4,
+            "note": "",
+            "metrics": [{"metric": "faithfulness/strict.1", "statements": [{"number": 1}], "added": ["x"]}],
+        }
+    ],
+}
+REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
+CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]
+VECTOR = b"vector <f8 <f4\n" + bytes(8)
+BODY = {**REPLY, "choices": CHOICES}
+WAVE = {"custom_id": "ab" * 16, "response": {"status_code": 200, "body": BODY}}
+TARGETS = [
+    Target("samples.jsonl", samples(".jsonl"), (SampleError,), jsonl),
+    Target("samples.json", samples(".json"), (SampleError,), always([SAMPLE], {"samples": [OTHER]}, COLUMNS)),
+    Target("samples.csv", samples(".csv"), (SampleError,), tables),
+    Target("samples.frame", frames, (SampleError,), always([SAMPLE, OTHER], COLUMNS[:1], COLUMNS)),
+    Target("samples.row", rows, (), always(SAMPLE, OTHER, *COLUMNS)),
+    Target("prompt", prompts, (PromptError,), in_folder(PROMPTS, "**/*.md")),
+    Target(
+        "prices", lambda data: read_prices(file_with("prices.json", data)), (ConfigError,),
+        always({"a": {"prompt": 0.4, "completion": 1.6}}),
+    ),
+    Target(
+        "labels.csv", labels(".csv"), (ConfigError,),
+        lambda: [b"sample_id,annotator,label,value,metric,statement\nq1,Ada,right,yes,,\nq1,Bo,,4,a,1\n"],
+    ),
+    Target(
+        "labels.jsonl", labels(".jsonl"), (ConfigError,),
+        always({"id": "q1", "by": "Ada", "value": True, "statement": 2, "metric": "faithfulness"}),
+    ),
+    Target(
+        "published", lambda data: read_published(file_with("published.csv", data)), (ConfigError,),
+        in_folder(DATA, "*.csv"),
+    ),
+    Target(
+        "claims", lambda data: read_claims(file_with("claims.json", data)), (ConfigError,),
+        lambda: [dumped(json.loads((DATA / "telecom_claims.json").read_bytes())[:3])],
+    ),
+    Target(
+        "annotations", lambda data: read_annotations(file_with("annotations.json", data)), (ConfigError,),
+        always(ANNOTATIONS),
+    ),
+    Target(
+        "wave.replies", replies, (ConfigError, RecordError),
+        lambda: [dumped(WAVE) + b"\n" + dumped({"custom_id": "ab" * 16, "reply": "Yes."}) + b"\n"],
+    ),
+    Target("server.completions", completions, (ModelError,), always(BODY)),
+    Target(
+        "journal.body", bodies, (),
+        lambda: [b'{"kind":"reply","text":"a","usage":[1,2]}', b'{"kind":"rating","rating":0.5}', VECTOR],
+    ),
+    Target("journal.file", journal, (RecordError,), journal_file, 60_000),
+]  # fmt: skip

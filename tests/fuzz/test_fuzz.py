@@ -1,0 +1,46 @@
+"""What once reached something new, or broke something, breaks nothing; nor do other inputs like it."""
+
+import random
+
+import pytest
+
+from ragmetrics_core import parsers
+from tests.fuzz.catalogue import CORPUS, TARGETS, kept
+from tests.fuzz.mutation import mutated
+from tests.fuzz.parser_targets import answer_types
+
+# What the package offers beside the parsers: types of values, and what the targets of other parsers call.
+NO_PARSERS = {
+    "Abstention", "Aligned", "Answer", "GeneratedQuestion", "Hints", "NumberedVerdict", "Reading", "Span",
+    "align", "verdict_value",
+}  # fmt: skip
+EACH = 150
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_kept_input_is_read_or_refused_in_an_error_of_ours(name):
+    inputs = kept(name)
+    assert inputs
+    for data in inputs:
+        TARGETS[name](data)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_an_input_made_of_kept_ones_is_read_or_refused_in_an_error_of_ours(name):
+    target = TARGETS[name]
+    inputs = [*target.seeds(), *kept(name)]
+    chance = random.Random(0)
+    for _ in range(EACH if name.startswith("parser.") else EACH // 5):
+        target(mutated(chance.choice(inputs), inputs, chance, target.largest))
+
+
+def test_every_public_parser_has_a_target():
+    fuzzed = {name.partition(".")[2] for name in TARGETS if name.startswith("parser.")}
+    assert fuzzed == set(parsers.__all__) - NO_PARSERS
+    assert {each.__name__ for each in answer_types()} < fuzzed
+
+
+def test_the_kept_inputs_are_those_of_the_targets_and_take_little_room():
+    files = list(CORPUS.glob("*"))
+    assert {path.name for path in files} == {f"{name}.jsonl" for name in TARGETS}
+    assert sum(path.stat().st_size for path in files) < 1_000_000

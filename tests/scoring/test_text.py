@@ -1,0 +1,173 @@
+"""Words, what two texts share of them, and the formulas over counted n-grams."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragmetrics_core import scoring
+
+words = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+# -- words
+
+
+@pytest.mark.parametrize(("language", "kept"), [(None, 1), ("en", 1), ("EN-gb", 1), ("de", 2), ("de-en", 2)])
+def test_english_articles_are_left_out_unless_the_text_is_in_another_language(language, kept):
+    # "die" means something else in German
+    assert scoring.words_of("The cat", language=language) == ["the", "cat"][-kept:]
+
+
+@pytest.mark.parametrize("rules", ["unicode", "squad"])
+def test_each_english_article_is_left_out(rules):
+    assert scoring.words_of("An ape, a bee, the cat: Athens.", rules=rules) == ["ape", "bee", "cat", "athens"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,000.5 kg.", ["1,000.5", "kg"]),  # points and commas inside of a number stay
+        ("5-3, x-4", ["53", "x4"]),  # a hyphen behind a letter or digit is no sign
+        ("so… «yes»™", ["so", "yestm"]),  # compatibility forms are letters first
+        ("bell\a, a\tb\u2003c", ["bell", "b", "c"]),  # controls go, blanks of all kinds divide
+    ],
+)
+def test_punctuation_symbols_and_controls_are_taken_out(text, expected):
+    assert scoring.words_of(text) == expected
+
+
+def test_a_minus_sign_is_a_hyphen_before_a_number():
+    assert scoring.words_of("−5 °C, -5 °C") == ["-5", "c", "-5", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("東a京b", ["東", "a", "京", "b"]),  # a Latin letter does not join the character before it
+        ("ab東cd", ["ab", "東", "cd"]),
+        ("ที่นี่", ["ที่", "นี่"]),  # Thai vowels and tones stay with their consonant
+        ("東\u0301b", ["東\u0301", "b"]),  # an accent on a character that stands alone opens no word
+        ("e\u0331x東", ["e\u0331x", "東"]),  # and one within a word does not end it
+        ("\u0331b東", ["\u0331", "b", "東"]),  # one with nothing before it stands alone
+        ("ひカ", ["ひ", "カ"]),
+        ("ㇰㇱ", ["ㇰ", "ㇱ"]),  # small kana for Ainu
+        ("ကခ", ["က", "ခ"]),  # Burmese
+        ("កខ", ["ក", "ខ"]),  # Khmer
+        ("ກຂ", ["ກ", "ຂ"]),  # Lao
+        ("㐀㐁", ["㐀", "㐁"]),  # rare Han characters
+        ("\ufa0e\ufa0f", ["\ufa0e", "\ufa0f"]),
+        ("\U00020000\U00020001", ["\U00020000", "\U00020001"]),
+    ],
+)
+def test_each_character_of_a_script_without_spaces_is_a_word(text, expected):
+    assert scoring.words_of(text) == expected
+
+
+# -- words that two texts share
+
+
+def longest_by_table(answer, reference):
+    """The textbook's table of the lengths for all beginnings of both texts."""
+    row = [0] * (len(reference) + 1)
+    for word in answer:
+        above, row = row, [0]
+        for place, other in enumerate(reference):
+            row.append(above[place] + 1 if word == other else max(above[place + 1], row[place]))
+    return row[-1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "expected"),
+    [
+        ("", "ab", 0),
+        ("xy", "ab", 0),
+        ("ab", "", 0),
+        ("ba", "ab", 1),  # the order counts
+        ("ab", "aab", 2),  # a word that the reference repeats
+        ("aab", "ab", 2),  # and one that the answer does
+        ("cabbac", "abcabba", 5),  # "cabba", of which nothing can be added
+    ],
+)
+def test_the_longest_common_subsequence(answer, reference, expected):
+    assert scoring.common_length(answer, reference) == expected
+
+
+@given(words, words)
+def test_the_longest_common_subsequence_is_that_of_the_table(answer, reference):
+    assert scoring.common_length(answer, reference) == longest_by_table(answer, reference)
+
+
+# -- BLEU
+
+
+def test_bleu_of_an_answer_that_is_too_long_has_no_bonus():
+    # p = 2/4 and 1/3, the lengths 4 and 2: exp(1 - 2/4) is held at 1; the root of 1/6
+    assert scoring.bleu([2, 1], [4, 3], 4, 2) == pytest.approx(math.sqrt(1 / 6))
+
+
+def test_bleu_of_an_answer_that_is_too_short_is_cut():
+    # p = 2/2 and 1/1, the lengths 2 and 4: exp(1 - 4/2)
+    assert scoring.bleu([2, 1, 0, 0], [2, 1, 0, 0], 2, 4) == pytest.approx(math.exp(-1))
+
+
+def test_bleu_of_one_word_is_that_of_its_only_n_gram():
+    assert scoring.bleu([1, 0, 0, 0], [1, 0, 0, 0], 1, 1) == 1.0
+
+
+def test_bleu_is_undefined_without_a_reference_word():
+    assert scoring.bleu([0, 0, 0, 0], [2, 1, 0, 0], 2, 0) is None
+
+
+def test_bleu_smooths_each_length_without_a_match_half_as_much_as_the_one_before():
+    # 2/4, then 1/(2 * 3), 1/(4 * 2), 1/(8 * 1): the fourth root of 1/2 * 1/6 * 1/8 * 1/8
+    assert scoring.bleu([2, 0, 0, 0], [4, 3, 2, 1], 4, 4) == pytest.approx((1 / 768) ** 0.25)
+
+
+def test_n_grams_of_different_lengths_are_a_mistake():
+    with pytest.raises(ValueError, match="zip"):
+        scoring.bleu([1], [1, 2], 1, 1)
+    with pytest.raises(ValueError, match="zip"):
+        scoring.chrf([1], [1, 2], [1])
+
+
+# -- chrF
+
+
+def test_chrf_weighs_recall_twice_as_much_as_precision():
+    # P = 2/4, R = 2/2: 5 * 0.5 * 1 / (4 * 0.5 + 1)
+    assert scoring.chrf([2], [4], [2]) == pytest.approx(2.5 / 3)
+
+
+def test_chrf_takes_the_lengths_that_both_texts_have():
+    # only single characters: P = 2/2, R = 2/3: 5 * 2/3 / (4 + 2/3) = 10/14
+    assert scoring.chrf([2, 0], [2, 1], [3, 0]) == pytest.approx(10 / 14)
+    assert scoring.chrf([2, 0], [2, 0], [3, 2]) == pytest.approx(10 / 14)
+
+
+def test_chrf_averages_over_the_lengths():
+    # P = (4/4 + 1/2) / 2 = 3/4, R = (4/8 + 1/4) / 2 = 3/8: 5 * 9/32 / (4 * 3/4 + 3/8) = (45/32) / (27/8)
+    assert scoring.chrf([4, 1], [4, 2], [8, 4]) == pytest.approx(45 / 108)
+
+
+@pytest.mark.parametrize("answer", [0, 3])
+def test_chrf_is_0_when_nothing_is_shared(answer):
+    assert scoring.chrf([0], [answer], [3]) == 0.0
+
+
+# -- METEOR
+
+
+def test_meteor_weighs_recall_nine_times_as_much_as_precision():
+    # P = 2/4, R = 2/3: 1/3 / (0.9 * 1/2 + 0.1 * 2/3) = 20/31; one run of two words: 1 - 0.5 * (1/2)³ = 15/16
+    assert scoring.meteor(2, 1, 4, 3) == pytest.approx(20 / 31 * 15 / 16)
+
+
+def test_meteor_of_one_word_pays_for_its_only_run():
+    # P = R = 1; 1 - 0.5 * (1/1)³
+    assert scoring.meteor(1, 1, 1, 1) == 0.5
+
+
+def test_meteor_is_undefined_without_a_reference_word():
+    assert scoring.meteor(0, 0, 2, 0) is None
