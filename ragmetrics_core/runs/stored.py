@@ -47,7 +47,7 @@ def record_in(line: bytes) -> tuple[Key, Outcome]:
     _text(outcome.status)
     for number in (outcome.value, *(outcome.bounds or ())):
         # a whole number of hundreds of digits is no float
-        is_number = isinstance(cast("object", number), int | float | None)
+        is_number = number is None or type(cast("object", number)) in (int, float)
         if not is_number or (number is not None and not isfinite(float(number))):
             raise ValueError("a score is no finite number")
     if outcome.value is not None:
@@ -69,8 +69,10 @@ def prompt_in(line: bytes) -> tuple[str, PromptText]:
 
 
 def _text(value: Any) -> str:
+    """A text that the index can hold: half a character is none."""
     if not isinstance(value, str):
         raise TypeError(f"a text is {type(value).__name__}")
+    value.encode()
     return value
 
 
