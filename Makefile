@@ -34,7 +34,7 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 	@echo "  $(BIN)/ragmetrics show runs/demo tc-34 context_precision"
 
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(ARGS)
 
 lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics/
 	$(BIN)/ruff format --check .

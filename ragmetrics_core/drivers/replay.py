@@ -183,7 +183,7 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     ignored |= {"versions", "judge", "embedder", "scorer"}
     replay = _Replay(record)
     try:
-        derived = _replayed(record, metric)
+        derived = _replayed(record, metric, replay=replay)
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
@@ -345,9 +345,9 @@ class _Replay(Interpreter):
         )
 
 
-def _replayed(record: Record, metric: Metric[Any] | None) -> Record:
+def _replayed(record: Record, metric: Metric[Any] | None, *, replay: "_Replay | None" = None) -> Record:
     """The record as its replies give it again."""
-    derived = _Replay(record).replay(metric or _metric_of(record))
+    derived = (replay or _Replay(record)).replay(metric or _metric_of(record))
     if metric is not None:
         return derived
     # Of prompts that were replaced, the settings have digests only, which build no prompt: so settings are

@@ -1,6 +1,7 @@
 """Whatever goes wrong is one sentence that says what to do, and an exit code."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -82,15 +83,17 @@ def test_a_missing_extra_is_one_sentence(package):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 def test_ctrl_c_ends_with_a_sentence(tmp_path):
-    manifest = tmp_path / "manifest.json"
-    os.mkfifo(manifest)
+    replies = tmp_path / "replies.jsonl"
+    os.mkfifo(replies)
+    open_request = json.dumps({"address": "0" * 32, "judge": "somebody"})
+    (tmp_path / "waiting.jsonl").write_text(open_request + "\n", encoding="utf-8")
     # a test run in the background hands on an ignored SIGINT; in a terminal, and here, it is not ignored
     heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     start = f"{heeding}; from ragmetrics_core.cli import main; main()"
-    command = [sys.executable, "-c", start, "show", str(tmp_path)]
+    command = [sys.executable, "-c", start, "batch", "import", str(tmp_path), str(replies)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        writer = open_when_read(manifest, process)
+        writer = open_when_read(replies, process)
         # the command now waits for what never comes
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
