@@ -6,7 +6,7 @@ from ragmetrics_langchain.installing import Installed, install
 from ragmetrics_langchain.judge import LangChainJudge
 from ragmetrics_langchain.langsmith import LangSmithFeedbackSink, as_langsmith_evaluator
 from ragmetrics_langchain.seen import Retrieval, RootRun, RunInfo
-from ragmetrics_langchain.step import below, score_step
+from ragmetrics_langchain.step import above, below, score_step
 
 __all__ = [
     "Installed",
@@ -17,6 +17,7 @@ __all__ = [
     "Retrieval",
     "RootRun",
     "RunInfo",
+    "above",
     "as_langsmith_evaluator",
     "below",
     "install",

@@ -12,16 +12,9 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
-from ragmetrics_core.errors import (
-    ConfigError,
-    ModelError,
-    ModelOverloaded,
-    ModelRefused,
-    ModelTimeout,
-    TransientModelError,
-)
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.live import is_judging
-from ragmetrics_core.models import bare_address, keyless, settings_for_names
+from ragmetrics_core.models import bare_address, model_error, settings_digest, settings_for_names
 
 __all__ = ["JUDGE_TAG", "Name", "PerLoop", "apart", "as_model_error", "name_of"]
 
@@ -30,9 +23,6 @@ JUDGE_TAG = "ragmetrics:judge"
 
 T = TypeVar("T")
 
-_OVERLOADED = frozenset({429, 503, 529})
-_PASSING_4XX = frozenset({408, 409, 425})
-_LONGEST_MESSAGE = 300
 # What changes a model's replies or vectors, by the names that the providers' classes use.
 _SETTINGS = (
     "temperature",
@@ -111,34 +101,16 @@ class PerLoop(Generic[T]):
 
 
 def as_model_error(error: Exception, identity: str, model: object) -> ModelError:
-    """What a provider's exception means for us, by its HTTP status or its class; without the model's keys."""
-    told = f"{identity}: {type(error).__name__}: {_short(error, model)}"
-    status = _status(error)
-    if isinstance(error, TimeoutError) or type(error).__name__.endswith("TimeoutError"):
-        return ModelTimeout(told)
-    if isinstance(error, RuntimeError) and "event loop" in str(error).lower():
+    """What a provider's exception means for us; of a client of another event loop, also what to do."""
+    told = model_error(error, model, identity=identity)
+    # the cause, too: clients pass a foreign loop off as a lost connection
+    reasons = [each for each in (error, error.__cause__) if isinstance(each, RuntimeError)]
+    if any("event loop" in str(each).lower() for each in reasons):
         return ModelRefused(
             f"{told}. The model's client belongs to another event loop: "
             "pass a function that makes the model, e.g. LangChainJudge(lambda: ChatOpenAI(...))"
         )
-    if status in _OVERLOADED:
-        return ModelOverloaded(told)
-    if status in _PASSING_4XX or (status is not None and status >= 500) or isinstance(error, ConnectionError):
-        return TransientModelError(told)
-    return ModelRefused(told) if status is not None and 400 <= status < 500 else ModelError(told)
-
-
-def _status(error: Exception) -> int | None:
-    for holder in (error, getattr(error, "response", None)):
-        status = getattr(holder, "status_code", None)
-        if isinstance(status, int):
-            return status
-    return None
-
-
-def _short(error: Exception, model: object) -> str:
-    text = " ".join(keyless(error, model).split())
-    return text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
+    return told
 
 
 class Name(NamedTuple):
@@ -149,7 +121,7 @@ class Name(NamedTuple):
 
 
 def name_of(model: object, bound: Mapping[str, Any]) -> Name:
-    """Provider's class, model, server and settings of a LangChain model.
+    """Provider's class, model, server and settings of a LangChain model; a digest of those that are unusual.
 
     Args:
         model: the model without its bindings.
@@ -158,7 +130,8 @@ def name_of(model: object, bound: Mapping[str, Any]) -> Name:
     named = _first_text(bound, model, _MODELS)
     settings: dict[str, object] = {}
     bound = settings_for_names(bound)
-    if address := _first_text(bound, model, _ADDRESSES):
+    address = _first_text(bound, model, _ADDRESSES)
+    if address is not None:
         settings["at"] = bare_address(address)
     for name in _SETTINGS:
         value = bound.get(name, getattr(model, name, None))
@@ -172,6 +145,11 @@ def name_of(model: object, bound: Mapping[str, Any]) -> Name:
             settings[name] = json.dumps(value, sort_keys=True)
         except (TypeError, ValueError):
             is_sure = False  # two different values could not be told apart
+    shown = [each for each in _MODELS + _ADDRESSES if getattr(model, each, None) in (named, address)]
+    digest = settings_digest(model, shown={*bound, *settings, *shown})
+    if digest.text:
+        settings["settings"] = digest.text
+    is_sure = is_sure and digest.is_complete
     text = f"langchain:{type(model).__name__}" + (f"/{named}" if named else "")
     return Name(f"{text}?{urlencode(settings)}" if settings else text, is_sure)
 

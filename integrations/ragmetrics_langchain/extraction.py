@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Skip
-from ragmetrics_core.shapes import is_list
+from ragmetrics_core.shapes import is_list, is_series
 from ragmetrics_langchain.messages import (
     answered,
     asked,
@@ -68,9 +68,13 @@ class Rules:
             Skip: "several_answers", "no_question", "no_answer" or "no_contexts".
         """
         given = dict(self.extract(turn.root_run()) or {}) if self.extract is not None else {}
-        question = _given(given, "question", text_of) or self.question(turn)
-        answer = _given(given, "answer", text_of) or self.answer(turn)
-        contexts = _given(given, "contexts", _as_is) or self.contexts(turn)
+        chunks = _chunks_given(given)
+        if chunks is not None:
+            given["contexts"] = texts_of(chunks)
+        named = Sample.from_mapping(_in_texts(given)) if given else Sample()
+        question = _given(named.question) or self.question(turn)
+        answer = _given(named.answer) or self.answer(turn)
+        contexts = _given(named.contexts if chunks is None else chunks) or self.contexts(turn)
         if question is None:
             raise Skip("no_question")
         if answer is None:
@@ -79,7 +83,7 @@ class Rules:
             raise Skip("no_contexts")
         history = history_of(_history(turn)) or None
         sample = sample_of(question=question, contexts=contexts, answer=answer, history=history)
-        return _with_more(sample, given) if given else sample
+        return _with_more(sample, named) if given else sample
 
     def question(self, turn: Turn) -> Found | None:
         """What was asked: in the inputs of the turn's first part, else in the outputs."""
@@ -212,17 +216,17 @@ def _answer_value(value: Any) -> str | BaseMessage | None:
 
 
 def _narrowed(retrievals: Sequence[Retrieval], shown: Sequence[Document], in_outputs: Found | None) -> Found:
-    """The retrieved documents; of a retrieval that a later step filtered or ordered anew, what was left."""
+    """The retrieved documents; where a later step filtered them or ordered them anew, what was left."""
     used, rule = shown, "documents that became text"
     if not used and in_outputs is not None:
         used, rule = documents_in(in_outputs.value), in_outputs.rule
     left = {each.page_content for each in used}
-    kept = [
-        [each for each in retrieval.documents if each.page_content in left] or retrieval.documents
-        for retrieval in retrievals
-    ]
-    found = {each.page_content: each for each in _each_once(chain(*kept))}
-    everything = [each.page_content for each in _each_once(chain(*(each.documents for each in retrievals)))]
+    retrieved = {
+        each.page_content: each for each in _each_once(chain(*(each.documents for each in retrievals)))
+    }
+    everything = list(retrieved)
+    # where nothing is left of anything, a step rewrote the documents in place
+    found = {text: each for text, each in retrieved.items() if text in left} or retrieved
     in_use_order = [each.page_content for each in _each_once(used) if each.page_content in found]
     texts = in_use_order if len(in_use_order) == len(found) else list(found)
     rule = "retrievers" if texts == everything else f"retrievers, then {rule}"
@@ -283,10 +287,10 @@ def _each_once(chunks: Iterable[Any]) -> list[Any]:
     return list(unique.values())
 
 
-def _with_more(sample: Sample, given: Mapping[str, Any]) -> Sample:
-    """The sample with further fields, under any name that a sample's columns have."""
-    more = Sample.from_mapping(given)
-    fields = {name: getattr(more, name) for name in more.model_fields_set - {"id", "labels"}}
+def _with_more(sample: Sample, more: Sample) -> Sample:
+    """The sample with further fields."""
+    known = {"id", "labels", "question", "answer", "contexts"}
+    fields = {name: getattr(more, name) for name in more.model_fields_set - known}
     return sample.model_copy(update=fields | {"labels": sample.labels | more.labels})
 
 
@@ -304,13 +308,34 @@ def _history(turn: Turn) -> Sequence[BaseMessage]:
     return next((messages for messages in said if messages), ())
 
 
-def _given(given: dict[str, Any], name: str, read: Callable[[Any], Any]) -> Found | None:
-    value = given.pop(name, None)
-    return None if value is None else Found(read(value), "extract")
+def _given(value: Any) -> Found | None:
+    return None if value is None else Found(value, "extract")
 
 
-def _as_is(value: Any) -> Any:
+def _chunks_given(given: Mapping[str, Any]) -> list[Any] | None:
+    """The contexts that `extract` gave under our own name, as they are: documents have ids."""
+    value = given.get("contexts")
+    if value is None:
+        return None
     chunks = [value] if isinstance(value, str | Document) else list(value)
     if texts_of(chunks) is None:
         raise SampleError("extract returned contexts that are neither texts nor documents")
     return chunks
+
+
+def _in_texts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What `extract` gave, with texts and roles in place of LangChain's objects, as a row has them."""
+    texts = {name: text_of(given.get(name)) for name in ("question", "answer")}
+    known = {name: text for name, text in texts.items() if text is not None}
+    return {name: _in_text(value) for name, value in given.items()} | known
+
+
+def _in_text(value: Any) -> Any:
+    if isinstance(value, BaseMessage | Document):
+        return text_of(value)
+    if not is_series(value) or not value:
+        return value
+    messages = [each for each in value if isinstance(each, BaseMessage)]
+    if len(messages) == len(value):
+        return [{"role": turn.role, "content": turn.content} for turn in history_of(messages)]
+    return [text_of(each) if isinstance(each, Document) else each for each in value]

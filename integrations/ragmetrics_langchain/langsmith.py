@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveResult, LiveScorer
+from ragmetrics_core.live import Capture, LiveResult, LiveScorer, by_name
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import (
@@ -45,9 +45,10 @@ _REFERENCE_KEYS = ("reference", "expected", "expected_output", "ground_truth", "
 class LangSmithFeedbackSink:
     """Writes each score as feedback on the run that it judges, where LangSmith traces the same runs.
 
-    Feedback has the metric's name as its key, the score, the formula as comment, and signature, status,
-    counts and judge in its source. A metric without a value has feedback without a score whose comment says
-    why; a metric that was skipped has none.
+    Feedback has the metric's name as its key (its signature where two metrics share a name), the score, the
+    formula as comment, and signature, status, counts and judge in its source. A metric without a value has
+    feedback without a score whose comment says why; a metric that was skipped has none. Nor has a capture
+    whose id is not that of a run.
 
     Args:
         client: the client to use; by default LangSmith's own, made with the first result.
@@ -69,11 +70,13 @@ class LangSmithFeedbackSink:
 
     def write(self, result: LiveResult) -> None:
         """Send the feedback; the client does it in its own threads."""
-        run_id = UUID(result.capture.id)
+        run_id = _run_id(result.capture)
+        if run_id is None:
+            return
         trace = result.capture.parent
-        for record in result.records:
+        for key, record in by_name(result.records).items():
             if record.status != "skipped":
-                self._send(record, run_id, trace if isinstance(trace, UUID) else run_id)
+                self._send(key, record, run_id, trace if isinstance(trace, UUID) else run_id)
 
     def flush(self) -> None:
         """Wait until the client has sent what it took."""
@@ -84,14 +87,14 @@ class LangSmithFeedbackSink:
         """Flush; the client is not ours to close."""
         self.flush()
 
-    def _send(self, record: Record, run_id: UUID, trace_id: UUID) -> None:
+    def _send(self, key: str, record: Record, run_id: UUID, trace_id: UUID) -> None:
         from langsmith.schemas import FeedbackSourceType
 
         self._client.create_feedback(
             run_id=run_id,
             trace_id=trace_id,
             session_id=self._session,
-            key=record.metric,
+            key=key,
             score=record.value,
             comment=Score(record).headline,
             feedback_source_type=FeedbackSourceType.MODEL,
@@ -169,16 +172,25 @@ def as_langsmith_evaluator(
         made = map(run, example) if map is not None else _sample(run, example)
         sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
         result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
-        return {"results": [_result(record) for record in result.records]}
+        return {"results": [_result(key, record) for key, record in by_name(result.records).items()]}
 
     return ragmetrics
 
 
-def _result(record: Record) -> Any:
+def _run_id(capture: Capture) -> UUID | None:
+    """The run that a capture is about, None where it is none: the id of a run is written with hyphens."""
+    try:
+        run_id = UUID(capture.id)
+    except ValueError:
+        return None
+    return run_id if str(run_id) == capture.id else None
+
+
+def _result(key: str, record: Record) -> Any:
     from langsmith.evaluation import EvaluationResult
 
     return EvaluationResult(
-        key=record.metric,
+        key=key,
         score=record.value,
         comment=Score(record).headline,
         metadata={"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableLambda
 
@@ -15,8 +16,9 @@ from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
 from ragmetrics_langchain.messages import fields_of
 from ragmetrics_langchain.scorer import live_scorer
+from ragmetrics_langchain.tracing import current_trace
 
-__all__ = ["below", "score_step"]
+__all__ = ["above", "below", "score_step"]
 
 
 def score_step(
@@ -37,6 +39,7 @@ def score_step(
     """A step that takes a mapping with question, contexts and answer and adds the scores to it.
 
     The chain waits for the scores. A judge that fails breaks nothing: a metric without a value has None.
+    The sample has the id of the step's own run, so that feedback of a `LangSmithFeedbackSink` is found there.
 
     Args:
         metrics: names or objects, as for `evaluate`.
@@ -61,7 +64,7 @@ def score_step(
         metrics, judge=judge, embedder=embedder, scorer=scorer, redact=redact, prompts=prompts
     )
 
-    def capture(value: Any) -> Capture:
+    def capture(value: Any, run: BaseRunManager) -> Capture:
         named = fields_of(value)
         if not named:
             raise ConfigError(
@@ -75,17 +78,17 @@ def score_step(
                 answer=answer_in(named, answer_key),
             )
 
-        return Capture(translate=translate, name="score_step")
+        return Capture(translate=translate, id=str(run.run_id), name="score_step", parent=current_trace())
 
     def scored(value: Any, result: LiveResult) -> dict[str, Any]:
         records = {} if records_key is None else {records_key: result.records}
         return {**fields_of(value), scores_key: result.scores, **records}
 
-    def score(value: Any) -> dict[str, Any]:
-        return scored(value, own.score(capture(value)))
+    def score(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
+        return scored(value, own.score(capture(value, run_manager)))
 
-    async def ascore(value: Any) -> dict[str, Any]:
-        return scored(value, await own.ascore(capture(value)))
+    async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
+        return scored(value, await own.ascore(capture(value, run_manager)))
 
     return RunnableLambda(score, afunc=ascore, name="score_step")
 
@@ -93,7 +96,7 @@ def score_step(
 def below(
     metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
 ) -> Callable[[Mapping[str, Any]], bool]:
-    """A condition for `RunnableBranch`: whether a score is below a threshold.
+    """A condition for `RunnableBranch`: whether a score is below a threshold; see `above` for its twin.
 
     Args:
         metric: the metric's name.
@@ -107,3 +110,22 @@ def below(
         return without_value if score is None else score < threshold
 
     return is_below
+
+
+def above(
+    metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
+) -> Callable[[Mapping[str, Any]], bool]:
+    """`below` for metrics where lower is better, such as hallucination: whether a score is above a threshold.
+
+    Args:
+        metric: the metric's name.
+        threshold: a score of exactly this is not above.
+        without_value: what holds when there is no score, because it is undefined or the judge failed.
+        scores_key: where `score_step` put the scores.
+    """
+
+    def is_above(value: Mapping[str, Any]) -> bool:
+        score: float | None = value[scores_key][metric]
+        return without_value if score is None else score > threshold
+
+    return is_above

@@ -16,7 +16,9 @@ from llama_index.core.settings import Settings
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.models import as_scorer
 from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_llama_index import templates
@@ -67,12 +69,14 @@ class RagMetricsEvaluator(BaseEvaluator):
             default `Settings.llm`, looked up at the first evaluation that needs a judge.
         embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name; by default
             `Settings.embed_model`, looked up in the same way.
-        threshold: every metric must reach it to pass; without one `passing` stays None.
+        threshold: every metric must reach it to pass, or not exceed it where lower is better; without one
+            `passing` stays None.
+        scorer: the model that rates pairs, for metrics that need one, or its name.
         raise_error: raise `EvaluationFailed`, which is a `ValueError`, where there is no score.
         calling: how the models are asked.
 
     Raises:
-        ConfigError: a mistake in the metrics or models.
+        ConfigError: a mistake in the metrics or models, or one threshold for metrics of both directions.
     """
 
     # What an evaluation without a query asks about; faithfulness is often evaluated without one.
@@ -86,12 +90,22 @@ class RagMetricsEvaluator(BaseEvaluator):
         embed_model: AnyEmbedder | None = None,
         *,
         threshold: float | None = None,
+        scorer: Scorer | str | None = None,
         raise_error: bool = False,
         calling: Calling | None = None,
     ) -> None:
         self._metrics = resolve(metrics)
+        if threshold is not None and 0 < len(self._lower_is_better) < len(self._metrics):
+            raise ConfigError(
+                "one threshold cannot be the least score of some metrics and the greatest of others: "
+                "make an evaluator for each direction"
+            )
+        for metric in self._metrics:
+            if scorer is None and needed([metric], "scorer"):
+                raise ConfigError(f"{metric.name} needs a scorer: pass scorer=...")
         self._judge = judge_of(llm) if llm is not None else None
         self._embedder = embedder_of(embed_model) if embed_model is not None else None
+        self._scorer = as_scorer(scorer) if scorer is not None else None
         self._passing = Passing(threshold)
         self._raise_error = raise_error
         self._calling = calling or Calling()
@@ -151,7 +165,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             if self._raise_error:
                 raise EvaluationFailed(result) from (error if is_open else None)
             return result
-        result = result_of(records, self._passing, **given)
+        result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
         fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
         if self._raise_error and fails:
             raise EvaluationFailed(result)
@@ -199,6 +213,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             metrics=self._metrics,
             judge=self._judge_needed(),
             embedder=self._embedder_needed(),
+            scorer=self._scorer,
             concurrency=calling.concurrency,
             timeout=calling.timeout,
             attempts=calling.attempts,
@@ -215,6 +230,10 @@ class RagMetricsEvaluator(BaseEvaluator):
             return redacted(self._calling.redact, words)
         except ConfigError as failed:
             return str(failed)
+
+    @property
+    def _lower_is_better(self) -> frozenset[str]:
+        return frozenset(each.signature for each in self._metrics if not each.higher_is_better)
 
     def _judge_needed(self) -> Judge | None:
         if not needed(self._metrics, "judge"):

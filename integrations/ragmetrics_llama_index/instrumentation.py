@@ -19,9 +19,10 @@ from llama_index.core.workflow import Workflow
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Sink, Statistics
+from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
@@ -64,6 +65,18 @@ class Instrumentation:
         """What was captured, scored and skipped, and what went wrong."""
         return self.scorer.stats
 
+    def alert(
+        self,
+        metric: str,
+        *,
+        below: float | None = None,
+        above: float | None = None,
+        window: int = 50,
+        call: Callable[[Alert], None] | None = None,
+    ) -> None:
+        """Tell when the mean of a metric's last scores passes a threshold; see `LiveScorer.alert`."""
+        self.scorer.alert(metric, below=below, above=above, window=window, call=call)
+
     @property
     def is_installed(self) -> bool:
         """Whether LlamaIndex's dispatcher knows of it."""
@@ -104,10 +117,6 @@ class Instrumentation:
         return self.scorer.close(timeout)
 
     def _install(self) -> None:
-        earlier = _INSTALLED.get(self._key)
-        if earlier is not None:
-            log.info("the same was instrumented before: the earlier instrumentation is taken out")
-            earlier._remove()
         get_dispatcher().add_span_handler(self._handler)
         _INSTALLED[self._key] = self
 
@@ -136,6 +145,7 @@ def instrument(
     embed_model: AnyEmbedder | None = None,
     *,
     watch: Sequence[object] | None = None,
+    scorer: Scorer | None = None,
     mode: Literal["background", "inline"] = "background",
     out: str | Path | None = None,
     sinks: Sequence[Sink] = (),
@@ -158,7 +168,8 @@ def instrument(
     One answer is one sample: the outermost engine's question, its answer and its source nodes. Streams are
     scored when they have been read to the end. What LlamaIndex's evaluators ask through query engines of
     their own is not scored, nor is what our judge does. A second call for the same `watch` replaces the
-    first, so that a notebook's cell can be run again.
+    first, so that a notebook's cell can be run again: it finishes what the first one captured, closes it and
+    goes on in its folder.
 
     Args:
         metrics: names or metric objects.
@@ -168,6 +179,7 @@ def instrument(
         embed_model: the embedder, likewise; by default `Settings.embed_model`.
         watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
             default all query and chat engines, and no workflows.
+        scorer: the model that rates pairs, for metrics that need one.
         mode: "inline" lets the application wait for the scores.
         out: a run folder for the results, which the `ragmetrics` commands read.
         sinks: where results go besides; the newest 1,000 are kept in any case.
@@ -190,12 +202,14 @@ def instrument(
     """
     scope, key = _scope(watch)
     chosen = resolve(metrics)
-    scorer = LiveScorer(
+    _close_earlier(key)  # before its folder is opened again
+    live = LiveScorer(
         chosen,
         judge=judge_of(llm) if llm is not None else None,
         judge_factory=_settings_llm if llm is None and needed(chosen, "judge") else None,
         embedder=embedder_of(embed_model) if embed_model is not None else None,
         embedder_factory=_settings_embedder if embed_model is None and needed(chosen, "embedder") else None,
+        scorer=scorer,
         mode=mode,
         out=out,
         sinks=sinks,
@@ -211,11 +225,19 @@ def instrument(
         redact=redact,
         prompts=prompts,
     )
-    spans = Spans(scorer, scope, max_open=max_open, ttl=ttl)
-    made = Instrumentation(scorer, spans, tuple(watch or ()), key)
+    spans = Spans(live, scope, max_open=max_open, ttl=ttl)
+    made = Instrumentation(live, spans, tuple(watch or ()), key)
+    _close_earlier(key)  # another thread may have been quicker
     with _INSTALLING:
         made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
+
+
+def _close_earlier(key: object) -> None:
+    earlier = _INSTALLED.get(key)
+    if earlier is not None:
+        log.info("the same was instrumented before: the earlier instrumentation is closed")
+        earlier.close()
 
 
 def _settings_llm() -> Judge:

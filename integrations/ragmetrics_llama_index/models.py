@@ -7,7 +7,8 @@ import asyncio
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -17,9 +18,9 @@ from llama_index.core.llms.llm import LLM
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.errors import ModelError, ModelOverloaded, ModelRefused, TransientModelError
+from ragmetrics_core.errors import ModelError
 from ragmetrics_core.metrics import get
-from ragmetrics_core.models import as_embedder, keyless, settings_for_names
+from ragmetrics_core.models import as_embedder, model_error, settings_digest, settings_for_names
 from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
 from ragmetrics_core.shapes import is_mapping, is_sequence
 from ragmetrics_llama_index.threads import defining_class, in_thread
@@ -40,8 +41,10 @@ AnyEmbedder = BaseEmbedding | Embedder | str
 _TOKENS = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
 # What a model says of itself that does not change its replies.
 _NO_SETTINGS = frozenset(LLMMetadata.model_fields) | {"class_name", "embed_batch_size"}
-_OVERLOADED = frozenset({429, 503, 529})
-_REFUSED = frozenset({400, 401, 403, 404, 413, 422})
+_SAMPLING = ("temperature", "max_tokens", "seed", "top_p")
+_ADDRESSES = ("api_base", "base_url", "azure_endpoint")
+# What LlamaIndex calls a model that does not name itself.
+_UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +58,7 @@ class LlamaIndexJudge:
 
     Attributes:
         llm: the model.
-        name: names it in records; by default its class, its model's name and its settings.
+        name: names it in records; by default its class, its model's name, its server and its settings.
     """
 
     llm: LLM
@@ -63,8 +66,17 @@ class LlamaIndexJudge:
 
     @property
     def identity(self) -> str:
-        """The name, or class, model and settings; never a key (`LLM.to_payload` leaves them out)."""
-        return self.name or _identity("llm", self.llm)
+        """The name, or class, model, server and settings; never a key."""
+        return self.name or self._name.text
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
+        return self.name is not None or self._name.is_sure
+
+    @cached_property
+    def _name(self) -> "_Name":
+        return _name_of("llm", self.llm)
 
     def __repr__(self) -> str:
         """Its identity: a model may show its key."""
@@ -83,8 +95,10 @@ class LlamaIndexJudge:
     async def _reply(self, messages: Sequence[ChatMessage]) -> Completion:
         try:
             response = await self._ask(messages)
+        except ModelError:
+            raise
         except Exception as error:  # the boundary to foreign code: a model may raise anything
-            failure = _as_model_error(error, self.llm)
+            failure = model_error(error, self.llm)
         else:
             return self._completion(response)
         # outside the handler: the provider's error may hold the request, and with it the key
@@ -120,7 +134,7 @@ class LlamaIndexEmbedder:
 
     Attributes:
         embed_model: the model.
-        name: names it in records; by default its class and its model's name.
+        name: names it in records; by default its class, its model's name, its server and its settings.
     """
 
     embed_model: BaseEmbedding
@@ -128,8 +142,17 @@ class LlamaIndexEmbedder:
 
     @property
     def identity(self) -> str:
-        """The name, or class and model."""
-        return self.name or _identity("embedding", self.embed_model)
+        """The name, or class, model, server and settings; never a key."""
+        return self.name or self._name.text
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
+        return self.name is not None or self._name.is_sure
+
+    @cached_property
+    def _name(self) -> "_Name":
+        return _name_of("embedding", self.embed_model)
 
     def __repr__(self) -> str:
         """Its identity: a model may show its key."""
@@ -147,8 +170,10 @@ class LlamaIndexEmbedder:
                 vectors = await in_thread(model.get_text_embedding_batch, list(texts))
             else:
                 vectors = await model.aget_text_embedding_batch(list(texts))
+        except ModelError:
+            raise
         except Exception as error:  # the boundary to foreign code: a model may raise anything
-            failure = _as_model_error(error, model)
+            failure = model_error(error, model)
         else:
             return np.asarray(vectors, dtype=np.float64)
         # outside the handler: the provider's error may hold the request, and with it the key
@@ -175,8 +200,8 @@ def embedder_of(embed_model: AnyEmbedder) -> Embedder:
     return as_embedder(embed_model)
 
 
-def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder"]) -> bool:
-    """Whether metrics with these settings use a judge or an embedder; a composite asks what its parts ask."""
+def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "scorer"]) -> bool:
+    """Whether metrics with these settings use a kind of model; a composite asks what its parts ask."""
     return any(
         needed((get(part.metric, variant=part.variant, **part.settings) for part in metric.parts_used), model)
         if metric.parts_used
@@ -185,20 +210,31 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder"]) 
     )
 
 
-def _identity(kind: str, model: LLM | BaseEmbedding) -> str:
-    """Class and settings: those that the model publishes, and sampling settings, which it may not."""
+class _Name(NamedTuple):
+    """What a model is called in records, and whether no other model can be called so."""
+
+    text: str
+    is_sure: bool
+
+
+def _name_of(kind: str, model: LLM | BaseEmbedding) -> _Name:
+    """Class, server and settings: those that the model publishes, how it samples, a digest of the others."""
     published = model.to_payload()
-    sampling = {name: getattr(model, name, None) for name in ("temperature", "max_tokens", "seed", "top_p")}
+    told = {name: getattr(model, name, None) for name in (*_SAMPLING, *_ADDRESSES)}
     settings = settings_for_names(
         {
             name: value
-            for name, value in (sampling | published).items()
+            for name, value in (told | published).items()
             if name not in _NO_SETTINGS and value is not None
         }
     )
+    digest = settings_digest(model, shown={*settings, *_NO_SETTINGS, "model"})
+    if digest.text:
+        settings["settings"] = digest.text
     shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
     made_by = f"{type(model).__module__}.{type(model).__qualname__}"
-    return f"llama_index:{kind}:{made_by}:{published.get('model_name') or 'unknown'}{shown}"
+    named = published.get("model_name") or _UNKNOWN
+    return _Name(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and digest.is_complete)
 
 
 def _embeds_synchronously(model: BaseEmbedding) -> bool:
@@ -230,25 +266,3 @@ def _finish_reason(response: ChatResponse | CompletionResponse) -> str | None:
 
 def _field(source: Any, name: str) -> Any:
     return source.get(name) if is_mapping(source) else getattr(source, name, None)
-
-
-def _as_model_error(error: Exception, model: object) -> ModelError:
-    """The error in our terms, so that only what may pass is asked again; without the model's keys."""
-    if isinstance(error, ModelError):
-        return error
-    message = keyless(f"{type(error).__name__}: {error}", model)
-    status = getattr(error, "status_code", None)
-    if status in _OVERLOADED:
-        return ModelOverloaded(message)
-    if status in _REFUSED:
-        return ModelRefused(message)
-    is_server_error = isinstance(status, int) and (status >= 500 or status in (408, 409))
-    if is_server_error or isinstance(error, ConnectionError | TimeoutError) or _lost(error):
-        return TransientModelError(message)
-    return ModelError(message)
-
-
-def _lost(error: Exception) -> bool:
-    """Whether a client says by the error's name that the connection or the time ran out (httpx, openai)."""
-    names = (each.__name__ for each in type(error).__mro__)
-    return any(name in ("APIConnectionError", "TransportError", "ClientConnectionError") for name in names)

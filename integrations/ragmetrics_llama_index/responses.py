@@ -1,13 +1,18 @@
 """What LlamaIndex objects hold: the text of an answer, nodes and their texts, a question."""
 
-from typing import Any
+import asyncio
+from collections import deque
+from typing import Any, cast
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_sequence
+from ragmetrics_llama_index.threads import in_thread
 
 __all__ = ["answer_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
 
@@ -16,12 +21,34 @@ _ANSWERS = ("response", "answer", "result", "output")
 
 
 async def read_whole(response: Any) -> Any:
-    """The response with all of its text: a stream that nobody has read yet is read to its end."""
+    """The response with all of its text: a stream that nobody has read yet is read to its end.
+
+    Raises:
+        ConfigError: a chat's stream is written by another event loop, which may stand still meanwhile.
+    """
     if isinstance(response, AsyncStreamingResponse):
         return await response.get_response()
     if isinstance(response, StreamingResponse):
         return response.get_response()
+    if isinstance(response, StreamingAgentChatResponse):
+        await _read_chat(response)
     return response
+
+
+async def _read_chat(response: StreamingAgentChatResponse) -> None:
+    """Read what a chat engine streams; one that was read already is done."""
+    if response.achat_stream is not None:
+        writing = cast("asyncio.Task[object] | None", vars(response)["awrite_response_to_history_task"])
+        is_elsewhere = writing is not None and writing.get_loop() is not asyncio.get_running_loop()
+        if is_elsewhere and not response.is_done:
+            raise ConfigError(
+                "the chat's stream is written by another event loop: await aevaluate_response there, "
+                "or read the stream before"
+            )
+        async for _ in response.async_response_gen():
+            pass
+    elif response.chat_stream is not None:
+        await in_thread(lambda: deque(response.response_gen, maxlen=0))
 
 
 def answer_in(value: Any) -> str | None:

@@ -15,7 +15,8 @@ class TracedEvaluationResult(EvaluationResult):
     """An evaluation result with the record of each score.
 
     Where there is no score, `score` is None and never 0, `invalid_result` is True and `invalid_reason` says
-    why. For several metrics `score` is the mean of theirs, None as soon as one is missing: see `scores`.
+    why. For several metrics `score` is the mean of theirs, None as soon as one is missing, and where lower is
+    better in some of them and higher in others: see `scores`.
     `feedback` is the readable list of verdicts.
 
     Attributes:
@@ -55,7 +56,8 @@ class Passing(NamedTuple):
     """How a metric's value becomes a score that passes or not.
 
     Attributes:
-        threshold: a score of this or more passes; None leaves `passing` open.
+        threshold: a score of this or more passes, of this or less where lower is better; None leaves
+            `passing` open.
         scaled: the score of a value.
         scale: says in the feedback how it was scaled, "" for not at all.
     """
@@ -72,18 +74,32 @@ def result_of(
     query: str | None,
     response: str | None,
     contexts: Sequence[str] | None,
+    lower_is_better: frozenset[str] = frozenset(),
 ) -> TracedEvaluationResult:
-    """The result that records amount to."""
+    """The result that records amount to.
+
+    Args:
+        records: one for each metric.
+        passing: how values become scores.
+        query: the question.
+        response: the answer.
+        contexts: the retrieved texts.
+        lower_is_better: signatures of the metrics whose low end is the good one.
+    """
     scores = [passing.scaled(record.value) for record in records if record.value is not None]
     is_whole = bool(scores) and len(scores) == len(records)
-    score = sum(scores) / len(scores) if is_whole else None
+    falling = [record.signature in lower_is_better for record in records]
+    score = sum(scores) / len(scores) if is_whole and len(set(falling)) == 1 else None
     reasons = [_reason(record) for record in records if record.value is None]
     feedback = "\n\n".join(Score(record).explain() for record in records)
     if passing.scale and score is not None:
         feedback += f"\nscore: {passing.scale} = {score:.3g}"
     is_passing: bool | None = None
     if is_whole and passing.threshold is not None:
-        is_passing = min(scores) >= passing.threshold
+        is_passing = all(
+            value <= passing.threshold if falls else value >= passing.threshold
+            for value, falls in zip(scores, falling, strict=True)
+        )
     given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
     return TracedEvaluationResult(
         **given,

@@ -1,6 +1,6 @@
 """Live scoring: what a running application answers is scored beside it, through the hooks of an adapter."""
 
-from ragmetrics_core.live.capture import Capture, LiveResult, Skip
+from ragmetrics_core.live.capture import Capture, LiveResult, Skip, by_name
 from ragmetrics_core.live.collector import Collector, Node
 from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
@@ -25,5 +25,6 @@ __all__ = [
     "Sink",
     "Skip",
     "Statistics",
+    "by_name",
     "is_judging",
 ]

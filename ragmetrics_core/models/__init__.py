@@ -3,6 +3,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ragmetrics_core.models.foreign_errors import model_error
+from ragmetrics_core.models.foreign_settings import settings_digest
 from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
 from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge, as_scorer
 
@@ -43,6 +45,8 @@ __all__ = [
     "bare_address",
     "holds_secret",
     "keyless",
+    "model_error",
+    "settings_digest",
     "settings_for_names",
 ]
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from haystack import Pipeline, component, tracing
+from haystack import Document, Pipeline, component, tracing
 from haystack.components.embedders import OpenAITextEmbedder
 from haystack.components.generators.chat import OpenAIChatGenerator
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     AnswerRelevanceEvaluator,
@@ -19,7 +19,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsLiveEvaluator,
     RagMetricsTracer,
 )
-from tests.integrations.haystack.generators import judged, question_data, rag_pipeline
+from tests.integrations.haystack.generators import judged, question_data, rag_pipeline, scripted
 
 MAKERS: list[Callable[..., Any]] = [
     RagMetricsEvaluator,
@@ -193,3 +193,20 @@ def test_the_pipeline_may_be_closed_before_it_ever_ran():
     pipeline.add_component("scores", RagMetricsConnector(chat_generator="embedded"))
 
     pipeline.close()
+
+
+def test_a_live_component_says_how_it_stands_and_is_waited_for_without_blocking_the_loop():
+    evaluator = RagMetricsLiveEvaluator("faithfulness", chat_generator=scripted())
+    paris = GeneratedAnswer("Paris.", "Which capital?", [Document(content="Paris is the capital.")])
+
+    async def main() -> bool:
+        assert await evaluator.aflush()  # nothing was captured
+        await evaluator.run_async(answers=[paris])
+        return await evaluator.aflush(60)
+
+    assert asyncio.run(main())
+    assert evaluator.means == {"faithfulness": (1.0, 1)}
+    assert (evaluator.stats.scored, evaluator.stats.pending) == (1, 0)
+    evaluator.close()
+    assert asyncio.run(evaluator.aflush())
+    assert evaluator.means == {"faithfulness": (1.0, 1)}

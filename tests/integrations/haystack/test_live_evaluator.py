@@ -215,6 +215,33 @@ def test_several_answers_are_sorted_by_the_gate_one_by_one():
     assert found["scores"]["faithfulness"] == pytest.approx(1 / 3)
 
 
+def test_where_lower_is_better_the_gate_lets_the_low_scores_through():
+    # nothing supports Madrid: one statement of one is made up, 1.0; of Paris none, 0.0
+    evaluator = live(
+        metrics="hallucination",
+        mode="inline",
+        gate={"hallucination": 0.2},
+        references={QUESTION: "Paris is the capital of France."},
+    )
+
+    found = evaluator.run(answers=[answer("Madrid."), answer("Paris.")])
+
+    assert [each.data for each in found["answers"]] == ["Paris."]
+    assert [each.data for each in found["rejected_answers"]] == ["Madrid."]
+
+
+def test_inline_answers_are_scored_side_by_side():
+    # a call returns when four are there: one after another, the first would wait in vain
+    generator = Synchronous(together=4)
+    evaluator = live(mode="inline", chat_generator=generator, concurrency_limit=4)
+
+    found = evaluator.run(answers=[answer(f"Paris, {number}.") for number in range(4)])
+
+    assert found["scores"] == {"faithfulness": 1.0}
+    assert [each.data for each in found["answers"]] == [f"Paris, {number}." for number in range(4)]
+    assert generator.most == 4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

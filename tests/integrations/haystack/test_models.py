@@ -14,7 +14,6 @@ from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
 
 from haystack_integrations.components.evaluators.ragmetrics import HaystackEmbedder, HaystackJudge
-from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
     ModelError,
@@ -149,11 +148,17 @@ class ReadTimeout(Exception):
         (TimeoutError("slow"), ModelTimeout),
         (APIConnectionError("gone"), TransientModelError),
         (ConnectionResetError("gone"), TransientModelError),
+        (ModelRefused("no"), ModelRefused),
         (ValueError("odd"), ModelError),
     ],
 )
 def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: type[ModelError]):
-    assert type(model_error(error, object())) is kind
+    def fails(text: str) -> list[float]:
+        raise error
+
+    with pytest.raises(ModelError) as failed:
+        asyncio.run(HaystackEmbedder(MockTextEmbedder(embedding_fn=fails)).aembed(["a"]))
+    assert type(failed.value) is kind
 
 
 def test_what_may_pass_is_asked_again():

@@ -6,12 +6,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from ragmetrics_core import Record, Sample, recompute
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveScorer
-from ragmetrics_langchain import LangSmithFeedbackSink, as_langsmith_evaluator
+from ragmetrics_core.live import Capture, LiveScorer
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_langchain import LangSmithFeedbackSink, as_langsmith_evaluator, score_step
 from tests.integrations.langchain.apps import answer, question, rag_chain, texts
 from tests.integrations.langchain.test_scope import JudgeModel
 
@@ -152,6 +153,50 @@ def test_a_failed_score_is_feedback_that_says_why(client: OfflineClient, make_ha
     assert sent["score"] is None
     assert sent["comment"].startswith("model_error (")
     assert "the judge is down" in sent["comment"]
+
+
+def test_a_step_that_shares_the_scorer_has_feedback_on_its_own_run(
+    client: OfflineClient, make_handler: MakeHandler
+):
+    handler = make_handler(sinks=[LangSmithFeedbackSink(client, project_id=PROJECT)])
+    step = score_step(live=handler.live)
+    chain = RunnablePassthrough() | step
+    given = {"question": "q", "context": ["Tea is green."], "answer": "Tea is green."}
+
+    chain.invoke(given)
+    asyncio.run(chain.ainvoke(given))
+    assert handler.flush()
+
+    roots = {run_id for run_id, run in client.traced.items() if run.get("parent_run_id") is None}
+    assert len(client.feedback) == 2
+    for sent in client.feedback:
+        assert client.traced[str(sent["run_id"])]["name"] == "score_step"
+        assert str(sent["trace_id"]) in roots
+    assert handler.stats.errors == []
+
+
+def test_a_capture_that_is_no_run_has_no_feedback(client: OfflineClient):
+    with LiveScorer("faithfulness", judge="embedded", sinks=[LangSmithFeedbackSink(client)]) as live:
+        sample = Sample(question="q", contexts=["Tea is green."], answer="Tea is green.")
+        live.score(Capture(translate=lambda _: sample))
+        live.score(Capture(translate=lambda _: sample, id="order-17"))
+
+    assert client.feedback == []
+    assert live.stats.errors == []
+
+
+def test_two_variants_of_a_metric_have_keys_of_their_own(client: OfflineClient, make_handler: MakeHandler):
+    both = [Faithfulness(), Faithfulness(variant="paper"), "context_recall"]
+    handler = make_handler(both, sinks=[LangSmithFeedbackSink(client, project_id=PROJECT)])
+    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
+    assert handler.flush()
+
+    keys = ["faithfulness/strict.1", "faithfulness/paper.1"]
+    assert [sent["key"] for sent in client.feedback] == keys
+    # likewise as an evaluator, where what was skipped is told too
+    evaluator = as_langsmith_evaluator(both, judge="embedded")
+    for results in evaluated(answers_with_documents, evaluator):
+        assert list(results) == [*keys, "context_recall"]
 
 
 # Evaluators

@@ -197,6 +197,36 @@ def test_a_judge_is_named_by_class_model_server_and_settings():
     assert bound.cacheable
 
 
+def test_models_that_differ_in_any_setting_have_other_names():
+    class ChatBooks(Echo):
+        frequency_penalty: float = 0.0
+        thinking: dict[str, Any] | None = None
+        model_kwargs: dict[str, Any] = {}  # noqa: RUF012  copied by pydantic
+        api_key: str = "secret-1"
+
+    judges = [
+        LangChainJudge(ChatBooks(**settings))
+        for settings in (
+            {},
+            {"frequency_penalty": 1.5},
+            {"thinking": {"budget": 1024}},
+            {"model_kwargs": {"min_p": 0.1}},
+        )
+    ]
+
+    assert len({judge.identity for judge in judges}) == 4
+    assert all(judge.cacheable for judge in judges)
+    assert LangChainJudge(ChatBooks(api_key="secret-2")).identity == judges[0].identity
+
+
+def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
+    class Hooked(Echo):
+        hook: Any = None
+
+    assert LangChainJudge(Hooked()).cacheable
+    assert not LangChainJudge(Hooked(hook=object())).cacheable
+
+
 def test_replies_of_a_model_that_does_not_say_what_it_is_are_not_kept():
     unknown = FakeListChatModel(responses=["yes"])
 
@@ -245,6 +275,25 @@ def test_errors_of_a_provider_are_told_by_their_status(raised: Exception, kind: 
     # without its cause: a provider's error may hold the request, and with it the key
     assert told.value.__cause__ is None
     assert str(told.value).startswith(f"langchain:Echo/echo-1: {type(raised).__name__}: {raised}")
+
+
+class APIConnectionError(Exception):
+    """As OpenAI's client names it, whatever the connection was lost for."""
+
+
+def test_a_lost_connection_is_asked_again():
+    failing = Echo(error=APIConnectionError("gone"))
+
+    with pytest.raises(TransientModelError, match="gone"):
+        ask(LangChainJudge(failing))
+
+
+def test_a_foreign_loop_that_a_client_calls_a_lost_connection_asks_for_a_function_too():
+    lost = APIConnectionError("Connection error.")
+    lost.__cause__ = RuntimeError("Event loop is closed")
+
+    with pytest.raises(ModelRefused, match="pass a function that makes the model"):
+        ask(LangChainJudge(Echo(error=lost)))
 
 
 class LoopBound(SimpleChatModel):

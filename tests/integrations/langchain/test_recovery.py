@@ -158,6 +158,32 @@ def test_documents_that_were_ordered_anew_keep_the_new_order(
     assert only_sample(handler).contexts == texts("tea")[::-1]
 
 
+def test_a_retrieval_of_which_a_step_dropped_everything_is_no_context(
+    handler: RagMetricsCallbackHandler, only_sample: OnlySample
+):
+    model = Echo()
+    both = RunnableParallel(shelf=Shelf(), cellar=Shelf(shelf="cellar"))
+    rerank = RunnableLambda(lambda found: found["cellar"])
+
+    rag_chain(both | rerank, model).invoke(question("tea"), {"callbacks": [handler]})
+
+    sample = only_sample(handler)
+    # what the model saw is what the second retriever found
+    assert sample.contexts == texts("tea", shelf="cellar")
+    assert "\n".join(sample.contexts) == shown_to(model)
+    assert sample.labels["found_contexts"] == "retrievers, then documents that became text"
+
+
+def test_documents_that_were_all_rewritten_in_place_are_those_of_the_retrievers(
+    handler: RagMetricsCallbackHandler, only_sample: OnlySample
+):
+    rewrite = RunnableLambda(lambda found: [Document(page_content="Rewritten.") for _ in found])
+
+    rag_chain(Shelf() | rewrite).invoke(question("tea"), {"callbacks": [handler]})
+
+    assert only_sample(handler).contexts == texts("tea")
+
+
 def test_a_document_that_the_application_passes_twice_counts_once(
     handler: RagMetricsCallbackHandler, only_sample: OnlySample
 ):
@@ -315,6 +341,53 @@ def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rul
     assert sample.reference == "what Shelf should say"
     assert sample.labels["customer"] == "gold"
     assert found(sample) == FOUND_IN_LCEL | {"found_contexts": "extract"}
+
+
+def test_extract_may_use_any_name_that_a_samples_columns_have(
+    make_handler: MakeHandler, only_sample: OnlySample
+):
+    def extract(run: RootRun) -> dict[str, Any]:
+        return {
+            "user_input": HumanMessage("Which tea?"),
+            "response": AIMessage("Green."),
+            "retrieved_contexts": [Document(page_content="Tea is green.")],
+            "ground_truth": "Green tea.",
+            "tenant": "books",
+        }
+
+    handler = make_handler(extract=extract)
+    RunnableLambda(lambda given: {"n": 1}).invoke({"n": 0}, {"callbacks": [handler]})
+
+    sample = only_sample(handler)
+    assert (sample.question, sample.answer) == ("Which tea?", "Green.")
+    assert (sample.contexts, sample.reference) == (("Tea is green.",), "Green tea.")
+    assert sample.labels["tenant"] == "books"
+    assert found(sample) == dict.fromkeys(FOUND_IN_LCEL, "extract")
+
+
+def test_extract_may_give_conversations(make_handler: MakeHandler, only_sample: OnlySample):
+    def extract(run: RootRun) -> dict[str, Any]:
+        said = [HumanMessage("Hello"), AIMessage("Good day")]
+        return {"question": [*said, HumanMessage("Which tea?")], "history": said}
+
+    handler = make_handler(extract=extract)
+    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
+
+    sample = only_sample(handler)
+    assert sample.question == "Which tea?"
+    assert [(turn.role, turn.content) for turn in sample.history or ()] == [
+        ("user", "Hello"),
+        ("assistant", "Good day"),
+    ]
+
+
+def test_extract_that_says_one_thing_twice_and_differently_is_a_mistake(make_handler: MakeHandler):
+    handler = make_handler(extract=lambda run: {"question": "Which tea?", "user_input": "Which milk?"})
+    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
+
+    assert handler.flush()
+    assert handler.stats.failed == 1
+    assert "'question' and 'user_input' both mean question and disagree" in handler.stats.errors[0]
 
 
 def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_handler: MakeHandler):

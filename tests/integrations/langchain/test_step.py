@@ -11,7 +11,7 @@ from langchain_core.runnables import Runnable, RunnableBranch, RunnableLambda, R
 
 from ragmetrics_core import recompute
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_langchain import RagMetricsCallbackHandler, below, score_step
+from ragmetrics_langchain import RagMetricsCallbackHandler, above, below, score_step
 from tests.integrations.langchain.apps import PROMPT, Echo, Shelf, answer, question
 
 FALLBACK = "I had better ask somebody."
@@ -114,3 +114,13 @@ def test_below_compares_strictly_and_says_what_holds_without_a_value(score: Any,
         condition = below("faithfulness", 0.6, without_value=without_value)
         wanted = without_value if expected == "without value" else expected
         assert condition({"scores": {"faithfulness": score}}) is wanted
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"), [(0.21, True), (0.2, False), (0.0, False), (None, "without value")]
+)
+def test_above_is_the_condition_for_metrics_where_lower_is_better(score: Any, expected: Any):
+    for without_value in (True, False):
+        condition = above("hallucination", 0.2, without_value=without_value)
+        wanted = without_value if expected == "without value" else expected
+        assert condition({"scores": {"hallucination": score}}) is wanted

@@ -10,8 +10,10 @@ import pytest
 from llama_index.core import PromptTemplate
 from llama_index.core import evaluation as theirs
 from llama_index.core.base.embeddings.base import SimilarityMode
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
-from llama_index.core.chat_engine.types import AgentChatResponse
+from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.query_engine import RetryQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -27,10 +29,12 @@ from tests.integrations.llama_index.fakes import (
     HALF,
     QUERY,
     FunctionLLM,
+    FunctionRetriever,
     WordEmbedding,
     judging,
     qa_engine,
 )
+from tests.integrations.llama_index.scored import memory
 
 BOTH = pytest.mark.parametrize("module", [theirs, ours], ids=["theirs", "ours"])
 
@@ -224,6 +228,11 @@ async def async_tokens() -> Any:
         yield token
 
 
+def chat_tokens() -> Any:
+    for token in tokens():
+        yield ChatResponse(message=ChatMessage(role="assistant"), delta=token)
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -231,6 +240,9 @@ async def async_tokens() -> Any:
         lambda nodes: StreamingResponse(tokens(), nodes),
         lambda nodes: AsyncStreamingResponse(async_tokens(), nodes),
         lambda nodes: AgentChatResponse(FAITHFUL, source_nodes=nodes),
+        lambda nodes: StreamingAgentChatResponse(
+            chat_stream=chat_tokens(), source_nodes=nodes, is_writing_to_memory=False
+        ),
     ],
 )
 def test_every_kind_of_response_is_evaluated(llm, make):
@@ -241,6 +253,52 @@ def test_every_kind_of_response_is_evaluated(llm, make):
 
     result = asyncio.run(evaluated())
     assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
+
+
+def chat() -> ContextChatEngine:
+    return ContextChatEngine(
+        FunctionRetriever(lambda question: CONTEXTS),
+        llm=FunctionLLM(lambda prompt: FAITHFUL),
+        memory=memory(),
+        prefix_messages=[],
+    )
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+def test_a_streaming_chat_is_read_to_its_end(llm, read_before):
+    made = ours.FaithfulnessEvaluator(llm)
+    response = chat().stream_chat(QUERY)
+    if read_before:
+        assert "".join(response.response_gen) == FAITHFUL
+
+    result = made.evaluate_response(QUERY, response)
+    assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
+
+
+@pytest.mark.parametrize("read_before", [False, True])
+def test_an_asynchronous_streaming_chat_is_read_to_its_end(llm, read_before):
+    made = ours.FaithfulnessEvaluator(llm)
+
+    async def evaluated() -> EvaluationResult:
+        response = await chat().astream_chat(QUERY)
+        if read_before:
+            assert "".join([token async for token in response.async_response_gen()]) == FAITHFUL
+        return await made.aevaluate_response(QUERY, response)
+
+    result = asyncio.run(evaluated())
+    assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
+
+
+def test_an_asynchronous_chat_that_another_loop_writes_is_not_waited_for_in_vain(llm):
+    made = ours.FaithfulnessEvaluator(llm)
+
+    async def evaluated() -> None:
+        response = await chat().astream_chat(QUERY)
+        # it stands still while this waits, and so does what would write the stream
+        with pytest.raises(ConfigError, match="await aevaluate_response"):
+            made.evaluate_response(QUERY, response)
+
+    asyncio.run(evaluated())
 
 
 # From everywhere

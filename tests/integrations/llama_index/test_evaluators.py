@@ -15,7 +15,7 @@ from ragmetrics_core.metrics import (
     ContextPrecision,
     Faithfulness,
 )
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from ragmetrics_llama_index import (
     AnswerRelevancyEvaluator,
     Calling,
@@ -98,6 +98,46 @@ def test_passing_follows_the_threshold():
         for threshold in (0.5, 0.51, None)
     }
     assert scores == {0.5: True, 0.51: False, None: None}
+
+
+@pytest.mark.parametrize(
+    ("answer", "score", "passing"), [("It is made of cheese.", 1.0, False), (FAITHFUL, 0.0, True)]
+)
+def test_a_threshold_is_the_greatest_score_that_passes_where_lower_is_better(answer, score, passing):
+    made = RagMetricsEvaluator("hallucination", judge_llm(), threshold=0.1)
+    result = made.evaluate(query=QUERY, response=answer, contexts=CONTEXTS, reference=FAITHFUL)
+
+    # one statement: what neither the reference nor a context says is 1 of 1
+    assert (result.score, result.passing) == (score, passing)
+
+
+def test_metrics_of_both_directions_have_no_mean_and_scores_of_their_own():
+    made = RagMetricsEvaluator(["faithfulness", "hallucination"], judge_llm())
+    result = made.evaluate(**GIVEN, reference=FAITHFUL)
+
+    # one of two statements is supported; the other one is neither in the reference nor in a context
+    assert result.scores == {"faithfulness": 0.5, "hallucination": 0.5}
+    assert (result.score, result.passing, result.invalid_result) == (None, None, False)
+
+
+def test_one_threshold_for_metrics_of_both_directions_is_refused():
+    with pytest.raises(ConfigError, match="one threshold cannot be"):
+        RagMetricsEvaluator(["faithfulness", "hallucination"], judge_llm(), threshold=0.5)
+
+
+def test_a_metric_that_rates_pairs_takes_its_scorer():
+    made = RagMetricsEvaluator("answer_equivalence", scorer=OverlapScorer())
+    result = made.evaluate(query=QUERY, response=FAITHFUL, reference=FAITHFUL)
+
+    (record,) = result.records
+    assert record.scorer == "overlap"
+    assert result.score == record.value
+
+
+def test_a_metric_without_its_scorer_is_refused_when_the_evaluator_is_made():
+    for metric in ("bert_score", "answer_equivalence", "semantic_answer_similarity"):
+        with pytest.raises(ConfigError, match=rf"{metric} needs a scorer: pass scorer="):
+            RagMetricsEvaluator(metric)
 
 
 def test_several_metrics_share_their_statements_and_give_the_mean():

@@ -223,6 +223,39 @@ def test_the_same_call_again_replaces_the_first(live):
     assert (questions(first), questions(second)) == ([], [QUERY])
 
 
+def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(live, tmp_path):
+    engine_, others = engine(), set(threading.enumerate())
+    first = live(out=tmp_path / "live")
+    engine_.query("one?")
+    assert first.flush(60)
+    its_threads = set(threading.enumerate()) - others
+    for question in ("two?", "three?"):
+        last = live(out=tmp_path / "live")
+        engine_.query(question)
+    last.close()
+
+    for thread in its_threads:
+        thread.join(10)
+    assert its_threads
+    assert not [thread for thread in its_threads if thread.is_alive()]
+    # what the first two captured was scored, and nothing went to a folder beside it
+    assert [each.name for each in tmp_path.iterdir()] == ["live"]
+    run = Run.load(tmp_path / "live")
+    assert sorted(record.sample.question for record in run.records()) == ["one?", "three?", "two?"]
+
+
+def test_an_alarm_goes_off_when_answers_get_worse(live):
+    hooks, told = live(), []
+    hooks.alert("faithfulness", below=0.5, window=2, call=told.append)
+    bad = engine("The tower is made of cheese.")
+    for _ in range(2):
+        bad.query(QUERY)
+    assert hooks.flush(60)
+
+    # two answers, none of which says what a text says: mean 0
+    assert [(alert.metric, alert.mean) for alert in told] == [("faithfulness", 0.0)]
+
+
 def test_two_engines_can_be_instrumented_apart(live):
     one, two = engine(), engine()
     first, second = live([one]), live([two])

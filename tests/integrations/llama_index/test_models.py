@@ -13,8 +13,14 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from llama_index.core.llms.mock import MockLLM
 from pydantic import PrivateAttr
 
-from ragmetrics_core import Embedder, Judge
-from ragmetrics_core.errors import ModelError, ModelOverloaded, ModelRefused, TransientModelError
+from ragmetrics_core import Embedder, Judge, evaluate
+from ragmetrics_core.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
 from ragmetrics_core.prompts import STATEMENTS
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_llama_index import LlamaIndexEmbedder, LlamaIndexJudge
@@ -123,6 +129,14 @@ class HttpError(Exception):
         self.status_code = status
 
 
+class HTTPStatusError(Exception):
+    """As httpx has it: the status is the response's."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"status {status}")
+        self.response = SimpleNamespace(status_code=status)
+
+
 class APIConnectionError(Exception):
     """As providers' clients name it."""
 
@@ -133,9 +147,11 @@ class APIConnectionError(Exception):
         (HttpError(429), ModelOverloaded),
         (HttpError(500), TransientModelError),
         (HttpError(401), ModelRefused),
+        (HTTPStatusError(429), ModelOverloaded),
+        (HTTPStatusError(401), ModelRefused),
         (ConnectionError("lost"), TransientModelError),
         (APIConnectionError("lost"), TransientModelError),
-        (TimeoutError("late"), TransientModelError),
+        (TimeoutError("late"), ModelTimeout),
         (ValueError("odd"), ModelError),
         (ModelRefused("no"), ModelRefused),
     ],
@@ -161,6 +177,65 @@ def test_the_identity_names_class_model_and_settings_and_no_key():
     assert "secret" not in identity
     assert identity != LlamaIndexJudge(Provider(str, temperature=0.2)).identity
     assert LlamaIndexJudge(Provider(str), name="mine").identity == "mine"
+
+
+class Hosted(FunctionLLM):
+    """As many `CustomLLM`s are: the server and its settings are its own, and no metadata tells them."""
+
+    model_name: str = "hosted"
+    api_base: str = "https://user:secret@one.example/v1?key=secret"
+    style: str = "short"
+
+
+def test_models_of_other_servers_or_settings_have_other_names():
+    judge = LlamaIndexJudge(Hosted(str))
+
+    assert '"api_base":"https://one.example/v1"' in judge.identity
+    assert "secret" not in judge.identity
+    assert judge.identity != LlamaIndexJudge(Hosted(str, api_base="https://two.example/v1")).identity
+    assert judge.identity != LlamaIndexJudge(Hosted(str, style="long")).identity
+    assert judge.identity == LlamaIndexJudge(Hosted(str)).identity
+    assert judge.cacheable
+
+
+@pytest.mark.parametrize("model_name", ["unknown", ""])
+def test_replies_of_a_model_that_does_not_say_what_it_is_are_not_kept(model_name):
+    assert not LlamaIndexJudge(Hosted(str, model_name=model_name)).cacheable
+    assert LlamaIndexJudge(Hosted(str, model_name=model_name), name="mine").cacheable
+    assert not LlamaIndexEmbedder(WordEmbedding(model_name=model_name)).cacheable
+    assert LlamaIndexEmbedder(WordEmbedding(model_name="words-1")).cacheable
+
+
+def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
+    class Hooked(FunctionLLM):
+        hook: Any = None
+
+    assert LlamaIndexJudge(Hooked(str)).cacheable
+    assert not LlamaIndexJudge(Hooked(str, hook=object())).cacheable
+
+
+def test_a_cache_keeps_the_replies_of_two_servers_apart(tmp_path):
+    says = '{"statements": ["It is 300 m high."], "declined": false}'
+
+    def judge(verdict: str, server: str, asked: list[str]) -> LlamaIndexJudge:
+        def reply(prompt: str) -> str:
+            asked.append(prompt)
+            judged = f'{{"verdicts": [{{"number": 1, "verdict": "{verdict}", "reason": "so"}}]}}'
+            return says if '{"statements":' in prompt else judged
+
+        return LlamaIndexJudge(Hosted(reply, api_base=server))
+
+    sample = {"question": "How high?", "contexts": ["300 m."], "answer": "It is 300 m high."}
+    values = []
+    for verdict, server in (("yes", "http://one.example"), ("no", "http://two.example")):
+        asked: list[str] = []
+        run = evaluate(
+            [sample], metrics="faithfulness", judge=judge(verdict, server, asked), cache=tmp_path / "calls"
+        )
+        values += [record.value for record in run.records()]
+        assert len(asked) == 2
+    # the second server says no
+    assert values == [1.0, 0.0]
 
 
 # Embedders

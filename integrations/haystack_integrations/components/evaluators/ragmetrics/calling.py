@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from haystack.core.serialization import component_to_dict
 
-from haystack_integrations.components.evaluators.ragmetrics.failures import model_error
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.models import bare_address
+from ragmetrics_core.models import bare_address, model_error
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Identity", "call", "identity_of"]
@@ -52,6 +51,8 @@ async def call(
             # the context goes along, so that spans which the component opens find their parent
             run = partial(copy_context().run, component.run, **inputs)
             output = await asyncio.get_running_loop().run_in_executor(executor, run)
+    except ModelError:
+        raise
     except Exception as error:  # the boundary to foreign code: a component may raise anything
         failure = model_error(error, component)
     else:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveScorer
+from ragmetrics_core.live import LiveMean, LiveScorer, Statistics
 
 __all__ = ["Live", "Overflow"]
 
@@ -51,6 +51,16 @@ class Live(Configured):
         """
         return self._scorer or self._opened()
 
+    @property
+    def means(self) -> dict[str, LiveMean]:
+        """Mean and number of scores of each metric."""
+        return self.scorer.means
+
+    @property
+    def stats(self) -> Statistics:
+        """What was captured, scored and skipped, and what went wrong."""
+        return self.scorer.stats
+
     def _opened(self) -> LiveScorer:
         with _MAKING:
             if self._scorer is None or not self._is_open:
@@ -93,6 +103,14 @@ class Live(Configured):
         :returns: False when time ran out.
         """
         return self._scorer is None or not self._is_open or self._scorer.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:
+        """Wait like `flush` without blocking the loop.
+
+        :param timeout: Seconds to wait at most.
+        :returns: False when time ran out.
+        """
+        return self._scorer is None or not self._is_open or await self._scorer.aflush(timeout)
 
     def close(self) -> None:
         """Finish what is pending, then release what the models hold; a further run opens everything again."""

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
@@ -79,8 +81,8 @@ class RagMetricsLiveEvaluator(Live):
             with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
-        :param gate: The least score of each metric named here; inline only. Adds the output
-            `rejected_answers`.
+        :param gate: The least score of each metric named here, the greatest where lower is better (as in
+            hallucination); inline only. Adds the output `rejected_answers`.
         :param unscored: Where an answer goes that has no score for a metric of the gate, because the judge
             failed or there was nothing to judge: the gate lets it "pass" or sends it to "reject".
         :param raise_on_failure: Stop the pipeline when the judge fails; inline only. Otherwise it goes on,
@@ -167,7 +169,7 @@ class RagMetricsLiveEvaluator(Live):
         given = _answers(answers, query, documents, replies)
         if self.mode == "background":
             return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs([self._score(each, documents) for each in given])
+        return self._outputs(self._scored(given, documents))
 
     async def run_async(
         self,
@@ -195,6 +197,16 @@ class RagMetricsLiveEvaluator(Live):
         capture = self._capture(answer, documents)
         taken = self.scorer.submit(capture)
         return _with_meta(answer, {"id": capture.id, "status": "pending" if taken else "not_scored"})
+
+    def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
+        """Score answers side by side; each thread only waits."""
+        if len(answers) < 2:
+            return [self._score(each, documents) for each in answers]
+        width = min(len(answers), self.concurrency_limit)
+        with ThreadPoolExecutor(width, thread_name_prefix="ragmetrics-haystack-inline") as threads:
+            # the context goes along, so that sinks find the span that is open here
+            waiting = [threads.submit(copy_context().run, self._score, each, documents) for each in answers]
+            return [each.result() for each in waiting]
 
     def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
         capture = self._capture(answer, documents)
@@ -259,11 +271,18 @@ class RagMetricsLiveEvaluator(Live):
         return outputs
 
     def _passes(self, entry: Mapping[str, dict[str, Any]]) -> bool:
-        values = {metric: _value(entry.get(metric)) for metric in self.gate or {}}
+        gate = self.gate or {}
+        values = {metric: _value(entry.get(metric)) for metric in gate}
         return all(
-            self.unscored == "pass" if value is None else value >= (self.gate or {})[metric]
+            self.unscored == "pass" if value is None else self._is_good(gate[metric], metric, value)
             for metric, value in values.items()
         )
+
+    def _is_good(self, threshold: float, key: str, value: float) -> bool:
+        """Whether a value is at least as good as a threshold."""
+        keys = keys_of(self._metrics)
+        is_rising = next(each.higher_is_better for each in self._metrics if keys[each.signature] == key)
+        return value >= threshold if is_rising else value <= threshold
 
 
 def _answers(

@@ -1,0 +1,134 @@
+"""What the errors of the clients that people use mean for asking again."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from ragmetrics_core.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.models import model_error
+
+REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1")
+
+
+def answered(status: int) -> httpx.HTTPStatusError:
+    """As httpx tells a status: on the response, not on the error."""
+    return httpx.HTTPStatusError(f"{status}", request=REQUEST, response=httpx.Response(status))
+
+
+class StatusError(Exception):
+    """As openai, anthropic and others tell a status: on the error."""
+
+    def __init__(self, status_code: int) -> None:
+        super().__init__(f"the server said {status_code}")
+        self.status_code = status_code
+
+
+class ClientResponseError(Exception):
+    """As aiohttp tells a status."""
+
+    status = 429
+
+
+class ResourceExhausted(Exception):
+    """As Google's clients tell a status."""
+
+    code = 429
+
+
+class ThrottlingException(Exception):
+    """As AWS's client tells a status."""
+
+    response: dict[str, Any] = {"ResponseMetadata": {"HTTPStatusCode": 429}}  # noqa: RUF012  as there
+
+
+class ServerDisconnectedError(Exception):
+    """As aiohttp names it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (answered(429), ModelOverloaded),
+        (StatusError(429), ModelOverloaded),
+        (ClientResponseError("slow down"), ModelOverloaded),
+        (ResourceExhausted("slow down"), ModelOverloaded),
+        (ThrottlingException("slow down"), ModelOverloaded),
+        (StatusError(503), ModelOverloaded),
+        (answered(529), ModelOverloaded),
+        (StatusError(500), TransientModelError),
+        (answered(504), TransientModelError),
+        (StatusError(408), TransientModelError),
+        (StatusError(409), TransientModelError),
+        (StatusError(425), TransientModelError),
+        (answered(401), ModelRefused),
+        (StatusError(404), ModelRefused),
+        (StatusError(418), ModelRefused),
+        (httpx.ReadTimeout("slow"), ModelTimeout),
+        (TimeoutError("slow"), ModelTimeout),
+        (httpx.ConnectError("nobody there"), TransientModelError),
+        (httpx.RemoteProtocolError("hung up"), TransientModelError),
+        (httpx.ReadError("broken"), TransientModelError),
+        (ServerDisconnectedError("gone"), TransientModelError),
+        (ConnectionResetError("gone"), TransientModelError),
+        (ValueError("odd"), ModelError),
+        (StatusError(200), ModelError),
+    ],
+    ids=repr,
+)
+def test_an_error_of_a_client_says_whether_it_may_pass(error: Exception, kind: type[ModelError]):
+    told = model_error(error)
+
+    assert type(told) is kind
+    assert str(error) in str(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("APIConnectionError", TransientModelError), ("APITimeoutError", ModelTimeout)]
+)
+def test_a_lost_connection_of_the_openai_client_may_pass(name: str, kind: type[ModelError]):
+    openai = pytest.importorskip("openai", reason="needs the openai package")
+    error: Callable[..., Exception] = getattr(openai, name)
+
+    assert type(model_error(error(request=REQUEST))) is kind
+
+
+def test_an_error_that_a_framework_wraps_is_told_by_its_cause():
+    try:
+        try:
+            raise answered(429)
+        except httpx.HTTPStatusError as cause:
+            raise RuntimeError("the generator failed") from cause
+    except RuntimeError as wrapped:
+        told = model_error(wrapped)
+
+    assert type(told) is ModelOverloaded
+    assert str(told) == "RuntimeError: the generator failed"
+
+
+def test_an_error_that_is_its_own_cause_is_told_like_any_other():
+    error = ValueError("odd")
+    error.__cause__ = error
+
+    assert type(model_error(error)) is ModelError
+
+
+def test_an_error_of_ours_stays_as_it_is():
+    error = ModelRefused("no")
+
+    assert model_error(error) is error
+
+
+def test_the_message_names_the_model_and_is_one_short_line():
+    told = str(model_error(ValueError("a\n\nb" + "c" * 1000), identity="mine"))
+
+    assert told.startswith("mine: ValueError: a bccc")
+    assert told.endswith("c...")
+    assert len(told) < 400

@@ -1,0 +1,90 @@
+"""Which models of a framework have the same name, and which must not."""
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field, SecretStr
+
+from ragmetrics_core.models import settings_digest
+
+
+class Model(BaseModel):
+    """As the frameworks' model classes are."""
+
+    temperature: float = 0.7
+    model_kwargs: dict[str, Any] = Field(default_factory=dict)
+    stop: set[str] = set()
+    timeout: float | None = None
+    api_key: SecretStr | str | None = None
+    client: Any = None
+    callbacks: Any = Field(default=None, exclude=True)
+    hook: Any = None
+
+
+def test_usual_settings_have_no_digest():
+    assert settings_digest(Model()) == ("", True)
+    assert settings_digest(Model(temperature=0.7, model_kwargs={}, stop=set())) == ("", True)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"temperature": 0.1}, {"model_kwargs": {"frequency_penalty": 1}}, {"stop": {"a", "b"}}],
+    ids=str,
+)
+def test_another_setting_is_another_digest(changed: dict[str, Any]):
+    digest = settings_digest(Model(**changed))
+
+    assert digest.text
+    assert digest.is_complete
+    assert digest == settings_digest(Model(**changed))
+    others = [Model(temperature=0.2), Model(model_kwargs={"top_k": 3}), Model(stop={"a"})]
+    assert digest.text not in [settings_digest(each).text for each in others]
+
+
+def test_an_order_that_does_not_matter_changes_nothing():
+    one = Model(model_kwargs={"a": 1, "b": 2}, stop={"x", "y", "z"})
+    other = Model(model_kwargs={"b": 2, "a": 1}, stop={"z", "y", "x"})
+
+    assert settings_digest(one) == settings_digest(other)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"api_key": "sk-0123456789abcdef"},
+        {"api_key": SecretStr("sk-0123456789abcdef")},
+        {"model_kwargs": {"headers": {"Authorization": "Bearer sk-0123456789abcdef"}}},
+    ],
+    ids=str,
+)
+def test_another_key_is_the_same_model(given: dict[str, Any]):
+    empty: dict[str, Any] = {"model_kwargs": {"headers": {}}} if "model_kwargs" in given else {}
+
+    assert settings_digest(Model(**given)) == settings_digest(Model(**empty))
+
+
+def test_how_calls_are_made_is_no_setting():
+    assert settings_digest(Model(timeout=5, client=object(), callbacks=[object()])) == ("", True)
+
+
+def test_what_cannot_be_read_makes_the_digest_incomplete():
+    assert settings_digest(Model(hook=object())) == ("", False)
+
+
+def test_looking_at_an_iterator_does_not_read_it():
+    replies = iter(["one"])
+
+    assert not settings_digest(Model(hook=replies)).is_complete
+    assert next(replies) == "one"
+
+
+def test_a_plain_object_is_told_by_its_public_attributes():
+    class Plain:
+        def __init__(self, dimensions: int) -> None:
+            self.dimensions = dimensions
+            self._calls = object()
+
+    assert settings_digest(Plain(4)) != settings_digest(Plain(8))
+    assert settings_digest(Plain(4)).is_complete
+    # the identity shows them already
+    assert settings_digest(Plain(4), shown=["dimensions"]) == ("", True)
