@@ -83,7 +83,8 @@ class Sample(BaseModel, frozen=True):
         reference_context_grades: how relevant each of these is, 1 where none are given; they belong to
             `reference_context_ids`, or to `reference_contexts` where there are no ids. 0 or below is "not".
         history: the conversation before the question.
-        language: language of the sample, as a tag such as "en" or "de".
+        language: language of the sample, as a tag such as "en", "de-AT" or "pt_BR". What there is for the
+            region is used, then what there is for the language, then English.
         labels: everything else that is known about the sample, for the study; no part of the content.
     """
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 
+from ragmetrics_core.language_tags import base_of
 from ragmetrics_core.parsers.lazy_pattern import lazy
 
 __all__ = ["split_sentences"]
@@ -50,8 +51,8 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
 
     Args:
         text: any text; lone surrogates become U+FFFD.
-        language: an ISO 639 code; None guesses by script (Latin letters: English). An unknown one falls
-        back to English.
+        language: a tag such as "de" or "de-AT"; None guesses by script (Latin letters: English). An unknown
+            one falls back to English.
 
     >>> split_sentences("See Fig. 3 in approx. 2 cases. It works.")
     ('See Fig. 3 in approx. 2 cases.', 'It works.')
@@ -60,7 +61,7 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     lines = text.splitlines()
     listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
-    code = language or _guess(text)
+    code = base_of(language) or _guess(text)
     sentences: list[str] = []
     for line in lines:
         body = _unlisted(line, listed)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.errors import PromptError
+from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts.prompt import Prompt
 
@@ -16,7 +17,7 @@ __all__ = ["PromptText", "load", "load_file", "read_folder", "read_text"]
 A = TypeVar("A", bound=Answer)
 
 _LIBRARY = files("ragmetrics_core.prompts") / "library"
-_FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)(?:\.([a-z]{2,3}))?\.md")
+_FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)(?:\.((?i:[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*)))?\.md")
 _SECTION = re.compile(r"^## (system|user|again)\s*$", re.MULTILINE)
 _SYSTEM = re.compile(r"\{\{ *system *\}\}")
 
@@ -79,7 +80,8 @@ def read_folder(folder: str | Path) -> dict[str, PromptText]:
     """Read the prompt files of a user's folder, by prompt name; a translation by name and language.
 
     `verdicts.v2.md` is "verdicts", which replaces the text of the library; `verdicts.v2.de.md` is
-    "verdicts.de", which is asked for samples whose language is "de" and replaces nothing else.
+    "verdicts.de", which is asked for samples whose language is "de" and replaces nothing else. A tag may be
+    longer: for samples in "pt-BR", `verdicts.v2.pt-br.md` goes before `verdicts.v2.pt.md`.
 
     Raises:
         PromptError: the folder holds no prompt file, one that cannot be read, or two for the same prompt.
@@ -112,7 +114,8 @@ def read_text(file_name: str, content: str) -> PromptText:
     if not sections.get("user"):
         raise PromptError(f"{file_name}: there must be a section '## user'")
     system = _SYSTEM.sub(lambda _: _shared_system(), sections.get("system", "{{ system }}"))
-    return PromptText(name[1], int(name[2]), name[3], system, sections["user"], sections.get("again", ""))
+    language = spelled(name[3]) if name[3] else None
+    return PromptText(name[1], int(name[2]), language, system, sections["user"], sections.get("again", ""))
 
 
 def _content(path: Path) -> str:

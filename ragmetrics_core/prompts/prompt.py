@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, cast
 
 from ragmetrics_core.errors import PromptError
+from ragmetrics_core.language_tags import spelled, tags_of
 from ragmetrics_core.parsers import Answer, split_sentences
 
 __all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "numbered_sentences"]
@@ -76,7 +77,7 @@ class Prompt(Generic[A_co]):
         system: template of the system message.
         user: template of the user message.
         again: what is added to the user message when missing items are asked for once more.
-        language: the language of the text (ISO 639), None for the default English one.
+        language: the language of the text, a tag such as "de" or "pt-br"; None for the default English one.
         translations: the same prompt in other languages, by language.
     """
 
@@ -110,8 +111,18 @@ class Prompt(Generic[A_co]):
         return re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(sorted(names))})\b)", re.IGNORECASE)
 
     def in_language(self, language: str | None) -> "Prompt[A_co]":
-        """The translation of this prompt, or the prompt itself when there is none."""
-        return self.translations.get(language, self) if language else self
+        """The translation for a language tag, or the prompt itself when there is none.
+
+        The most specific one: for "pt-BR" that into "pt-br", without it that into "pt". How a tag is spelled
+        does not matter: "DE", "en_GB".
+        """
+        if not self.translations or not language:
+            return self
+        return next((self._by_tag[tag] for tag in tags_of(language) if tag in self._by_tag), self)
+
+    @cached_property
+    def _by_tag(self) -> Mapping[str, "Prompt[A_co]"]:
+        return {spelled(language): prompt for language, prompt in self.translations.items()}
 
     def with_text(
         self, *, system: str, user: str, again: str = "", version: int | None = None

@@ -9,6 +9,8 @@ from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import Literal
 
+from ragmetrics_core.language_tags import base_of
+
 __all__ = ["bleu", "chrf", "common_length", "meteor", "shared_words", "words_of"]
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -57,7 +59,7 @@ def words_of(
         [char for place, char in enumerate(folded) if place in kept or not _is_mark(char)]
     ).replace("−", "-")
     pieces = plain.split()
-    if language is None or language.casefold().partition("-")[0] == "en":
+    if base_of(language) in {None, "en"}:
         pieces = [piece for piece in pieces if piece not in _ARTICLES]
     if not _UNSPACED.search(plain):
         return pieces

@@ -50,6 +50,13 @@ def test_text_is_split_where_a_reader_would_split_it(text, sentences):
     assert split_sentences(text) == sentences
 
 
+@pytest.mark.parametrize("language", ["de", "DE", "de-AT", "de_AT"])
+def test_a_text_is_split_by_the_rules_of_its_language_however_the_tag_is_spelled(language):
+    # "Str." is short for "Straße" in German, and no English abbreviation
+    assert len(split_sentences("Die Str. Nord ist zu.", language="en")) == 2
+    assert len(split_sentences("Die Str. Nord ist zu.", language=language)) == 1
+
+
 def test_an_unknown_language_is_split_like_english():
     assert split_sentences("One is here. Two is there.", language="xx-unknown") == (
         "One is here.",

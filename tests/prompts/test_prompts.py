@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,37 @@ def test_a_translation_in_a_folder_stands_beside_the_text_that_it_translates(tmp
         )
     texts = read_folder(tmp_path)
     assert {key: text.language for key, text in texts.items()} == {"statements": None, "statements.de": "de"}
+
+
+@pytest.mark.parametrize(
+    "file_name", ["statements.v7.pt-br.md", "statements.v7.pt-BR.md", "statements.v7.pt_BR.md"]
+)
+def test_a_translation_may_be_for_a_region(tmp_path, file_name):
+    (tmp_path / file_name).write_text("## user\n{{ question }} {{ answer }}\n", encoding="utf-8")
+    assert read_folder(tmp_path)["statements.pt-br"].language == "pt-br"
+
+
+@pytest.mark.parametrize(
+    ("tag", "asked"),
+    [
+        ("DE", "de"),
+        ("de-AT", "de"),
+        ("de_CH.x", "de"),
+        ("pt", "pt"),
+        ("pt-PT", "pt"),
+        ("pt_BR", "pt-BR"),
+        ("pt-br-x-rio", "pt-BR"),
+        ("en_GB", None),
+        ("deu", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_the_most_specific_translation_is_asked_then_that_of_the_language_then_english(tag, asked):
+    translations = {
+        language: replace(prompts.STATEMENTS, language=language) for language in ("de", "pt", "pt-BR")
+    }
+    assert replace(prompts.STATEMENTS, translations=translations).in_language(tag).language == asked
 
 
 def test_two_versions_of_a_prompt_in_a_folder_are_an_error(tmp_path):

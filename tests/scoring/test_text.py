@@ -14,7 +14,9 @@ words = st.lists(st.sampled_from("abcd"), max_size=12)
 # -- words
 
 
-@pytest.mark.parametrize(("language", "kept"), [(None, 1), ("en", 1), ("EN-gb", 1), ("de", 2), ("de-en", 2)])
+@pytest.mark.parametrize(
+    ("language", "kept"), [(None, 1), ("en", 1), ("EN-gb", 1), ("en_GB", 1), ("", 1), ("de", 2), ("de-en", 2)]
+)
 def test_english_articles_are_left_out_unless_the_text_is_in_another_language(language, kept):
     # "die" means something else in German
     assert scoring.words_of("The cat", language=language) == ["the", "cat"][-kept:]
