@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar, cast, overload
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
-from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, Rating, VerdictList, align, locate
+from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, Rating, Span, VerdictList, align, locate
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import (
     Compare,
@@ -92,6 +92,7 @@ def ask_each(
     source: str = "contexts",
     size: int = 20,
     first: int = 1,
+    chunks: bool = False,
     declining: bool = False,
     **variables: object,
 ) -> Steps[Judged]:
@@ -108,6 +109,7 @@ def ask_each(
         source: the variable in which quoted evidence is looked up.
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
         first: which of the sample's chunks is the first one shown, where only some are.
+        chunks: the items are the chunks that are shown, in order: evidence on one is looked up in it first.
         declining: the decision on the first item says whether the answer under test declines.
         variables: the prompt's other variables.
 
@@ -124,7 +126,10 @@ def ask_each(
         raise _useless("no verdict could be read from the reply", prompt)
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
-    decisions = [_decision(text, found.get(number), source, texts, first) for number, text in numbered]
+    decisions = [
+        _decision(text, found.get(number), source, texts, first, own=number if chunks else None)
+        for number, text in numbered
+    ]
     dropped = [text for answer in answers for text in answer.dropped]
     return (yield from review(decisions, about=about, labels=labels, dropped=dropped, declining=declining))
 
@@ -308,17 +313,26 @@ def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:
     return StepFailed("parse_error", f"{ids[0]}: {why}", ids)
 
 
-def _decision(text: str, decided: _Decided | None, source: str, shown: Sequence[str], first: int) -> Decision:
+def _decision(
+    text: str, decided: _Decided | None, source: str, shown: Sequence[str], first: int, *, own: int | None
+) -> Decision:
     if decided is None:
         return Decision(text, None)
     found, votes = decided
     evidence: list[Evidence] = []
     for quote in found.evidence:
-        span = locate(quote, shown)
+        span = _place(quote, shown, own)
         if span is not None and first > 1:
             span = replace(span, chunk=span.chunk + first - 1)
         evidence.append(Evidence(quote=quote, source=source, span=span))
     return Decision(text, found.supported, found.reason, tuple(evidence), votes=votes)
+
+
+def _place(quote: str, shown: Sequence[str], own: int | None) -> Span | None:
+    """Where the quote stands: in the chunk that the item is, else in any."""
+    if own is not None and (span := locate(quote, shown[own - 1 : own])) is not None:
+        return replace(span, chunk=own)
+    return locate(quote, shown)
 
 
 def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hints:

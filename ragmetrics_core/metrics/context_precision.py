@@ -48,6 +48,7 @@ class ContextPrecision(Metric[Attributed]):
             [f"chunk {rank}" for rank in range(1, len(sample.contexts) + 1)],
             about="chunk",
             labels=RELEVANT,
+            chunks=True,
             contexts=sample.contexts,
             question=sample.question,
             reference=sample.reference,

@@ -62,6 +62,37 @@ def test_all_chunks_are_judged_in_one_call_against_question_and_reference(measur
         assert text in measured.shown
 
 
+def test_evidence_stands_in_the_chunk_that_is_judged_where_several_chunks_have_the_same_words(measure):
+    contexts = ["France is in Europe.", "Yes: FRANCE is in Europe.", "Wine. France is in Europe."]
+    quoted = {"evidence": "France is in Europe.", "verdict": "yes"}
+    replies = {"chunk_verdicts": {"verdicts": [{"number": rank, **quoted} for rank in (1, 2, 3)]}}
+
+    record = measure(ContextPrecision(), replies, **FRANCE | {"contexts": contexts}).score.record
+
+    spans = [verdict.evidence[0].span for verdict in record.verdicts]
+    # the first character of the quote in each chunk; chunk 2 has it in other letters
+    assert [(span.chunk, span.start, span.exact) for span in spans] == [
+        (1, 0, True),
+        (2, 5, False),
+        (3, 6, True),
+    ]
+
+
+def test_evidence_that_the_judged_chunk_does_not_have_is_found_in_another(measure):
+    replies = {
+        "chunk_verdicts": {
+            "verdicts": [
+                {"number": 1, "evidence": "Paris is its capital", "verdict": "yes"},
+                {"number": 2, "verdict": "yes"},
+            ]
+        }
+    }
+
+    record = measure(ContextPrecision(), replies, **FRANCE).score.record
+
+    assert record.verdicts[0].evidence[0].span.chunk == 2
+
+
 @pytest.mark.parametrize("contexts", [[], ["", " "]])
 def test_without_contexts_it_is_undefined_without_a_call(measure, contexts):
     score, judge = measure(ContextPrecision(), {}, **FRANCE | {"contexts": contexts})
