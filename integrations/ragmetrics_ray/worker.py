@@ -181,7 +181,7 @@ class Actor:
             scorer=self._scorer.identity if self._scorer else None,
             repeats=self._plan.repeats,
             versions={"ragmetrics": version("ragmetrics")},
-            notes=run.notes,
+            notes=run.manifest.notes,
         )
         if self._plan.earlier is not None and (differences := self._plan.earlier.differences(manifest)):
             assert self._plan.parts is not None

@@ -94,7 +94,9 @@ def evaluate(
 
     Args:
         samples: samples, mappings with any ecosystem's column names, an iterable or asynchronous iterable
-            of them (streamed), a data frame, or the path of a JSONL, JSON or CSV file.
+            of them (streamed), a data frame, or the path of a JSONL, JSON or CSV file. A file without samples
+            is an error. No samples from memory are a run without scores, and its notes say so: a program
+            may well have none left to measure.
         metrics: names or objects; by default the recommended pair, faithfulness and factual correctness
             (only the first where the samples have no reference; the run's notes say so).
         judge: the model that judges; any callable from prompt to reply, or a name such as "embedded".

@@ -148,7 +148,7 @@ class _Reader:
         # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
         key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
         if key in self.used:
-            return BadRow(where=found.where, message=_duplicate(sample))
+            return BadRow(where=found.where, message=self._duplicate(sample))
         self.used.add(key)
         return sample
 
@@ -163,6 +163,12 @@ class _Reader:
         except ConfigError as failed:
             return str(failed)
         return "it is no sample; what is wrong with it is nothing that may be written down"
+
+    def _duplicate(self, sample: Sample) -> str:
+        if sample.has_derived_id:
+            which = f"the content is that of an earlier sample ({sample.id!r})"
+            return f"{which}{'' if self.redact is None else ', once redacted'}; give each an id of its own"
+        return f"id {sample.id!r} was already used by another sample"
 
 
 def _redacted_values(redact: Redact, value: object) -> object:
@@ -188,12 +194,6 @@ def _sample(found: _Found) -> Sample:
     if is_mapping(found.row):
         return Sample.from_mapping(found.row, textual=found.textual)
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
-
-
-def _duplicate(sample: Sample) -> str:
-    if sample.has_derived_id:
-        return f"the content is that of an earlier sample ({sample.id!r}); give each an id of its own"
-    return f"id {sample.id!r} was already used by another sample"
 
 
 def _stream(rows: Generator[_Found], redact: Redact | None) -> Generator[Sample | BadRow]:

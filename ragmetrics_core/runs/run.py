@@ -73,8 +73,11 @@ class Run:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run did that its caller should know."""
-        return self._folder.manifest.notes
+        """What the run did that its caller should know, or that there was nothing to do."""
+        notes = self._folder.manifest.notes
+        if self.finished and not self.sample_ids and not self.rejected:
+            return (*notes, "no samples were given, so nothing was measured")
+        return notes
 
     @property
     def tally(self) -> dict[str, int]:

@@ -366,6 +366,21 @@ def test_a_bad_row_is_kept_with_its_place_and_the_rest_is_measured():
     assert sorted(run.sample_ids) == ["q1", "q2"]
 
 
+def test_a_run_that_was_given_no_samples_says_so_until_it_gets_some(tmp_path):
+    def measured(rows: Any) -> Run:
+        return evaluate(rows, metrics="exact_match", out=tmp_path / "run")
+
+    empty = measured([])
+    assert (len(empty), empty.notes) == (0, ("no samples were given, so nothing was measured",))
+    assert Run.load(tmp_path / "run").notes == empty.notes
+    assert measured([{"answer": "Paris", "reference": "Paris"}]).notes == ()
+
+
+def test_a_run_whose_rows_are_all_rejected_was_given_some():
+    run = evaluate([{"question": 1}], metrics="exact_match")
+    assert (len(run.rejected), run.notes) == (1, ())
+
+
 def test_on_error_raise_stops_at_a_bad_row():
     with pytest.raises(SampleError, match="row 1: 'question' must be text"):
         evaluate([{"question": 42}], metrics="faithfulness", judge=scripted(), on_error="raise")

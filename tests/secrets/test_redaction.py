@@ -155,7 +155,10 @@ def test_two_rows_that_redaction_makes_the_same_are_told_as_such(tmp_path: Path)
     run = evaluate(rows, metrics="answer_similarity", embedder=HashEmbedder(), redact=without_name)
 
     assert len(run) == 1
-    assert [row.where for row in run.rejected] == ["row 2"]
+    (rejected,) = run.rejected
+    assert rejected.where == "row 2"
+    assert "the content is that of an earlier sample" in rejected.message
+    assert "once redacted; give each an id of its own" in rejected.message
 
 
 def test_a_file_that_is_no_data_is_refused_without_its_contents(tmp_path: Path):
