@@ -167,7 +167,7 @@ def show_scores(pipeline: Pipeline) -> None:
     """Wait for the live scores, show them and close the pipeline."""
     connector: Any = pipeline.get_component("scores")
     connector.flush()
-    for result in connector.scorer.results:
+    for result in connector.live.results:
         scores = ", ".join(f"{name} {shown(value)}" for name, value in result.scores.items())
         print(f"   {result.sample.question}\n   -> {result.sample.answer}\n      {scores}")
     pipeline.close()

@@ -40,30 +40,30 @@ class Instrumentation:
     """Live scores, until `uninstrument` or `close`; made by `instrument`.
 
     Attributes:
-        scorer: scores what was captured; its statistics, alarms and waiting are here, too.
+        live: scores what was captured; its statistics, alarms and waiting are here, too.
     """
 
-    def __init__(self, scorer: LiveScorer, spans: Spans, watched: Sequence[object], key: object) -> None:
-        self.scorer = scorer
+    def __init__(self, live: LiveScorer, spans: Spans, watched: Sequence[object], key: object) -> None:
+        self.live = live
         self._spans = spans
-        self._handler = SpanHandler(spans, scorer)
+        self._handler = SpanHandler(spans, live)
         self._watched = watched  # their ids are watched: they must not be used again
         self._key = key
 
     @property
     def results(self) -> list[LiveResult]:
         """The newest results, oldest first."""
-        return self.scorer.results
+        return self.live.results
 
     @property
     def means(self) -> dict[str, LiveMean]:
         """Mean and number of scores of each metric."""
-        return self.scorer.means
+        return self.live.means
 
     @property
     def stats(self) -> Statistics:
         """What was captured, scored and skipped, and what went wrong."""
-        return self.scorer.stats
+        return self.live.stats
 
     def alert(
         self,
@@ -75,7 +75,7 @@ class Instrumentation:
         call: Callable[[Alert], None] | None = None,
     ) -> None:
         """Tell when the mean of a metric's last scores passes a threshold; see `LiveScorer.alert`."""
-        self.scorer.alert(metric, below=below, above=above, window=window, call=call)
+        self.live.alert(metric, below=below, above=above, window=window, call=call)
 
     @property
     def is_installed(self) -> bool:
@@ -88,23 +88,23 @@ class Instrumentation:
 
     def pause(self) -> None:
         """Score nothing until `resume`."""
-        self.scorer.pause()
+        self.live.pause()
 
     def resume(self) -> None:
         """Score again."""
-        self.scorer.resume()
+        self.live.resume()
 
     def paused(self) -> AbstractContextManager[None]:
         """Score nothing in this block."""
-        return self.scorer.paused()
+        return self.live.paused()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything captured so far is scored; False when time ran out."""
-        return self.scorer.flush(timeout)
+        return self.live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """`flush` that does not block the running loop."""
-        return await self.scorer.aflush(timeout)
+        return await self.live.aflush(timeout)
 
     def uninstrument(self) -> None:
         """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
@@ -114,7 +114,7 @@ class Instrumentation:
     def close(self, timeout: float | None = None) -> bool:
         """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
         self.uninstrument()
-        return self.scorer.close(timeout)
+        return self.live.close(timeout)
 
     def _install(self) -> None:
         get_dispatcher().add_span_handler(self._handler)

@@ -82,14 +82,14 @@ class Spans:
     """Makes captures of spans.
 
     Args:
-        scorer: takes the captures.
+        live: takes the captures.
         watch: which engines and workflows are scored.
         max_open: units and streams that may be open at a time.
         ttl: seconds without a new span after which an open one is given up.
     """
 
-    def __init__(self, scorer: LiveScorer, watch: Watch, *, max_open: int, ttl: float) -> None:
-        self._scorer = scorer
+    def __init__(self, live: LiveScorer, watch: Watch, *, max_open: int, ttl: float) -> None:
+        self._live = live
         self._watch = watch
         self._open = Collector(max_roots=max_open, ttl=ttl, on_evicted=self._evicted)
 
@@ -138,12 +138,12 @@ class Spans:
             self._give_up(instance, reason)
         root = self._open.end(span)
         if root is not None and isinstance(root.payload, Unit):
-            self._scorer.skip(reason)
+            self._live.skip(reason)
 
     def _answered(self, root: Node, unit: Unit, result: Any) -> None:
         if isinstance(root.id, str) and _method(root.id) == "run":  # a workflow's stop event holds the result
             if result is None:
-                self._scorer.skip("cancelled")
+                self._live.skip("cancelled")
                 return
             result = getattr(result, "result", None) or result
         found = contexts_under(root, result)
@@ -176,7 +176,7 @@ class Spans:
             self._chatting(capture, result)
         else:
             capture.labels["found_answer"] = "result"
-            self._scorer.submit(capture)
+            self._live.submit(capture)
 
     def _chatting(self, capture: Capture, response: StreamingAgentChatResponse) -> None:
         """A chat engine writes its stream into its memory, in a thread or task that ends at any time."""
@@ -207,11 +207,11 @@ class Spans:
     def _stream(self, capture: Capture, rule: str) -> Stream:
         capture.labels["found_answer"] = rule
         capture.answer = None
-        return Stream(capture, self._scorer.submit, self._scorer.skip)
+        return Stream(capture, self._live.submit, self._live.skip)
 
     def _evicted(self, node: Node) -> None:
         if isinstance(node.payload, Unit):
-            self._scorer.skip("never_ended")
+            self._live.skip("never_ended")
         else:
             node.payload[1].give_up("never_ended")
 
@@ -223,12 +223,12 @@ class SpanHandler(BaseSpanHandler[Any]):
     """
 
     _spans: Spans = PrivateAttr()
-    _scorer: LiveScorer = PrivateAttr()
+    _live: LiveScorer = PrivateAttr()
 
-    def __init__(self, spans: Spans, scorer: LiveScorer) -> None:
+    def __init__(self, spans: Spans, live: LiveScorer) -> None:
         super().__init__()
         self._spans = spans
-        self._scorer = scorer
+        self._live = live
 
     @classmethod
     def class_name(cls) -> str:
@@ -248,7 +248,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         try:
             self._spans.enter(id_, bound_args, instance, parent_id, tags)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._scorer.hook_failed(error)
+            self._live.hook_failed(error)
 
     def span_exit(
         self,
@@ -262,7 +262,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         try:
             self._spans.leave(id_, bound_args, instance, result)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._scorer.hook_failed(error)
+            self._live.hook_failed(error)
 
     def span_drop(
         self,
@@ -276,11 +276,11 @@ class SpanHandler(BaseSpanHandler[Any]):
         try:
             self._spans.drop(id_, instance, err)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._scorer.hook_failed(error)
+            self._live.hook_failed(error)
 
     def close(self) -> None:
         """The dispatcher shuts down: finish what was captured."""
-        self._scorer.flush()
+        self._live.flush()
 
     def new_span(self, *args: Any, **kwargs: Any) -> None:
         """No span objects are kept."""

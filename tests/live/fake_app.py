@@ -16,8 +16,8 @@ MAX_ROOTS = 250
 class Hooks:
     """What the application calls as it runs: begin, retrieved, end and failed, by the ids of its runs."""
 
-    def __init__(self, scorer: LiveScorer) -> None:
-        self.scorer = scorer
+    def __init__(self, live: LiveScorer) -> None:
+        self.live = live
         self.open = Collector(max_roots=MAX_ROOTS)
 
     def begin(self, run: int, parent: int | None, given: Any) -> None:
@@ -26,7 +26,7 @@ class Hooks:
         try:
             self.open.start(run, parent, {"given": given})
         except Exception as error:  # the boundary to the host
-            self.scorer.hook_failed(error)
+            self.live.hook_failed(error)
 
     def retrieved(self, run: int, documents: list[Any]) -> None:
         if is_judging():
@@ -37,7 +37,7 @@ class Hooks:
                 node.payload["documents"] = documents
             self.open.end(run)
         except Exception as error:  # the boundary to the host
-            self.scorer.hook_failed(error)
+            self.live.hook_failed(error)
 
     def end(self, run: int, answer: Any) -> None:
         if is_judging():
@@ -49,18 +49,18 @@ class Hooks:
                 capture = Capture(
                     translate=sample_of, name="fake", question=given, answer=answer, data={"root": root}
                 )
-                self.scorer.submit(capture)
+                self.live.submit(capture)
         except Exception as error:  # the boundary to the host
-            self.scorer.hook_failed(error)
+            self.live.hook_failed(error)
 
     def failed(self, run: int) -> None:
         if is_judging():
             return
         try:
             if self.open.end(run) is not None:
-                self.scorer.skip("failed")
+                self.live.skip("failed")
         except Exception as error:  # the boundary to the host
-            self.scorer.hook_failed(error)
+            self.live.hook_failed(error)
 
 
 def sample_of(capture: Capture) -> Sample:
@@ -78,9 +78,9 @@ class FakeApp:
 
     most_held = MAX_ROOTS * 2
 
-    def __init__(self, scorer: LiveScorer) -> None:
-        self.scorer = scorer
-        self.hooks = Hooks(scorer)
+    def __init__(self, live: LiveScorer) -> None:
+        self.live = live
+        self.hooks = Hooks(live)
         self._ids = count()
 
     def ask(self, question: str) -> str:
@@ -133,7 +133,7 @@ class FakeApp:
         return len(self.hooks.open)
 
     def close(self) -> None:
-        self.scorer.close()
+        self.live.close()
 
     def _begin(self, question: str) -> int:
         run = next(self._ids)

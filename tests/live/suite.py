@@ -36,12 +36,12 @@ class App(Protocol):
     """An application with an adapter's hooks.
 
     Attributes:
-        scorer: the scorer behind the hooks.
+        live: the scorer behind the hooks.
         most_held: how much `held` may be, however many roots were abandoned: `make_app` should let the hooks
             hold a few hundred roots (200 are open at the same time here), not thousands.
     """
 
-    scorer: LiveScorer
+    live: LiveScorer
     most_held: int
 
     def ask(self, question: str) -> str:
@@ -181,7 +181,7 @@ class LiveSuite:
         del stream
         gc.collect()
 
-        assert app.scorer.flush()
+        assert app.live.flush()
         assert app.held() == 0
 
     def test_containers_are_flat_after_10_000_roots_with_failed_and_abandoned_ones(
@@ -194,13 +194,13 @@ class LiveSuite:
         for number in range(SOAK):
             app.root(number, endings[number % len(endings)])
 
-        assert app.scorer.flush()
-        stats = app.scorer.stats
+        assert app.live.flush()
+        stats = app.live.stats
         assert stats.captured >= SOAK * 3 // 5
         assert_adds_up(stats)
         assert app.held() <= app.most_held
         assert len(captures() - of_other_tests) <= 20
-        assert len(app.scorer.results) == 10
+        assert len(app.live.results) == 10
 
     # The host is left alone
 
@@ -229,11 +229,11 @@ class LiveSuite:
             assert "".join(app.stream("third")) == answer_to("third")
             with pytest.raises(Broken):
                 app.ask("broken")
-            assert app.scorer.flush()
+            assert app.live.flush()
         finally:
             release.set()
 
-        results = app.scorer.results
+        results = app.live.results
         assert sorted(result.sample.question or "" for result in results) == ["first", "second", "third"]
         assert {record.status for result in results for record in result.records} == {status}
 
@@ -246,8 +246,8 @@ class LiveSuite:
         app = make_app(judge="embedded", on_result=fails, references=fails)
 
         assert app.ask("first") == answer_to("first")
-        assert app.scorer.flush()
-        stats = app.scorer.stats
+        assert app.live.flush()
+        stats = app.live.stats
         assert (stats.captured, stats.failed) == (1, 1)
         assert "this is no good" in stats.errors[-1]
 
@@ -275,10 +275,10 @@ class LiveSuite:
         app.ask("a question of the user")
         asyncio.run(app.aask("another one"))
 
-        assert app.scorer.flush()
-        asked = sorted(result.sample.question or "" for result in app.scorer.results)
+        assert app.live.flush()
+        asked = sorted(result.sample.question or "" for result in app.live.results)
         assert asked == ["a question of the user", "another one"]
-        assert app.scorer.stats.captured == 2
+        assert app.live.stats.captured == 2
         assert app.held() == 0
 
     def test_an_application_that_is_its_own_judge_mixes_no_replies_in_200_calls_from_both_sides(
@@ -294,10 +294,10 @@ class LiveSuite:
 
         answers, own = asyncio.run(both())
 
-        assert app.scorer.flush()
+        assert app.live.flush()
         assert answers == [answer_to(question_of(number)) for number in range(100)]
         assert own == [judge.reply_to(f"own {number}") for number in range(100)]
-        for result in app.scorer.results:
+        for result in app.live.results:
             replies = [step.reply for record in result.records for step in record.generate_steps]
             assert replies
             assert all(str(result.sample.question) in reply for reply in replies)
@@ -314,14 +314,14 @@ class LiveSuite:
         app = make_app(judge=waits, timeout=None)
         try:
             app.ask("first")
-            assert not app.scorer.flush(timeout=0.01)
-            assert not asyncio.run(app.scorer.aflush(timeout=0.01))
-            assert app.scorer.stats.pending == 1
+            assert not app.live.flush(timeout=0.01)
+            assert not asyncio.run(app.live.aflush(timeout=0.01))
+            assert app.live.stats.pending == 1
         finally:
             release.set()
 
-        assert app.scorer.flush()
-        assert app.scorer.stats.scored == 1
+        assert app.live.flush()
+        assert app.live.stats.scored == 1
 
     def test_a_script_that_ends_right_after_its_last_call_still_gets_every_score(self, tmp_path: Path):
         self._script(
@@ -345,12 +345,12 @@ class LiveSuite:
             """
             app = make_app(judge="embedded", out=sys.argv[1])
             app.ask("before")
-            assert app.scorer.flush()
+            assert app.live.flush()
             child = os.fork()
             if child == 0:
                 app.ask("in the child")
-                done = app.scorer.close()
-                os._exit(0 if done and app.scorer.stats.scored == 1 else 1)
+                done = app.live.close()
+                os._exit(0 if done and app.live.stats.scored == 1 else 1)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
             app.ask("in the parent")
             print(child)
@@ -434,15 +434,15 @@ def misbehaving(kind: str, release: threading.Event) -> Callable[[str], Any]:
 
 def expect_each_once(app: App, count: int) -> None:
     """Every question was scored once, with its own answer and contexts, and well."""
-    assert app.scorer.flush()
-    results = app.scorer.results
+    assert app.live.flush()
+    results = app.live.results
     found = {result.sample.question: result for result in results}
     assert sorted(map(str, found)) == sorted(question_of(number) for number in range(count))
     assert len(results) == count
     assert len({result.sample.id for result in results}) == count
     for question, result in found.items():
         assert_unmixed(str(question), result)
-    assert_adds_up(app.scorer.stats)
+    assert_adds_up(app.live.stats)
     assert app.held() == 0
 
 

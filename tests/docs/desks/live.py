@@ -8,6 +8,6 @@ def given():
 
 
 def then(names, page):
-    names["scorer"].close()
+    names["live"].close()
     assert page.printed == "{'faithfulness': LiveMean(mean=1.0, n=1)}\n"
     assert Path("runs/live/records.jsonl").is_file()

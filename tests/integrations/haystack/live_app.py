@@ -54,11 +54,11 @@ class HaystackApp:
 
     most_held = 0
 
-    def __init__(self, scorer: LiveScorer) -> None:
-        self.scorer = scorer
+    def __init__(self, live: LiveScorer) -> None:
+        self.live = live
         self._before = runs_of_other_tests()
         self.tracer = RagMetricsTracer.install()
-        self.tracer.watch(scorer, name="suite")
+        self.tracer.watch(live, name="suite")
         self.pipeline = Pipeline()
         self.pipeline.add_component("retriever", Contexts())
         self.pipeline.add_component(
@@ -120,9 +120,9 @@ class HaystackApp:
         return sum(each not in self._before for each in runs())
 
     def close(self) -> None:
-        self.tracer.unwatch(self.scorer)
+        self.tracer.unwatch(self.live)
         RagMetricsTracer.uninstall()
-        self.scorer.close()
+        self.live.close()
 
     def _data(self, question: str) -> dict[str, Any]:
         return {"retriever": {"query": question}, "prompt": {"question": question}}

@@ -73,7 +73,7 @@ def test_the_hook_has_question_history_answer_and_what_the_tools_returned(is_asy
     result = asyncio.run(made.run_async(MESSAGES)) if is_async else made.run(MESSAGES)
 
     assert result["last_message"].text == TEXT
-    sample = only_sample(hook.scorer)
+    sample = only_sample(hook.live)
     assert (sample.question, sample.answer, sample.contexts) == (QUESTION, TEXT, (TEXT,))
     assert [turn.content for turn in sample.history or ()] == ["Hello", "Hello!"]
     assert sample.labels == {
@@ -95,7 +95,7 @@ def test_documents_in_the_state_are_preferred_to_the_texts_of_tools():
 
     made.run(MESSAGES)
 
-    sample = only_sample(hook.scorer)
+    sample = only_sample(hook.live)
     assert (sample.contexts, sample.context_ids) == ((TEXT,), ("d1",))
     assert sample.labels["found_contexts"] == "state_documents"
     hook.close()
@@ -112,7 +112,7 @@ def test_the_hook_changes_nothing_and_its_failures_do_not_reach_the_agent():
 
     assert agent(hook=hook).run(MESSAGES) == expected
     assert hook.flush()
-    assert hook.scorer.stats.skipped["hook_failed"] == 1
+    assert hook.live.stats.skipped["hook_failed"] == 1
     hook.close()
 
 
@@ -131,7 +131,7 @@ def test_the_agent_warms_the_hook_up_and_closes_it():
     made.close()
 
     # what was pending was finished, and can still be read
-    assert [result.scores for result in hook.scorer.results] == [{"faithfulness": 1.0}]
+    assert [result.scores for result in hook.live.results] == [{"faithfulness": 1.0}]
 
 
 def test_an_agent_in_a_pipeline_is_scored_once_with_what_its_tools_found():
@@ -143,7 +143,7 @@ def test_an_agent_in_a_pipeline_is_scored_once_with_what_its_tools_found():
     result = pipeline.run({"agent": {"messages": MESSAGES}})
 
     assert set(result) == {"agent"}
-    sample = only_sample(connector.scorer)
+    sample = only_sample(connector.live)
     assert (sample.question, sample.answer, sample.contexts) == (QUESTION, TEXT, (TEXT,))
     assert sample.labels["found_contexts"] == "tool_documents"
     connector.close()

@@ -44,7 +44,7 @@ def connected(pipeline: Pipeline, **options: Any) -> RagMetricsConnector:
 
 def samples(connector: RagMetricsConnector) -> list[Sample]:
     assert connector.flush()
-    return [result.sample for result in connector.scorer.results]
+    return [result.sample for result in connector.live.results]
 
 
 def found(sample: Sample) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_change
         "found_contexts": "prompt_documents",
         "found_answer": "replies",
     }
-    assert connector.scorer.results[0].scores == {"faithfulness": 1.0}
+    assert connector.live.results[0].scores == {"faithfulness": 1.0}
 
 
 def test_answers_of_an_answer_builder_are_preferred():
@@ -318,7 +318,7 @@ def test_a_pipeline_that_answers_nothing_is_skipped_and_counted():
     pipeline.run({"writer": {"documents": [Document(content="a")]}})
 
     assert not samples(connector)
-    assert connector.scorer.stats.skipped == {"no_answer": 1}
+    assert connector.live.stats.skipped == {"no_answer": 1}
 
 
 def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
@@ -332,7 +332,7 @@ def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
         pipeline.run(question_data(QUESTION))
 
     assert not samples(connector)
-    assert connector.scorer.stats.skipped == {"run_failed": 1}
+    assert connector.live.stats.skipped == {"run_failed": 1}
 
 
 def test_only_pipelines_that_the_user_wants_are_watched():
@@ -620,7 +620,7 @@ def test_a_mistake_in_a_hook_changes_no_result_and_is_counted():
     pipeline.add_component("scores", connector)
 
     assert pipeline.run(question_data(QUESTION)) == expected
-    assert connector.scorer.stats.skipped == {"hook_failed": 1}
+    assert connector.live.stats.skipped == {"hook_failed": 1}
 
 
 def test_tags_that_cannot_be_read_do_not_reach_the_application():
@@ -642,7 +642,7 @@ def test_a_slow_judge_does_not_hold_the_pipeline():
     try:
         result = pipeline.run(question_data(QUESTION))
         assert result["llm"]["replies"][0].text == "Paris is the capital of France."
-        assert connector.scorer.stats.scored == 0
+        assert connector.live.stats.scored == 0
     finally:
         release.set()
         connector.close()
@@ -656,4 +656,4 @@ def test_a_run_without_our_tracer_is_counted_and_not_scored():
 
     assert connector.run() == {}
 
-    assert connector.scorer.stats.skipped == {"not_traced": 1}
+    assert connector.live.stats.skipped == {"not_traced": 1}

@@ -151,7 +151,7 @@ def test_a_closed_part_opens_again_with_the_next_run():
     pipeline.run(data)
 
     assert connector.flush()
-    assert connector.scorer.stats.scored == 1
+    assert connector.live.stats.scored == 1
     pipeline.close()
 
 
@@ -168,7 +168,7 @@ def test_a_pipeline_of_its_own_for_each_connector_scores_with_its_own_metrics():
     for pipeline, metric in zip(pipelines, ("faithfulness", "context_relevance"), strict=True):
         connector: Any = pipeline.get_component("scores")
         assert connector.flush()
-        (result,) = connector.scorer.results
+        (result,) = connector.live.results
         assert set(result.scores) == {metric}
         pipeline.close()
 

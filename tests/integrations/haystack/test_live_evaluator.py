@@ -132,7 +132,7 @@ def test_in_background_mode_answers_go_on_before_the_judge_replies_and_scores_ar
 
     (found,) = result["scores"]["answers"]
     assert found.meta["evaluation"]["status"] == "pending"
-    assert evaluator.scorer.stats.scored == 0
+    assert evaluator.live.stats.scored == 0
     release.set()
     assert evaluator.flush()
     evaluator.close()
@@ -270,7 +270,7 @@ def test_a_judge_that_fails_does_not_stop_the_pipeline(generator: Any, status: s
 
     assert [each.data for each in result["scores"]["answers"]] == ["Paris is the capital of France."]
     assert evaluator.flush()
-    (found,) = evaluator.scorer.results
+    (found,) = evaluator.live.results
     assert [record.status for record in found.records] == [status]
 
 

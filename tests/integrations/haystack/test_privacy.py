@@ -128,7 +128,7 @@ def test_a_live_component_is_redacted_while_the_pipeline_keeps_its_answers(mode:
 
     assert given.data == f"{ANN} did it."
     assert Run.load(tmp_path / "run").sample(given.meta["evaluation"]["id"]).answer == "[name] did it."
-    assert found("".join(judge.asked) + shown(scores.scorer.results), ANN) == []
+    assert found("".join(judge.asked) + shown(scores.live.results), ANN) == []
     assert held(tmp_path, ANN) == {}
 
 
@@ -144,7 +144,7 @@ def test_a_connector_and_a_hook_redact_what_they_find(tmp_path: Path):
     hook.flush()
 
     for each in (connector, hook):
-        (result,) = each.scorer.results
+        (result,) = each.live.results
         assert "[name]" in (result.sample.answer or "")
         each.close()
     assert held(tmp_path, ANN) == {}

@@ -35,11 +35,11 @@ for result in (pipeline.run(data), asyncio.run(pipeline.run_async(data))):
     assert result["live"]["scores"] == {"faithfulness": 1.0}
 connector = pipeline.get_component("scores")
 assert connector.flush()
-assert [each.scores for each in connector.scorer.results] == [{"faithfulness": 1.0}] * 2
+assert [each.scores for each in connector.live.results] == [{"faithfulness": 1.0}] * 2
 hook = RagMetricsAgentHook(chat_generator="embedded")
 agent = Agent(chat_generator=MockChatGenerator(responses="Paris."), hooks={"after_run": [hook]})
 agent.run([ChatMessage.from_user(question)])
-assert hook.flush() and len(hook.scorer.results) == 1
+assert hook.flush() and len(hook.live.results) == 1
 found = RagMetricsEvaluator("faithfulness", chat_generator="embedded", progress_bar=False).run(
     questions=[question], contexts=[["Paris is the capital."]], predicted_answers=["Paris is the capital."]
 )

@@ -65,9 +65,9 @@ class ChainApp:
 
     most_held = MAX_ROOTS * 2
 
-    def __init__(self, scorer: LiveScorer) -> None:
-        self.scorer = scorer
-        self.handler = RagMetricsCallbackHandler(live=scorer, max_roots=MAX_ROOTS)
+    def __init__(self, live: LiveScorer) -> None:
+        self.live = live
+        self.handler = RagMetricsCallbackHandler(live=live, max_roots=MAX_ROOTS)
         self._config: RunnableConfig = {"callbacks": [self.handler]}
         self._chain = (
             {"context": Library(), "question": RunnablePassthrough()} | PROMPT | Model() | StrOutputParser()
@@ -96,7 +96,7 @@ class ChainApp:
         return self.handler.open_runs
 
     def close(self) -> None:
-        self.scorer.close()
+        self.live.close()
 
 
 def make_app(**options: Any) -> App:

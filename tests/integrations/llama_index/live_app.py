@@ -26,10 +26,10 @@ class LlamaIndexApp:
         self.engine = qa_engine(answer_to, contexts_for)
         self.streaming = qa_engine(answer_to, contexts_for, streaming=True)
         self.retriever = FunctionRetriever(contexts_for)
-        self.live = instrument(
+        self.hooks = instrument(
             "faithfulness", judge, watch=[self.engine, self.streaming], max_open=MAX_OPEN, **options
         )
-        self.scorer = self.live.scorer
+        self.live = self.hooks.live
 
     def ask(self, question: str) -> str:
         return str(self.engine.query(question))
@@ -41,7 +41,7 @@ class LlamaIndexApp:
         return self.streaming.query(question).response_gen
 
     def root(self, number: int, ending: Ending) -> None:
-        handler = self.live._handler
+        handler = self.hooks._handler
         root, retrieval = f"RetrieverQueryEngine.query-{uuid4()}", f"Retriever.retrieve-{uuid4()}"
         given = inspect.signature(self.engine.query).bind(f"number {number}")
         handler.span_enter(root, given, self.engine)
@@ -56,10 +56,10 @@ class LlamaIndexApp:
             handler.span_exit(root, given, self.engine, Response("An answer.", nodes))
 
     def held(self) -> int:
-        return len(self.live)
+        return len(self.hooks)
 
     def close(self) -> None:
-        self.live.close()
+        self.hooks.close()
 
 
 def make_app(judge: Any = "embedded", **options: Any) -> App:

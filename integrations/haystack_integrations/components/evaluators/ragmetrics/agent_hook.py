@@ -93,7 +93,7 @@ class RagMetricsAgentHook(Live):
                 for key, value in state.data.items()
                 if is_list(value) and key not in ("messages", "tools")
             }
-            self.scorer.submit(
+            self.live.submit(
                 Capture(
                     translate=conversation_sample,
                     name=self.name,
@@ -102,7 +102,7 @@ class RagMetricsAgentHook(Live):
                 )
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
-            self.scorer.hook_failed(error)
+            self.live.hook_failed(error)
 
     async def run_async(self, state: State) -> None:
         """Do what `run` does; it does not wait for anything.

@@ -121,7 +121,7 @@ class RagMetricsConnector(Live):
         if not is_judging():
             run = CURRENT_RUN.get()
             if run is None:
-                self.scorer.skip("not_traced")
+                self.live.skip("not_traced")
             elif self not in run.watchers:
                 run.watchers.append(self)
         return {}

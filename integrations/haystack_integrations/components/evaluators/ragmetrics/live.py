@@ -40,33 +40,33 @@ class Live(Configured):
         if self.concurrency_limit < 1:
             raise ConfigError(f"concurrency_limit must be at least 1, not {self.concurrency_limit}")
         self._metrics = metrics
-        self._scorer: LiveScorer | None = None
+        self._live: LiveScorer | None = None
         self._is_open = False
 
     @property
-    def scorer(self) -> LiveScorer:
+    def live(self) -> LiveScorer:
         """The live scorer: `results`, `means`, `stats`, `alert`, `flush`; made when it is first asked for.
 
         A closed one can still be read; the next `warm_up` makes another.
         """
-        return self._scorer or self._opened()
+        return self._live or self._opened()
 
     @property
     def means(self) -> dict[str, LiveMean]:
         """Mean and number of scores of each metric."""
-        return self.scorer.means
+        return self.live.means
 
     @property
     def stats(self) -> Statistics:
         """What was captured, scored and skipped, and what went wrong."""
-        return self.scorer.stats
+        return self.live.stats
 
     def _opened(self) -> LiveScorer:
         with _MAKING:
-            if self._scorer is None or not self._is_open:
-                self._scorer = self._made()
+            if self._live is None or not self._is_open:
+                self._live = self._made()
                 self._is_open = True
-            return self._scorer
+            return self._live
 
     def _made(self) -> LiveScorer:
         return LiveScorer(
@@ -102,7 +102,7 @@ class Live(Configured):
         :param timeout: Seconds to wait at most.
         :returns: False when time ran out.
         """
-        return self._scorer is None or not self._is_open or self._scorer.flush(timeout)
+        return self._live is None or not self._is_open or self._live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """Wait like `flush` without blocking the loop.
@@ -110,20 +110,20 @@ class Live(Configured):
         :param timeout: Seconds to wait at most.
         :returns: False when time ran out.
         """
-        return self._scorer is None or not self._is_open or await self._scorer.aflush(timeout)
+        return self._live is None or not self._is_open or await self._live.aflush(timeout)
 
     def close(self) -> None:
         """Finish what is pending, then release what the models hold; a further run opens everything again."""
-        self._close_scorer()
+        self._close_live()
         self._close_models()
 
     async def close_async(self) -> None:
         """Finish what is pending without blocking the loop, then release what the models hold."""
-        await asyncio.to_thread(self._close_scorer)
+        await asyncio.to_thread(self._close_live)
         self._close_models()
         await self._close_models_async()
 
-    def _close_scorer(self) -> None:
-        if self._scorer is not None and self._is_open:
+    def _close_live(self) -> None:
+        if self._live is not None and self._is_open:
             self._is_open = False
-            self._scorer.close()
+            self._live.close()

@@ -42,7 +42,7 @@ class RagMetricsLiveEvaluator(Live):
     `answers` are used in place of the answers' own, which a reference pattern may have thinned out.
 
     In background mode the answers go on at once, with an id in `meta["evaluation"]` under which the run
-    folder `out` and `scorer.results` have the scores. In inline mode the pipeline waits, and the scores are
+    folder `out` and `live.results` have the scores. In inline mode the pipeline waits, and the scores are
     in that meta themselves; with a `gate`, answers below a threshold come out of `rejected_answers` and not
     of `answers`, so that the pipeline can go another way with them.
 
@@ -195,7 +195,7 @@ class RagMetricsLiveEvaluator(Live):
 
     def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
         capture = self._capture(answer, documents)
-        taken = self.scorer.submit(capture)
+        taken = self.live.submit(capture)
         return _with_meta(answer, {"id": capture.id, "status": "pending" if taken else "not_scored"})
 
     def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
@@ -211,14 +211,14 @@ class RagMetricsLiveEvaluator(Live):
     def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
         capture = self._capture(answer, documents)
         try:
-            return self._checked(_Scored(answer, capture.id, self.scorer.score(capture)))
+            return self._checked(_Scored(answer, capture.id, self.live.score(capture)))
         except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
             return self._failed(answer, capture, error)
 
     async def _score_async(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
         capture = self._capture(answer, documents)
         try:
-            return self._checked(_Scored(answer, capture.id, await self.scorer.ascore(capture)))
+            return self._checked(_Scored(answer, capture.id, await self.live.ascore(capture)))
         except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
             return self._failed(answer, capture, error)
 
@@ -231,7 +231,7 @@ class RagMetricsLiveEvaluator(Live):
     def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
         if self.raise_on_failure:
             raise error
-        self.scorer.hook_failed(error)
+        self.live.hook_failed(error)
         return _Scored(answer, capture.id, None)
 
     def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:

@@ -46,7 +46,7 @@ _OUTPUTS: Final = {
 class _Everything:
     """Wants the outermost runs of the process."""
 
-    scorer: LiveScorer
+    live: LiveScorer
     only: Callable[[Mapping[str, Any]], bool] | None = None
     extract: Mapping[str, str] = field(default_factory=dict[str, str])
     name: str | None = None
@@ -129,8 +129,8 @@ class RagMetricsTracer(Tracer):
     agent of a process without a component:
 
     ```python
-    scorer = LiveScorer(["faithfulness"], judge=HaystackJudge(chat_generator))
-    RagMetricsTracer.install().watch(scorer, only=lambda metadata: metadata.get("app") == "support")
+    live = LiveScorer(["faithfulness"], judge=HaystackJudge(chat_generator))
+    RagMetricsTracer.install().watch(live, only=lambda metadata: metadata.get("app") == "support")
     ```
 
     A tracer that is enabled later replaces this one: `install` again, which goes around that one. The
@@ -175,7 +175,7 @@ class RagMetricsTracer(Tracer):
 
     def watch(
         self,
-        scorer: LiveScorer,
+        live: LiveScorer,
         *,
         only: Callable[[Mapping[str, Any]], bool] | None = None,
         extract: Mapping[str, str] | None = None,
@@ -183,21 +183,21 @@ class RagMetricsTracer(Tracer):
     ) -> None:
         """Have every pipeline and every agent of the process scored, but for those inside of another.
 
-        :param scorer: Scores them.
+        :param live: Scores them.
         :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
         :param extract: Where fields are found; see `RagMetricsConnector`.
         :param name: What the application is called in the records.
         """
         self._shared.watchers.append(
-            _Everything(scorer=scorer, only=only, extract=dict(extract or {}), name=name)
+            _Everything(live=live, only=only, extract=dict(extract or {}), name=name)
         )
 
-    def unwatch(self, scorer: LiveScorer) -> None:
-        """Stop giving runs to a scorer.
+    def unwatch(self, live: LiveScorer) -> None:
+        """Stop giving runs to a live scorer.
 
-        :param scorer: The scorer.
+        :param live: The scorer.
         """
-        self._shared.watchers[:] = [each for each in self._shared.watchers if each.scorer is not scorer]
+        self._shared.watchers[:] = [each for each in self._shared.watchers if each.live is not live]
 
     def retain(self, user: object) -> None:
         """Note that somebody needs this tracer in place.
@@ -319,7 +319,7 @@ class RagMetricsTracer(Tracer):
                     if each.wants(run):
                         watchers.append(each)
                 except Exception as error:  # the boundary to the user's predicate
-                    each.scorer.hook_failed(error)
+                    each.live.hook_failed(error)
         hand_over(run, watchers, failed=failed)
 
     def _tell(self, error: Exception) -> None:

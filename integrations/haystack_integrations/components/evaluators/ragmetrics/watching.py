@@ -14,7 +14,7 @@ class Watcher(Protocol):
     """Whoever wants runs to be scored."""
 
     @property
-    def scorer(self) -> LiveScorer:
+    def live(self) -> LiveScorer:
         """Takes the captures."""
         ...
 
@@ -88,8 +88,8 @@ def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, failed: bool) -> 
     for watcher in watchers:
         try:
             if failed:
-                watcher.scorer.skip("run_failed")
+                watcher.live.skip("run_failed")
             else:
-                watcher.scorer.submit(watcher.capture(run))
+                watcher.live.submit(watcher.capture(run))
         except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
-            watcher.scorer.hook_failed(error)
+            watcher.live.hook_failed(error)
