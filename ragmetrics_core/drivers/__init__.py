@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally, measure_sample
-    from ragmetrics_core.drivers.plan import Estimate, plan_sample
-    from ragmetrics_core.drivers.replay import (
-        Difference,
-        audit,
+    from ragmetrics_core.drivers.auditing import Difference, audit
+    from ragmetrics_core.drivers.derived import (
         by_vote,
         correct,
         recompute,
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
         self_contained,
         useless_replies,
     )
+    from ragmetrics_core.drivers.plan import Estimate, plan_sample
     from ragmetrics_core.drivers.traffic import Meter, Price, Spending, Traffic, wired
 
 __all__ = [
@@ -45,7 +44,7 @@ __all__ = [
 # Loaded when they are asked for: who replays a record needs no event loop, and an evaluation no plan.
 _MODULES = {
     "Calls": "asynchronous",
-    "Difference": "replay",
+    "Difference": "auditing",
     "Estimate": "plan",
     "Meter": "traffic",
     "Models": "asynchronous",
@@ -53,16 +52,16 @@ _MODULES = {
     "Spending": "traffic",
     "Tally": "asynchronous",
     "Traffic": "traffic",
-    "audit": "replay",
-    "by_vote": "replay",
-    "correct": "replay",
+    "audit": "auditing",
+    "by_vote": "derived",
+    "correct": "derived",
     "measure_sample": "asynchronous",
     "plan_sample": "plan",
-    "recompute": "replay",
-    "rendered": "replay",
-    "rescore": "replay",
-    "self_contained": "replay",
-    "useless_replies": "replay",
+    "recompute": "derived",
+    "rendered": "derived",
+    "rescore": "derived",
+    "self_contained": "derived",
+    "useless_replies": "derived",
     "wired": "traffic",
 }
 
