@@ -18,6 +18,7 @@ from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs import Run
 
 __all__ = [
+    "OWN",
     "Cache",
     "Chosen",
     "Data",
@@ -37,9 +38,12 @@ __all__ = [
     "VariantName",
     "choose",
     "open_run",
+    "own",
 ]
 
 DEFAULT = "embedded"
+OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""Something of the user's own: MODULE:NAME."""
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 SampleId = Annotated[str, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)]
@@ -147,33 +151,44 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
 
 def _metric(name: str, variant: str | None) -> Metric[Any]:
     """A metric of the catalogue, or of the user's own module: `my_metrics:Politeness`."""
-    if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", name):
+    if OWN.fullmatch(name):
         return own_metric(name)
     return get(name) if "/" in name else get(name, variant=variant)
 
 
-def open_run(folder: Path, own: str | None = None) -> Run:
-    """The run of a folder, with the user's metrics that `own` names.
+def open_run(folder: Path, metrics: str | None = None) -> Run:
+    """The run of a folder, with the user's metrics that `metrics` names.
 
     Raises:
         ConfigError: there is no run, or no such metric.
     """
     return Run.load(
-        folder, metrics=[own_metric(name.strip()) for name in (own or "").split(",") if name.strip()]
+        folder, metrics=[own_metric(name.strip()) for name in (metrics or "").split(",") if name.strip()]
     )
 
 
-def own_metric(name: str) -> Metric[Any]:
-    """The metric that a module of the user has, by `module:name`; the working folder is looked in too.
+def own(name: str) -> object:
+    """What a module of the user has, by `module:name`; the working folder is looked in too.
 
     Raises:
-        ConfigError: there is no such module, or what it has of that name is no metric.
+        ModuleNotFoundError: there is no such module.
+        AttributeError: it has nothing of that name.
     """
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
+    found: object = getattr(import_module(module), attribute)
+    return found
+
+
+def own_metric(name: str) -> Metric[Any]:
+    """The metric that a module of the user has, by `module:name`.
+
+    Raises:
+        ConfigError: there is no such module, or what it has of that name is no metric.
+    """
     try:
-        found: object = getattr(import_module(module), attribute)
+        found = own(name)
     except (ModuleNotFoundError, AttributeError) as error:
         raise ConfigError(f"there is no metric {name!r}: {error}") from error
     metric = found() if is_metric_class(found) else found

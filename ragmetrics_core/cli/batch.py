@@ -22,6 +22,7 @@ from ragmetrics_core.cli.arguments import (
 )
 from ragmetrics_core.cli.evaluate import closing
 from ragmetrics_core.cli.progress import count_rows, progress_of
+from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, remarks, show
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.terminal import plain
@@ -48,6 +49,7 @@ def export(
     cache: Cache = None,
     repeats: Repeats = 1,
     full_repeats: FullRepeats = 1,
+    redact: Redactions = None,
     limit: Limit = None,
 ) -> None:
     """Write all requests that are open now to a file, without asking the judge.
@@ -55,6 +57,7 @@ def export(
     The same command after `batch import` writes what follows from the replies, until the run is complete.
     """
     chosen = choose(metrics, variant, judge, embedder, scorer)
+    private = redact_of(redact)
     with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
         wave = export_wave(
             data,
@@ -68,6 +71,7 @@ def export(
             repeats=repeats,
             full_repeats=full_repeats,
             prompts=prompts,
+            redact=private,
             limit=limit,
             progress=progress,
         )
@@ -93,10 +97,11 @@ def import_(
             show_default=False,
         ),
     ],
+    redact: Redactions = None,
     cache: Cache = None,
 ) -> None:
     """Take replies into the run."""
-    found = import_replies(run, replies, cache=cache)
+    found = import_replies(run, replies, cache=cache, redact=redact_of(redact))
     said = [f"{_counted(found.replies, 'reply', 'replies')} taken"]
     if found.failed:
         some = _counted(found.failed, "request failed and stays open", "requests failed and stay open")

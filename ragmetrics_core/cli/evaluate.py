@@ -24,6 +24,7 @@ from ragmetrics_core.cli.arguments import (
     choose,
 )
 from ragmetrics_core.cli.progress import count_rows, progress_of
+from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, remarks, show
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
@@ -73,6 +74,7 @@ def evaluate(
     keep_vectors: Annotated[
         bool, typer.Option("--keep-vectors", help="Keep vectors in the records.")
     ] = False,
+    redact: Redactions = None,
     limit: Limit = None,
 ) -> None:
     """Measure metrics on the samples of a file.
@@ -81,6 +83,7 @@ def evaluate(
     earlier one ended: no finished score is measured and no answered call is made again.
     """
     chosen = choose(metrics, variant, judge, embedder, scorer)
+    private = redact_of(redact)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
             run = run_evaluation(
@@ -106,6 +109,7 @@ def evaluate(
                 on_error=on_error,
                 prompts=prompts,
                 keep_vectors=keep_vectors,
+                redact=private,
                 limit=limit,
                 progress=progress,
             )

@@ -20,6 +20,7 @@ from ragmetrics_core.cli.arguments import (
     VariantName,
     choose,
 )
+from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, show
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import plan as make_plan
@@ -42,10 +43,12 @@ def plan(
     prices: PriceTable = None,
     repeats: Repeats = 1,
     full_repeats: FullRepeats = 1,
+    redact: Redactions = None,
     limit: Limit = None,
 ) -> None:
     """Count the calls and tokens that `evaluate` would use, without one call."""
     chosen = choose(metrics, variant, judge, embedder, scorer)
+    private = redact_of(redact)
     found = make_plan(
         data,
         metrics=chosen.metrics,
@@ -58,6 +61,7 @@ def plan(
         repeats=repeats,
         full_repeats=full_repeats,
         prompts=prompts,
+        redact=private,
         limit=limit,
     )
     show(page(), terminal.plan_page(found))
