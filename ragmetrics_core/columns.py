@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.shapes import Json, is_mapping, is_series
 
-__all__ = ["TEXT_COLUMNS", "Label", "is_sample_column", "read_row", "shown"]
+__all__ = ["TEXT_COLUMNS", "Label", "is_sample_column", "read_row", "shown", "spelled"]
 
 Label: TypeAlias = str | float | bool | None
 
@@ -66,6 +66,7 @@ _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     | {"output": "reference"},
 }
 
+_CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 # a list of strings as Python or numpy write it; possessive, so that no text makes the match slow
 _ESCAPE: Final = r"""\\(?:[\\'"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})"""
@@ -76,6 +77,11 @@ _STRING_LIST: Final = re.compile(
 )
 
 
+def spelled(column: str) -> str:
+    """The one spelling of a column's name: `actual_output` for "actualOutput" and " Actual_Output"."""
+    return _CAMEL.sub("_", column.strip()).casefold()
+
+
 def is_sample_column(column: str) -> bool:
     """Whether a column of this name is read into a field of a sample, or would become a label."""
     return _field_of(column, deepeval=False) is not None
@@ -83,7 +89,7 @@ def is_sample_column(column: str) -> bool:
 
 def _field_of(column: str, *, deepeval: bool) -> str | None:
     """The field that a column means; None for a label."""
-    name = column.strip().casefold()
+    name = spelled(column)
     if name == "context" and deepeval:
         return "reference_contexts"
     part, dot, inner = name.partition(".")
@@ -99,7 +105,7 @@ def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
         SampleError: as `Sample.from_mapping`, without the place of the row.
     """
     cells = list(_cells(row))
-    deepeval = any(column.strip().casefold() in _DEEPEVAL_COLUMNS for column, _ in cells)
+    deepeval = any(spelled(column) in _DEEPEVAL_COLUMNS for column, _ in cells)
     values: dict[str, Any] = {}
     labels: dict[str, Label] = {}
     source: dict[str, str] = {}

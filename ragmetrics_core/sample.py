@@ -233,7 +233,8 @@ class Sample(BaseModel, frozen=True):
         """Make a sample of a row that uses our column names or those of another library.
 
         Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval and LangSmith (nested
-        `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`), in any case.
+        `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`), in any case and as
+        `camelCase`.
         None and NaN mean absent. Where one text is expected, anything else is an error. Where a list of texts
         is expected, one text is a list of one, unless the whole text is a JSON or Python list of strings, as
         CSV exports write lists: that is decoded (string by string; nothing is evaluated). A document given as

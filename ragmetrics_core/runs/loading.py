@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeGuard, cast,
 
 import numpy as np
 
-from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown
+from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown, spelled
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.sample import Sample
@@ -69,6 +69,8 @@ Row: TypeAlias = Sample | Mapping[str, object]
 Source: TypeAlias = Row | Iterable[Row] | Table | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
 
+# ours, and that of the test runs that DeepEval saves
+_ROWS: Final = ("samples", "testCases")
 _UTF8_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
@@ -78,9 +80,9 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sa
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
     of columns to lists, a pandas data frame, or the path of a file: `.jsonl` (one object a line), `.json` (a
-    list of objects, the same under "samples", or an object of columns) or `.csv` (a header and commas; an
-    empty cell is absent). Files are UTF-8. JSONL, CSV and iterables are streamed: of what was read, only a
-    number for each id is kept, to find an id that is used twice.
+    list of objects, the same under "samples" or DeepEval's "testCases", or an object of columns) or `.csv` (a
+    header and commas; an empty cell is absent). Files are UTF-8. JSONL, CSV and iterables are streamed: of
+    what was read, only a number for each id is kept, to find an id that is used twice.
 
     With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
     that is none.
@@ -235,10 +237,11 @@ def _rows_of_iterable(rows: Iterable[object]) -> Generator[_Found]:
 def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
     """The rows of an object: those under "samples", those its columns make up, or the object itself."""
     listed = {column: v for column, v in source.items() if _is_column(v)}
-    if "samples" in listed:
-        return listed["samples"]
+    for name in _ROWS:
+        if name in listed:
+            return listed[name]
     # one row may consist of lists alone; a list of questions or answers cannot be one row
-    is_columns = len(listed) == len(source) and any(str(c).strip().casefold() in TEXT_COLUMNS for c in listed)
+    is_columns = len(listed) == len(source) and any(spelled(str(c)) in TEXT_COLUMNS for c in listed)
     if not is_columns:
         return [source]
     lengths = {column: len(values) for column, values in listed.items()}

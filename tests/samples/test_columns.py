@@ -34,6 +34,8 @@ EXPECTED = Sample(question="Q?", answer="A.", contexts=("c1", "c2"), reference="
             "ground_truth_answer": "R.",
         },
         {"input": "Q?", "actual_output": "A.", "retrieval_context": ["c1", "c2"], "expected_output": "R."},
+        {"input": "Q?", "actualOutput": "A.", "retrievalContext": ["c1", "c2"], "expectedOutput": "R."},
+        {"userInput": "Q?", "Response": "A.", "RetrievedContexts": ["c1", "c2"], "groundTruth": "R."},
         {
             "inputs": {"question": "Q?"},
             "outputs": {"answer": "A.", "contexts": ["c1", "c2"]},
@@ -66,6 +68,8 @@ EXPECTED = Sample(question="Q?", answer="A.", contexts=("c1", "c2"), reference="
         "LlamaIndex data set",
         "Haystack",
         "DeepEval",
+        "DeepEval saved",
+        "camelCase",
         "LangSmith",
         "LangSmith output",
         "LangSmith columns",
@@ -102,14 +106,15 @@ def test_context_is_what_was_retrieved():
     assert read({"question": "Q?", "context": "c"}).contexts == ("c",)
 
 
-@pytest.mark.parametrize("companion", ["actual_output", "expected_output"])
+@pytest.mark.parametrize("companion", ["actual_output", "expected_output", "actualOutput", "expectedOutput"])
 def test_context_beside_a_deepeval_column_is_the_ideal_context(companion):
     sample = read({"input": "Q?", companion: "A.", "context": ["ideal"]})
     assert (sample.contexts, sample.reference_contexts) == (None, ("ideal",))
 
 
-def test_deepeval_rows_tell_ideal_and_retrieved_context_apart():
-    sample = read({"input": "Q?", "context": ["ideal"], "retrieval_context": ["found"]})
+@pytest.mark.parametrize("retrieved", ["retrieval_context", "retrievalContext"])
+def test_deepeval_rows_tell_ideal_and_retrieved_context_apart(retrieved):
+    sample = read({"input": "Q?", "context": ["ideal"], retrieved: ["found"]})
     assert (sample.contexts, sample.reference_contexts) == (("found",), ("ideal",))
 
 

@@ -301,6 +301,27 @@ def test_the_forms_of_a_json_file(write, content):
     assert list(read_samples(write("s.json", json.dumps(content, indent=1)))) == [Q1, Q2, Q3]
 
 
+def test_a_test_run_that_deepeval_saved_is_a_file_of_samples(write):
+    case = {
+        "name": "test_case_0",
+        "input": "Q?",
+        "actualOutput": "A.",
+        "expectedOutput": "R.",
+        "context": ["ideal"],
+        "retrievalContext": ["found"],
+        "success": True,
+        "metricsData": [{"name": "Faithfulness", "score": 1.0}],
+    }
+    saved = {"testCases": [case], "conversationalTestCases": [], "testPassed": 1, "runDuration": 0.5}
+
+    (sample,) = read_samples(write("test_run_20260101_120000.json", json.dumps(saved)))
+
+    assert isinstance(sample, Sample)
+    assert (sample.question, sample.answer, sample.reference) == ("Q?", "A.", "R.")
+    assert (sample.contexts, sample.reference_contexts) == (("found",), ("ideal",))
+    assert set(sample.labels) == {"name", "success", "metricsData"}
+
+
 def test_a_json_file_may_hold_one_sample(write):
     assert list(read_samples(write("s.json", json.dumps(ROWS[0])))) == [Q1]
 
