@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.journal.connection import Connection
 
 __all__ = ["Database", "Row"]
 
@@ -331,13 +332,14 @@ _SENTENCES: Sequence[tuple[tuple[str, ...], str]] = (
 )
 
 
-def _connect(where: str) -> sqlite3.Connection:
+def _connect(where: str) -> Connection:
     return sqlite3.connect(
         where,
         uri=where.startswith("file:"),
         timeout=_PATIENCE,
         isolation_level=None,  # transactions begin and end where the code says so
         check_same_thread=False,
+        factory=Connection,
     )
 
 
@@ -351,7 +353,7 @@ def _uri(path: Path, *, writable: bool = True) -> str:
 
 
 @contextmanager
-def _closed_on_error(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]:
+def _closed_on_error(connection: Connection) -> Generator[Connection]:
     try:
         yield connection
     except BaseException:

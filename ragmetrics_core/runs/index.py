@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
+from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs.summary import Outcome
 
 __all__ = ["Index", "Key", "Known", "Place"]
@@ -53,7 +54,7 @@ class Index:
 
     def __init__(self) -> None:
         # whoever made a run may hand it to another thread, one at a time
-        self._rows = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        self._rows = sqlite3.connect("", isolation_level=None, check_same_thread=False, factory=Connection)
         self._rows.executescript(_TABLES)
         self._signatures: list[str] = []
         self._waiting: list[tuple[Any, ...]] = []

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("sybil", reason="sybil is not installed, which finds the blocks of the documentation")
+
 from benchmarks.server import ServerProcess
 from ragmetrics_core import evaluate
 

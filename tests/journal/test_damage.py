@@ -204,9 +204,10 @@ def test_a_forgotten_altered_answer_can_be_answered_anew(tmp_path: Path):
         assert journal.get(address(7)) is None
 
 
-# Root may write everywhere, so the process becomes nobody once everything is imported.
+# Root may write everywhere, so the process becomes nobody once everything is imported, which
+# from Python 3.13 on includes what pathlib imports late.
 UNPRIVILEGED = """
-import os, sys
+import os, sys, urllib.parse
 from pathlib import Path
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.journal import Journal, database

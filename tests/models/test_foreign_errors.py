@@ -3,8 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-import httpx
 import pytest
+
+pytest.importorskip(
+    "httpx", reason="needs httpx, the client of several extras: pip install 'ragmetrics[haystack]'"
+)
+
+import httpx
 
 from ragmetrics_core.errors import (
     ModelError,

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate
@@ -124,6 +127,7 @@ def test_a_manifest_of_gigabytes_is_not_read(folder: Path):
 
 
 def test_no_name_in_the_data_becomes_a_path(tmp_path: Path):
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
     names = ["../../outside", "/tmp/absolute", "a/b", "..", "nul\0l", "C:\\x", "~", "%2e%2e/", "x" * 5000]
     rows = [{**SAMPLES[0], "id": name, "group": name} for name in names]
     run = evaluate(
@@ -230,6 +234,7 @@ def test_whatever_stands_in_a_file_a_command_ends_with_a_sentence(original: Path
 
 
 def test_files_have_the_permissions_that_the_user_asks_for(tmp_path: Path):
+    pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
     before = os.umask(0o077)
     try:
         judged(tmp_path / "run").report(tmp_path / "report.html")

@@ -11,11 +11,9 @@ import traceback
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 from urllib.parse import quote
-
-from rich.console import Console
-from rich.traceback import Traceback
 
 __all__ = [
     "KEY",
@@ -111,26 +109,40 @@ def told(error: BaseException, *, variables: bool = True) -> str:
         parts += traceback.TracebackException(type(each), each, trace, capture_locals=variables).format(
             chain=False
         )
-        page = Console(file=io.StringIO(), width=1000)
-        page.print(
-            Traceback.from_exception(
-                type(each),
-                each.with_traceback(trace),
-                trace,
-                show_locals=variables,
-                locals_max_length=None,
-                locals_max_string=None,
-            )
-        )
-        parts.append(page.file.getvalue())  # type: ignore[attr-defined]
+        parts.append(_traceback_by_rich(each, trace, variables=variables))
     return "\n".join(parts)
 
 
 def shown(value: object) -> str:
     """How an object shows itself: to `print`, to a debugger, to rich."""
-    page = Console(file=io.StringIO(), width=1000)
-    page.print(value)
-    return f"{value!s}\n{value!r}\n{page.file.getvalue()}"  # type: ignore[attr-defined]
+    return f"{value!s}\n{value!r}\n{_by_rich(value)}"
+
+
+def _traceback_by_rich(error: BaseException, trace: TracebackType | None, *, variables: bool) -> str:
+    try:
+        from rich.traceback import Traceback
+    except ModuleNotFoundError:
+        return ""
+    page = Traceback.from_exception(
+        type(error),
+        error.with_traceback(trace),
+        trace,
+        show_locals=variables,
+        locals_max_length=None,
+        locals_max_string=None,
+    )
+    return _by_rich(page)
+
+
+def _by_rich(value: object) -> str:
+    """What rich prints; nothing where it is not installed, as it comes with the extra `cli`."""
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:
+        return ""
+    file = io.StringIO()
+    Console(file=file, width=1000).print(value)
+    return file.getvalue()
 
 
 class Log(logging.Handler):

@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
+
 from typer.testing import CliRunner
 
 from ragmetrics_core.cli.app import app
