@@ -7,7 +7,6 @@ written `{name}` there and `{{ name }}` here.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
@@ -15,8 +14,9 @@ from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, Pro
 
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.metrics import Part, get
+from ragmetrics_core.metrics import of_part
 from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.runs import with_prompts
 
 __all__ = ["fitting", "prompts_of", "templates_of", "text_of", "updated"]
 
@@ -29,11 +29,8 @@ def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
     """All prompts that metrics and their parts ask, by name."""
     found: dict[str, Prompt[Any]] = {}
     for metric in metrics:
-        for each in fields(metric):
-            value = getattr(metric, each.name)
-            if isinstance(value, Prompt):
-                found[value.name] = value
-        found |= prompts_of(_metric_of(part) for part in metric.parts_used)
+        found |= {prompt.name: prompt for prompt in metric.prompts_asked.values()}
+        found |= prompts_of(map(of_part, metric.parts_used))
     return found
 
 
@@ -69,10 +66,7 @@ def updated(
             names = ", ".join(sorted(templates_of(metrics)))
             raise PromptError(f"there is no prompt {key!r} to update; there are {names}")
         text = text_of(prompts[name], template, is_again=is_again)
-        metrics = tuple(
-            metric.with_prompts({name: text}) if name in prompts_of([metric]) else metric
-            for metric in metrics
-        )
+        metrics = with_prompts(metrics, {name: text})
     return metrics
 
 
@@ -113,11 +107,6 @@ def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str
         variables = set(_THEIRS.findall(_text(template)))
     found = (each for each in prompts_of(metrics).values() if set(each.variables) == variables)
     return next(found, None)
-
-
-def _metric_of(part: Part) -> Metric[Any]:
-    metric = get(part.metric, variant=part.variant, **part.settings)
-    return metric.with_prompts(part.prompts) if part.prompts else metric
 
 
 def _text(template: BasePromptTemplate | str) -> str:

@@ -17,7 +17,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Completion, Scorer
-from ragmetrics_core.runs import Manifest
+from ragmetrics_core.runs import Manifest, with_prompts
 from ragmetrics_ray.parts import Parts
 from ragmetrics_ray.rows import SCHEMA
 from ragmetrics_ray.worker import Actor, Plan
@@ -122,9 +122,9 @@ def evaluate_dataset(
     )
     parts = Parts.at(out) if out is not None else None
     earlier = _earlier(parts, manifest) if parts else None
-    chosen = resolve(metrics)
+    chosen = with_prompts(resolve(metrics), texts) if texts else resolve(metrics)
     plan = Plan(
-        metrics=tuple(metric.with_prompts(texts) for metric in chosen) if texts else chosen,
+        metrics=chosen,
         judge=judge,
         embedder=embedder,
         scorer=scorer,

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 from ragmetrics_core.drivers.replay import Replay, not_hydrated, replayed
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import Record
 from ragmetrics_core.shapes import is_dict, is_series
 
@@ -35,7 +34,7 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     found = [
         Difference(f"prompts[{key}]", key, digest)
         for key, text in (record.prompts or {}).items()
-        if (digest := digest_of(text.system, text.user, text.again)) != key
+        if (digest := text.digest) != key
     ]
     if record.sample.digest != record.sample_digest:
         found.append(Difference("sample", record.sample_digest, record.sample.digest))

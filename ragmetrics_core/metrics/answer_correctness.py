@@ -63,6 +63,12 @@ class AnswerCorrectness(Metric[Referenced]):
         pairs = zip((self.factual, self.similarity), self.weights, strict=True)
         return tuple(each for each, weight in pairs if weight)
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """The parts that have no weight."""
+        pairs = zip(("factual", "similarity"), self.weights, strict=True)
+        return frozenset(name for name, weight in pairs if not weight)
+
     def measure(self, sample: Referenced) -> Steps[Measurement]:
         """Measure the parts that have a weight, take their weighted mean."""
         del sample

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics.abstention import Abstention
@@ -34,7 +35,7 @@ from ragmetrics_core.metrics.groundedness_rating import GroundednessRating
 from ragmetrics_core.metrics.hallucination import Hallucination
 from ragmetrics_core.metrics.hit_rate import HitRate
 from ragmetrics_core.metrics.meteor import Meteor
-from ragmetrics_core.metrics.metric import Metric, is_metric
+from ragmetrics_core.metrics.metric import Metric, is_metric, is_prompt
 from ragmetrics_core.metrics.ndcg import Ndcg
 from ragmetrics_core.metrics.noise_sensitivity import NoiseSensitivity
 from ragmetrics_core.metrics.ragas_score import RagasScore
@@ -46,9 +47,23 @@ from ragmetrics_core.metrics.rubric import Rubric
 from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
 from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
 from ragmetrics_core.metrics.token_f1 import TokenF1
+from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
+from ragmetrics_core.shapes import is_tuple
 
-__all__ = ["ALIASES", "METRICS", "RECOMMENDED", "get", "metric_class", "models_needed", "of_part", "resolve"]
+__all__ = [
+    "ALIASES",
+    "METRICS",
+    "RECOMMENDED",
+    "get",
+    "metric_class",
+    "models_needed",
+    "of_part",
+    "resolve",
+    "reworded",
+]
+
+M = TypeVar("M", bound=Metric[Any])
 
 _NAMED = re.compile(
     r"(?P<name>[^/@()]*)(?:@(?P<k>\d+))?(?:/(?P<variant>[^/@()]+))?(?:\((?P<settings>.*)\))?", re.DOTALL
@@ -223,7 +238,54 @@ def of_part(part: Part) -> Metric[Any]:
         ConfigError: there is no such metric, variant or setting.
     """
     metric = get(part.metric, variant=part.variant, **part.settings)
-    return metric.with_prompts(part.prompts) if part.prompts else metric
+    return reworded(metric, part.prompts) if part.prompts else metric
+
+
+def reworded(metric: M, texts: Mapping[str, PromptText]) -> M:
+    """The metric with other texts for its prompts, by `PromptText.key`; each part gets those that it asks.
+
+    Raises:
+        PromptError: a text has other variables than the prompt of its name.
+    """
+    changed = {
+        each.name: new
+        for each in fields(metric)
+        if each.init
+        and each.name not in metric.idle
+        and (new := _reworded(old := getattr(metric, each.name), texts)) != old
+    }
+    return replace(metric, **changed) if changed else metric
+
+
+def _reworded(value: Any, texts: Mapping[str, PromptText]) -> Any:
+    match value:
+        case _ if is_prompt(value):
+            return _prompt_reworded(value, texts)
+        case Part():
+            metric = of_part(value)
+            asked = {key: text for key, text in texts.items() if reworded(metric, {key: text}) != metric}
+            return replace(value, prompts={**value.prompts, **asked})
+        case _ if is_tuple(value):
+            return tuple(_reworded(each, texts) for each in value)
+        case _:
+            return value
+
+
+def _prompt_reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Prompt[Any]:
+    """The prompt with the text of its name; a translation is added to those that there are."""
+    changed = _worded(prompt, texts[prompt.name]) if prompt.name in texts else prompt
+    translations = {
+        text.language: replace(_worded(prompt, text), language=text.language)
+        for key, text in texts.items()
+        if text.language and key == f"{prompt.name}.{text.language}"
+    }
+    return (
+        replace(changed, translations={**changed.translations, **translations}) if translations else changed
+    )
+
+
+def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
+    return prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
 
 
 def models_needed(metric: Metric[Any]) -> frozenset[str]:

@@ -37,6 +37,11 @@ class ContextRecall(Metric[Attributed]):
     decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Sentences need no prompt to be split."""
+        return frozenset({"decompose"} if self.granularity == "sentence" else ())
+
     def measure(self, sample: Attributed) -> Steps[Measurement]:
         """Split the reference into statements, attribute each one, take the attributed share."""
         if self.granularity == "sentence":

@@ -70,6 +70,11 @@ class ContextRelevance(Metric[Retrieved]):
     select: Prompt[RelevantSentences] = prompts.RELEVANT_SENTENCES
     extract: Prompt[ExtractedSentences] | None = None
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Where copies are asked for, numbers are not."""
+        return frozenset({"select"} if self.extract else ())
+
     def measure(self, sample: Retrieved) -> Steps[Measurement]:
         """Number the contexts' sentences, have the relevant ones named, take their share."""
         chunks = yield from together(*(split(chunk) for chunk in sample.contexts))

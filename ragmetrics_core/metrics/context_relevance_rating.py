@@ -50,6 +50,11 @@ class ContextRelevanceRating(Metric[Retrieved]):
     grade_again: Prompt[Rating] | None = None
     without_contexts: float | None = None
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Grades take the place of ratings."""
+        return frozenset({"rate"} if self.grade or self.grade_again else ())
+
     def measure(self, sample: Retrieved) -> Steps[Measurement]:
         """Have each chunk rated, or all of them twice; take the mean."""
         if not any(chunk.strip() for chunk in sample.contexts):

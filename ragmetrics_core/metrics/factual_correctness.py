@@ -73,6 +73,11 @@ class FactualCorrectness(Metric[Referenced]):
         if not 0 < self.beta < inf:
             raise ConfigError(f"factual_correctness: beta must be above 0 and finite, not {self.beta}")
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """One reply that holds all lists takes the place of four."""
+        return frozenset({"decompose", "decompose_reference", "verify", "cover"} if self.classify else ())
+
     def measure(self, sample: Referenced) -> Steps[Measurement]:
         """Judge each side's statements against the other side, take the F-beta."""
         if self.classify is not None:

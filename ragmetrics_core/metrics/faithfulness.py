@@ -41,6 +41,11 @@ class Faithfulness(Metric[Grounded]):
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Sentences need no prompt to be split."""
+        return frozenset({"decompose"} if self.granularity == "sentence" else ())
+
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Split the answer into statements, verify each one, take the supported share."""
         if not any(chunk.strip() for chunk in sample.contexts):

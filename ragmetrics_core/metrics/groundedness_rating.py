@@ -44,6 +44,11 @@ class GroundednessRating(Metric[Grounded]):
     grade: Prompt[Rating] | None = None
     grade_again: Prompt[Rating] | None = None
 
+    @property
+    def idle(self) -> frozenset[str]:
+        """Grades take the place of ratings."""
+        return frozenset({"rate"} if self.grade or self.grade_again else ())
+
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Have each sentence rated, or the whole answer twice; take the mean."""
         if not any(chunk.strip() for chunk in sample.contexts):

@@ -1,7 +1,7 @@
 """What all metrics are: settings that never change, and one generator that measures a sample."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
 
@@ -107,22 +107,21 @@ class Metric(Generic[V]):
         """Name, variant and the settings that differ from it: `answer_correctness/strict.1(weights=1:0)`."""
         return signature_of(self.name, self.variant, self.settings)
 
-    def with_prompts(self, texts: Mapping[str, PromptText]) -> Self:
-        """The same metric with other texts for its prompts, by `PromptText.key`, in its parts too."""
-        changed = {
-            each.name: value
-            for each in fields(self)
-            if each.init
-            and (value := _with_prompts(getattr(self, each.name), texts)) != getattr(self, each.name)
-        }
-        return replace(self, **changed) if changed else self
+    @property
+    def idle(self) -> frozenset[str]:
+        """The settings that hold prompts or parts which are not used, because another setting decides so."""
+        return frozenset()
+
+    @property
+    def prompts_asked(self) -> dict[str, Prompt[Any]]:
+        """The prompts that this metric asks itself, by setting (its parts' prompts are not among them)."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if is_prompt(value) and name not in self.idle}
 
     @property
     def prompt_names(self) -> frozenset[str]:
-        """Names of the prompts that this metric asks itself (its parts' prompts are not among them)."""
-        return frozenset(
-            value.name for each in fields(self) if isinstance(value := getattr(self, each.name), Prompt)
-        )
+        """Names of the prompts that this metric asks itself."""
+        return frozenset(prompt.name for prompt in self.prompts_asked.values())
 
     @property
     def parts_used(self) -> tuple[Part, ...]:
@@ -171,6 +170,11 @@ def is_metric_class(value: object) -> TypeIs[type[Metric[Any]]]:
     return isinstance(value, type) and issubclass(value, Metric)
 
 
+def is_prompt(value: object) -> TypeIs[Prompt[Any]]:
+    """Whether it is a prompt."""
+    return isinstance(value, Prompt)
+
+
 def signature_of(name: str, variant: str, settings: Mapping[str, Any]) -> str:
     """The signature of a metric with these settings, as a record has them."""
     told = ",".join(f"{each}={_in_short(value)}" for each, value in sorted(settings.items()))
@@ -179,14 +183,20 @@ def signature_of(name: str, variant: str, settings: Mapping[str, Any]) -> str:
 
 def _as_json(value: Any) -> Any:
     match value:
-        case Prompt():
+        case _ if is_prompt(value):
+            told: dict[str, Any] = {"prompt": value.id, "digest": value.digest}
+            translations = {language: _as_json(each) for language, each in value.translations.items()}
+            return told | ({"translations": translations} if translations else {})
+        case PromptText():
             return {"prompt": value.id, "digest": value.digest}
         case Part():
-            return {
+            told = {
                 "part": value.metric,
                 "variant": value.variant,
                 "settings": {name: _as_json(each) for name, each in value.settings.items()},
             }
+            prompts = {key: _as_json(text) for key, text in value.prompts.items()}
+            return told | ({"prompts": prompts} if prompts else {})
         case _ if is_tuple(value):
             return [_as_json(each) for each in value]
         case _:
@@ -209,46 +219,15 @@ def _in_short(value: Any) -> str:
         case _ if is_list(value):
             return ":".join(_in_short(each) for each in value)
         case {"digest": digest, "prompt": prompt}:
-            return f"{prompt}@{digest[:8]}"
+            translations = sorted(value.get("translations", {}).items())
+            return ":".join([f"{prompt}@{digest[:8]}", *(_in_short(each) for _, each in translations)])
         case {"part": name, "variant": variant, "settings": settings}:
-            inner = ",".join(f"{key}={_in_short(each)}" for key, each in sorted(settings.items()))
-            return f"{name}/{variant}" + (f"({inner})" if inner else "")
+            inner = [f"{key}={_in_short(each)}" for key, each in sorted(settings.items())]
+            inner += [_in_short(each) for _, each in sorted(value.get("prompts", {}).items())]
+            return f"{name}/{variant}" + (f"({','.join(inner)})" if inner else "")
         case bool() | None:
             return str(value).lower()
         case float():
             return f"{value:g}"
         case _:
             return str(value)
-
-
-def _is_prompt(value: object) -> TypeIs[Prompt[Any]]:
-    return isinstance(value, Prompt)
-
-
-def _with_prompts(value: Any, texts: Mapping[str, PromptText]) -> Any:
-    match value:
-        case _ if _is_prompt(value):
-            return _reworded(value, texts)
-        case Part():
-            return replace(value, prompts={**value.prompts, **texts})
-        case _ if is_tuple(value):
-            return tuple(_with_prompts(each, texts) for each in value)
-        case _:
-            return value
-
-
-def _reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Prompt[Any]:
-    """The prompt with the text of its name; a translation is added to those that there are."""
-    changed = _worded(prompt, texts[prompt.name]) if prompt.name in texts else prompt
-    translations = {
-        text.language: replace(_worded(prompt, text), language=text.language)
-        for key, text in texts.items()
-        if text.language and key == f"{prompt.name}.{text.language}"
-    }
-    return (
-        replace(changed, translations={**changed.translations, **translations}) if translations else changed
-    )
-
-
-def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
-    return prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
-from ragmetrics_core.prompts.prompt import Prompt
+from ragmetrics_core.prompts.prompt import Prompt, digest_of
 
 __all__ = ["PromptText", "load", "load_file", "read_folder", "read_text"]
 
@@ -36,6 +36,16 @@ class PromptText(NamedTuple):
     def key(self) -> str:
         """The name, and the language of a translation: `statements`, `statements.de`."""
         return f"{self.name}.{self.language}" if self.language else self.name
+
+    @property
+    def id(self) -> str:
+        """Name, version and language, as `Prompt.id`."""
+        return f"{self.name}.v{self.version}" + (f".{self.language}" if self.language else "")
+
+    @property
+    def digest(self) -> str:
+        """Digest of the three templates, as `Prompt.digest`."""
+        return digest_of(self.system, self.user, self.again)
 
 
 def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
-from ragmetrics_core.metrics.catalogue import models_needed, of_part
+from ragmetrics_core.metrics.catalogue import models_needed, of_part, reworded
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
 from ragmetrics_core.models.discreet import Discreet
 from ragmetrics_core.models.secrets import holds_secret
@@ -156,7 +156,7 @@ def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Me
         raise ConfigError(
             f"no metric of this run asks the prompt {unused[0]!r}; they ask {', '.join(sorted(asked))}"
         )
-    return tuple(metric.with_prompts(texts) for metric in metrics)
+    return tuple(reworded(metric, texts) for metric in metrics)
 
 
 def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:

@@ -18,7 +18,8 @@ from ragmetrics_core.metrics import (
     get,
     resolve,
 )
-from ragmetrics_core.prompts import STATEMENTS, VERDICTS, PromptText
+from ragmetrics_core.metrics.catalogue import reworded
+from ragmetrics_core.prompts import QUESTIONS, STATEMENTS, VERDICTS, PromptText
 from ragmetrics_core.protocol import Part
 
 SHORT = PromptText("verdicts", 1, None, "Judge.", "{{ contexts }} {{ items }} Supported?", "All of them.")
@@ -58,6 +59,47 @@ def test_a_setting_given_by_hand_wins_over_the_variant():
 def test_another_prompt_is_in_the_signature_by_its_digest():
     metric = Faithfulness(verify=VERDICTS.with_text(system=SHORT.system, user=SHORT.user))
     assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v1@{metric.verify.digest[:8]})"
+
+
+def test_a_part_has_the_prompts_in_its_signature_that_it_asks_and_no_others():
+    questions = PromptText("questions", 1, None, "Ask.", QUESTIONS.user, QUESTIONS.again)
+    metric = reworded(RagasScore(), {"verdicts": SHORT, "questions": questions})
+
+    # verdicts are asked by faithfulness and context_recall, questions by answer_relevance
+    verdicts, asked = f"verdicts.v1@{SHORT.digest[:8]}", f"questions.v1@{questions.digest[:8]}"
+    assert metric.signature == (
+        f"ragas_score/strict.1(parts=faithfulness/strict.1({verdicts}):answer_relevance/strict.1({asked}):"
+        f"context_precision/strict.1:context_recall/strict.1({verdicts}))"
+    )
+    assert RagasScore.from_settings("strict.1", metric.settings).signature == RagasScore().signature
+
+
+def test_a_text_that_is_the_librarys_own_changes_no_signature():
+    packaged = PromptText("verdicts", 1, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
+    assert [reworded(each, {"verdicts": packaged}).signature for each in (RagasScore(), Faithfulness())] == [
+        "ragas_score/strict.1",
+        "faithfulness/strict.1",
+    ]
+
+
+def test_a_translation_is_in_the_signature_by_its_digest():
+    dutch = SHORT._replace(language="nl")
+    assert reworded(Faithfulness(), {"verdicts.nl": dutch}).signature == (
+        f"faithfulness/strict.1(verify=verdicts.v1@{VERDICTS.digest[:8]}:verdicts.v1.nl@{dutch.digest[:8]})"
+    )
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        Faithfulness(granularity="sentence"),  # its sentences need no prompt to be split
+        FactualCorrectness(variant="paper"),  # one reply holds all lists
+        AnswerCorrectness(weights=(0, 1)),  # the facts have no weight
+    ],
+)
+def test_a_prompt_that_a_metric_does_not_ask_leaves_its_signature_as_it_is(metric):
+    statements = PromptText("statements", 1, None, "Split.", STATEMENTS.user, STATEMENTS.again)
+    assert reworded(metric, {"statements": statements}) == metric
 
 
 @pytest.mark.parametrize("alias", ALIASES)
@@ -126,27 +168,27 @@ def test_two_variants_of_a_metric_are_two_metrics():
     ]
 
 
-def test_with_prompts_replaces_a_prompt_of_that_name_and_no_other():
-    metric = Faithfulness().with_prompts({"verdicts": SHORT})
+def test_rewording_replaces_a_prompt_of_that_name_and_no_other():
+    metric = reworded(Faithfulness(), {"verdicts": SHORT})
 
     assert metric.verify.user == SHORT.user
     assert metric.verify.again == SHORT.again
     assert metric.decompose == STATEMENTS
 
 
-def test_with_prompts_adds_a_translation_and_leaves_the_rest():
-    verify = Faithfulness().with_prompts({"verdicts.nl": SHORT._replace(language="nl")}).verify
+def test_rewording_adds_a_translation_and_leaves_the_rest():
+    verify = reworded(Faithfulness(), {"verdicts.nl": SHORT._replace(language="nl")}).verify
 
     assert (verify.in_language("nl").user, verify.in_language("nl").language) == (SHORT.user, "nl")
     assert verify.user == verify.in_language("de").user == VERDICTS.user
 
 
-def test_with_prompts_leaves_a_metric_that_asks_none_of_them_as_it_is():
-    assert FactualCorrectness().with_prompts({"verdicts": SHORT}) == FactualCorrectness()
+def test_rewording_leaves_a_metric_that_asks_none_of_them_as_it_is():
+    assert reworded(FactualCorrectness(), {"verdicts": SHORT}) == FactualCorrectness()
 
 
 def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
-    metric = RagasScore(parts=(Part("faithfulness"),)).with_prompts({"verdicts": SHORT})
+    metric = reworded(RagasScore(parts=(Part("faithfulness"),)), {"verdicts": SHORT})
     replies = {"statements": {"statements": ["Paris is in France."]}, "verdicts": verdicts("yes")}
 
     measured = measure(
@@ -159,9 +201,10 @@ def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
     assert measured.score.record.steps[-1].prompt_digest != VERDICTS.digest
 
 
-def test_a_prompt_with_other_variables_is_refused():
+@pytest.mark.parametrize("metric", [Faithfulness(), RagasScore()])
+def test_a_prompt_with_other_variables_is_refused(metric):
     with pytest.raises(ConfigError, match=r"prompt verdicts\.v1: expected the variables"):
-        Faithfulness().with_prompts({"verdicts": SHORT._replace(user="{{ items }}")})
+        reworded(metric, {"verdicts": SHORT._replace(user="{{ items }}")})
 
 
 def test_a_metric_never_changes():

@@ -1,6 +1,7 @@
 """The same command again goes on: finished scores are kept, and no answered call is paid for twice."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.metrics import ContextRelevanceRating
 from ragmetrics_core.models import CallableJudge
+from ragmetrics_core.prompts import ANSWER_VERDICTS, STATEMENTS, PromptText
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import export_wave, import_replies, merge, plan
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -170,6 +172,27 @@ def test_another_run_is_refused_with_what_differs(tmp_path, change, told):
     evaluate(rows(1), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
     with pytest.raises(ConfigError, match=told):
         evaluate(rows(1), out=tmp_path / "run", **{"metrics": "faithfulness", "judge": scripted(), **change})
+
+
+def test_a_run_with_other_prompts_of_a_metrics_parts_is_refused_with_what_differs(tmp_path):
+    words = {
+        prompt.name: PromptText(prompt.name, 1, None, "Be brief.", prompt.user, prompt.again)
+        for prompt in (STATEMENTS, ANSWER_VERDICTS)
+    }
+    metric = "answer_correctness(weights=1:0)"
+
+    def run(prompts: dict[str, PromptText] | None) -> None:
+        evaluate(rows(1), metrics=metric, judge=scripted(), prompts=prompts, out=tmp_path / "run")
+
+    run({"statements": words["statements"]})
+    signature = (
+        "answer_correctness/strict.1("
+        f"factual=factual_correctness/strict.1(statements.v1@{words['statements'].digest[:8]}),weights=1:0)"
+    )
+    for other in (None, {"answer_verdicts": words["answer_verdicts"]}, words):
+        with pytest.raises(ConfigError, match=re.escape(f"it also measures {signature}")):
+            run(other)
+    run({"statements": words["statements"]})
 
 
 def test_a_shared_cache_pays_for_nothing_twice(tmp_path):
