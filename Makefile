@@ -66,7 +66,7 @@ fuzz: $(VENV)/fuzz.stamp ## feed nonsense to every parser, loader and record (AR
 	$(BIN)/python -m tests.fuzz $(ARGS)
 
 mutants: $(VENV)/mutants.stamp ## alter each formula in every place, and see that a test fails
-	$(BIN)/python -m tests.mutants
+	$(BIN)/python -m tests.mutants $(ARGS)
 
 clean: ## remove the environment, caches and builds (runs/ stays)
 	rm -rf $(VENV) .nox build dist mutants site .fuzz .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

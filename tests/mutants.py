@@ -1,6 +1,7 @@
 """Alters the formulas one operator at a time, and sees that a test fails each time: `make mutants`.
 
-What survives must stand in `tests/scoring/mutants.toml` with the reason why no test can see it.
+What survives must stand in `tests/scoring/mutants.toml` with the reason why no test can see it. Options are
+passed on to `mutmut run`: `--max-children 1` takes one process.
 """
 
 import os
@@ -72,7 +73,8 @@ def main() -> int:
     rmtree(WORK, ignore_errors=True)
     # with the examples that continuous integration takes: what survives must not depend on the day
     environment = {**os.environ, "CI": "1"}
-    subprocess.run([sys.executable, "-m", "mutmut", "run"], cwd=ROOT, env=environment, check=True)
+    command = [sys.executable, "-m", "mutmut", "run", *sys.argv[1:]]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
     ended = dict(outcomes())
     known = equivalent()
     alive = {described(name): status for name, status in ended.items() if status != "killed"}
