@@ -348,7 +348,11 @@ def _self_verdict(text: str) -> LeadingVerdict | None:
 
 
 def _ending(line: str) -> bool | None:
-    tail = line.rstrip()[-_TAIL:]
+    return _ending_of(line.rstrip()[-_TAIL:])
+
+
+@lru_cache(maxsize=1024)
+def _ending_of(tail: str) -> bool | None:
     ends = _MARKED_TRAILING.search(tail) or _TRAILING.search(tail)
     # "Fig. 1" ends in a figure's number.
     return verdict_word(ends["phrase"]) if ends and not ends["phrase"].isdigit() else None

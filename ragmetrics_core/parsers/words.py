@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
@@ -136,6 +137,7 @@ _LEADING = lazy(
 )
 _OTHER_NUMBER = lazy(r"[-+−]\s*\d|\d\s*[.,/%]\s*\d|\d\s*%")
 _LONGEST = 4000
+_SHORT = 60
 _ORDINAL = lazy(r"no\.\s*\d+(?!\w)", re.IGNORECASE)
 
 
@@ -181,7 +183,10 @@ def leading_verdict(text: str) -> LeadingVerdict | None:
     None when there is no verdict phrase; `supported` is None when the phrase decides nothing. "Yes, but only
     partly" is partly.
     """
-    text = text[:_LONGEST]
+    return _leading(text[:_LONGEST]) if len(text) > _SHORT else _leading_of_short(text)
+
+
+def _leading(text: str) -> LeadingVerdict | None:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).replace("’", "'"))
     start = len(text) - len(text.lstrip(" \t\n*_`\"'“‘([{<#>-–—:："))
@@ -205,6 +210,10 @@ def leading_verdict(text: str) -> LeadingVerdict | None:
     ):
         verdict = False
     return LeadingVerdict(verdict, rest)
+
+
+# The lines of a reply say the same few words over and over.
+_leading_of_short = lru_cache(maxsize=1024)(_leading)
 
 
 def verdict_value(value: object) -> bool | None:
