@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
-from ragmetrics_core.runs.index import Index, Key, Place
+from ragmetrics_core.runs.index import Index, Key
 from ragmetrics_core.runs.lines import Line, Lines, no_link
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
@@ -109,10 +109,8 @@ class Folder:
         self._lock: FolderLock | None = None
         self._samples = self._lines("samples.jsonl")
         self._prompts = self._lines("prompts.jsonl")
-        self._records = [self._lines("records.jsonl")]
+        self._records = self._lines("records.jsonl")
         self._rejected = self._lines("rejected.jsonl")
-        if path is not None:
-            self._records += map(Lines, sorted((path / "records").glob("*.jsonl")))
         self._index = Index()
         self._texts: dict[str, PromptText] = {}
         self._read_all()
@@ -260,10 +258,10 @@ class Folder:
 
     def add_records(self, records: Sequence[Record]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
-        offsets = self._records[0].append(*(record.stored() for record in records))
+        offsets = self._records.append(*(record.stored() for record in records))
         for record, offset in zip(records, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
-            self._index.add_record(key, Place(0, offset), Outcome.of(record))
+            self._index.add_record(key, offset, Outcome.of(record))
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.
@@ -317,16 +315,17 @@ class Folder:
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
-        place = self._index.record(key)
-        if place is None:
+        offset = self._index.record(key)
+        if offset is None:
             raise KeyError(key)
-        lines = self._records[place.file]
         try:
-            record = Record.from_json(lines.read(place.offset))
+            record = Record.from_json(self._records.read(offset))
         except RecordError as error:
-            raise lines.broken(place.offset, error) from error
+            raise self._records.broken(offset, error) from error
         if record.sample_id not in self.sample_ids:
-            raise lines.broken(place.offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}"))
+            raise self._records.broken(
+                offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
+            )
         return record.hydrated(self.sample(record.sample_id), self._texts)
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
@@ -335,7 +334,7 @@ class Folder:
 
     def close(self) -> None:
         """End writing; the run can still be read, and others may write to it."""
-        for lines in (self._samples, self._prompts, self._rejected, *self._records):
+        for lines in (self._samples, self._prompts, self._rejected, self._records):
             lines.close()
         if self._lock is not None:
             self._lock.release()
@@ -358,13 +357,12 @@ class Folder:
             except DAMAGED as error:
                 raise self._samples.broken(line.offset, error) from error
             self._index.add_sample(sample.id, sample.digest, line.offset)
-        for number, lines in enumerate(self._records):
-            for line in lines:
-                try:
-                    key, outcome = record_in(line.text)
-                except DAMAGED as error:
-                    raise lines.broken(line.offset, error) from error
-                self._index.add_record(key, Place(number, line.offset), outcome)
+        for line in self._records:
+            try:
+                key, outcome = record_in(line.text)
+            except DAMAGED as error:
+                raise self._records.broken(line.offset, error) from error
+            self._index.add_record(key, line.offset, outcome)
 
 
 def _text_of(prompt: Prompt[Any]) -> PromptText:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs.summary import Outcome
 
-__all__ = ["Index", "Key", "Known", "Place"]
+__all__ = ["Index", "Key", "Known"]
 
 GATHERED = 500
 _TABLES = """
@@ -20,7 +20,7 @@ PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
 CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, place INTEGER);
 CREATE TABLE records (
-    number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, file INTEGER, place INTEGER,
+    number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, place INTEGER,
     status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT,
     UNIQUE (id, signature)
 );
@@ -33,13 +33,6 @@ class Key(NamedTuple):
 
     sample_id: str
     signature: str
-
-
-class Place(NamedTuple):
-    """Where a record stands: which file, and the offset of its line."""
-
-    file: int
-    offset: int
 
 
 class Known(NamedTuple):
@@ -68,7 +61,7 @@ class Index:
             (sample_id, digest, offset),
         )
 
-    def add_record(self, key: Key, place: Place, outcome: Outcome) -> None:
+    def add_record(self, key: Key, offset: int, outcome: Outcome) -> None:
         """Note a record; a later one of the same key takes its place."""
         number = self._numbers.get(key.signature)
         if number is None:
@@ -79,7 +72,7 @@ class Index:
             (
                 key.sample_id,
                 number,
-                *place,
+                offset,
                 outcome.status,
                 outcome.value,
                 low,
@@ -96,9 +89,9 @@ class Index:
         """Write what was gathered: many rows in one go take a fifth of the time."""
         rows, self._waiting = self._waiting, []
         self._rows.executemany(
-            "INSERT INTO records (id, signature, file, place, status, value, low, high, declined, reason) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
-            "file = excluded.file, place = excluded.place, status = excluded.status, "
+            "INSERT INTO records (id, signature, place, status, value, low, high, declined, reason) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
+            "place = excluded.place, status = excluded.status, "
             "value = excluded.value, low = excluded.low, high = excluded.high, "
             "declined = excluded.declined, reason = excluded.reason",
             rows,
@@ -109,14 +102,14 @@ class Index:
         found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
         return Known(*found) if found else None
 
-    def record(self, key: Key) -> Place | None:
-        """Where a record stands; None when there is none."""
+    def record(self, key: Key) -> int | None:
+        """The offset of a record's line; None when there is none."""
         self._write()
         found = self._rows.execute(
-            "SELECT file, place FROM records WHERE id = ? AND signature = ?",
+            "SELECT place FROM records WHERE id = ? AND signature = ?",
             (key.sample_id, self._numbers.get(key.signature, -1)),
         ).fetchone()
-        return Place(*found) if found else None
+        return int(found[0]) if found else None
 
     def statuses(self, sample_id: str) -> dict[str, str]:
         """The statuses of a sample's records, by signature."""

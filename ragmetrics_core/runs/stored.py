@@ -3,7 +3,6 @@
 import json
 from math import isfinite
 from pathlib import Path
-from shutil import rmtree
 from typing import Any, NamedTuple, cast
 
 from ragmetrics_core.prompts import PromptText
@@ -92,8 +91,3 @@ def remove_run(path: Path) -> None:
     for pattern in _WRITTEN:
         for entry in path.glob(pattern):
             entry.unlink()
-    further = path / "records"
-    if further.is_symlink():
-        further.unlink()
-    elif further.is_dir():
-        rmtree(further)

@@ -503,16 +503,6 @@ def test_a_broken_line_in_the_middle_is_named_with_its_number(tmp_path):
         Run.load(tmp_path / "run")
 
 
-def test_records_of_live_handlers_beside_the_run_are_read_too(tmp_path):
-    evaluate(many(2), metrics="faithfulness", judge=scripted(), out=tmp_path / "run")
-    file = tmp_path / "run" / "records.jsonl"
-    first, second = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(first)
-    (tmp_path / "run" / "records").mkdir()
-    (tmp_path / "run" / "records" / "host-1.jsonl").write_bytes(second)
-    assert Run.load(tmp_path / "run").mean("faithfulness").n == 2
-
-
 def test_vectors_are_kept_on_request():
     run = evaluate(
         [REFERENCED], metrics="answer_similarity", embedder=HashEmbedder(dimensions=8), keep_vectors=True

@@ -85,13 +85,14 @@ def test_overwriting_a_run_removes_the_run_and_follows_no_link(folder: Path, tmp
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "a.jsonl").write_text("{}\n", encoding="utf-8")
-    (folder / "records").symlink_to(outside)
+    (folder / "samples.jsonl").unlink()
+    (folder / "samples.jsonl").symlink_to(outside / "a.jsonl")
 
     judged(folder, overwrite=True)
 
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"
-    assert (outside / "a.jsonl").exists()
-    assert not (folder / "records").exists()
+    assert (outside / "a.jsonl").read_text(encoding="utf-8") == "{}\n"
+    assert not (folder / "samples.jsonl").is_symlink()
     assert len(Run.load(folder)) == 3
 
 
