@@ -3,8 +3,7 @@
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
@@ -12,7 +11,7 @@ from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics, is_judging
+from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink, is_judging
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import Rules
@@ -41,7 +40,7 @@ def _hook(event: Event) -> Event:
     return cast(Event, guarded)
 
 
-class RagMetricsCallbackHandler(BaseCallbackHandler):
+class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
     """Scores every answered question of a LangChain or LangGraph application, while it runs.
 
     Pass it as any callback: `chain.invoke(question, {"callbacks": [handler]})`, or give it to the whole
@@ -85,7 +84,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
         *,
         judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
         embedder: Embedder | Embeddings | str | None = None,
-        scorer: Scorer | None = None,
+        scorer: Scorer | str | None = None,
         live: LiveScorer | None = None,
         mode: Literal["background", "inline"] = "background",
         scope: Scope = "root",
@@ -116,7 +115,7 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
             raise ConfigError(
                 "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
             )
-        self.live = live or live_scorer(
+        self._live = live or live_scorer(
             metrics,
             judge=judge,
             embedder=embedder,
@@ -145,62 +144,20 @@ class RagMetricsCallbackHandler(BaseCallbackHandler):
             needs_contexts=needs_contexts,
         )
         self._recorder = Recorder(
-            self.live, rules, scope=scope, session_key=session_key, max_roots=max_roots, ttl=ttl
+            self._live, rules, scope=scope, session_key=session_key, max_roots=max_roots, ttl=ttl
         )
 
-    # What became of it
+    # What becomes of it: what `LiveFace` has, and
 
     @property
-    def results(self) -> list[LiveResult]:
-        """The newest results, oldest first."""
-        return self.live.results
-
-    @property
-    def means(self) -> dict[str, LiveMean]:
-        """Mean and number of scores of each metric so far."""
-        return self.live.means
-
-    @property
-    def stats(self) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
-        return self.live.stats
+    def live(self) -> LiveScorer:
+        """The live scorer; the handlers of one application may share it."""
+        return self._live
 
     @property
     def open_runs(self) -> int:
         """How many runs have begun and are remembered: 0 when no application is running."""
         return self._recorder.open_runs
-
-    def alert(
-        self,
-        metric: str,
-        *,
-        below: float | None = None,
-        above: float | None = None,
-        window: int = 50,
-        call: Callable[[Alert], None] | None = None,
-    ) -> None:
-        """Tell when the mean of a metric's last scores passes a threshold; see `LiveScorer.alert`."""
-        self.live.alert(metric, below=below, above=above, window=window, call=call)
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything so far is scored; False when the seconds ran out."""
-        return self.live.flush(timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """`flush` that does not block the running loop."""
-        return await self.live.aflush(timeout)
-
-    def close(self, timeout: float | None = None) -> bool:
-        """Take nothing more, finish what was taken and end the thread; False when the seconds ran out."""
-        return self.live.close(timeout)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # What LangChain asks
 

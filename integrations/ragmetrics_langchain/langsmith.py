@@ -133,7 +133,7 @@ def as_langsmith_evaluator(
     *,
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,

@@ -23,7 +23,7 @@ def live_scorer(
     *,
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
     mode: Literal["background", "inline"] = "background",
     out: str | Path | None = None,
     sinks: Sequence[Sink] = (),

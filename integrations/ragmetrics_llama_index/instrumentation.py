@@ -6,10 +6,8 @@
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
@@ -19,7 +17,7 @@ from llama_index.core.workflow import Workflow
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Alert, LiveMean, LiveResult, LiveScorer, Sink, Statistics
+from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
@@ -36,75 +34,30 @@ _INSTALLED: dict[object, "Instrumentation"] = {}
 _INSTALLING = threading.Lock()
 
 
-class Instrumentation:
-    """Live scores, until `uninstrument` or `close`; made by `instrument`.
-
-    Attributes:
-        live: scores what was captured; its statistics, alarms and waiting are here, too.
-    """
+class Instrumentation(LiveFace):
+    """Live scores, until `uninstrument` or `close`; made by `instrument`."""
 
     def __init__(self, live: LiveScorer, spans: Spans, watched: Sequence[object], key: object) -> None:
-        self.live = live
+        self._live = live
         self._spans = spans
         self._handler = SpanHandler(spans, live)
         self._watched = watched  # their ids are watched: they must not be used again
         self._key = key
 
     @property
-    def results(self) -> list[LiveResult]:
-        """The newest results, oldest first."""
-        return self.live.results
-
-    @property
-    def means(self) -> dict[str, LiveMean]:
-        """Mean and number of scores of each metric."""
-        return self.live.means
-
-    @property
-    def stats(self) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
-        return self.live.stats
-
-    def alert(
-        self,
-        metric: str,
-        *,
-        below: float | None = None,
-        above: float | None = None,
-        window: int = 50,
-        call: Callable[[Alert], None] | None = None,
-    ) -> None:
-        """Tell when the mean of a metric's last scores passes a threshold; see `LiveScorer.alert`."""
-        self.live.alert(metric, below=below, above=above, window=window, call=call)
+    def live(self) -> LiveScorer:
+        """The live scorer."""
+        return self._live
 
     @property
     def is_installed(self) -> bool:
         """Whether LlamaIndex's dispatcher knows of it."""
         return any(each is self._handler for each in get_dispatcher().span_handlers)
 
-    def __len__(self) -> int:
-        """How many spans are open."""
+    @property
+    def open_spans(self) -> int:
+        """How many spans have begun and are remembered: 0 when nothing is being answered."""
         return len(self._spans)
-
-    def pause(self) -> None:
-        """Score nothing until `resume`."""
-        self.live.pause()
-
-    def resume(self) -> None:
-        """Score again."""
-        self.live.resume()
-
-    def paused(self) -> AbstractContextManager[None]:
-        """Score nothing in this block."""
-        return self.live.paused()
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything captured so far is scored; False when time ran out."""
-        return self.live.flush(timeout)
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """`flush` that does not block the running loop."""
-        return await self.live.aflush(timeout)
 
     def uninstrument(self) -> None:
         """Take the hook out of LlamaIndex's dispatcher; what was captured is still scored. Again: nothing."""
@@ -114,7 +67,12 @@ class Instrumentation:
     def close(self, timeout: float | None = None) -> bool:
         """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
         self.uninstrument()
-        return self.live.close(timeout)
+        return self._live.close(timeout)
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """`close` that does not block the running loop."""
+        self.uninstrument()
+        return await self._live.aclose(timeout)
 
     def _install(self) -> None:
         get_dispatcher().add_span_handler(self._handler)
@@ -130,22 +88,15 @@ class Instrumentation:
             del _INSTALLED[self._key]
         self._spans.clear()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 def instrument(
-    metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     llm: AnyLLM | None = None,
     embed_model: AnyEmbedder | None = None,
     *,
     watch: Sequence[object] | None = None,
-    scorer: Scorer | None = None,
+    scorer: Scorer | str | None = None,
+    live: LiveScorer | None = None,
     mode: Literal["background", "inline"] = "background",
     out: str | Path | None = None,
     sinks: Sequence[Sink] = (),
@@ -180,6 +131,7 @@ def instrument(
         watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
             default all query and chat engines, and no workflows.
         scorer: the model that rates pairs, for metrics that need one.
+        live: a live scorer that others use too, in place of metrics, models and the settings of one.
         mode: "inline" lets the application wait for the scores.
         out: a run folder for the results, which the `ragmetrics` commands read.
         sinks: where results go besides; the newest 1,000 are kept in any case.
@@ -201,9 +153,11 @@ def instrument(
         ConfigError: a mistake in the arguments.
     """
     scope, key = _scope(watch)
-    chosen = resolve(metrics)
-    _close_earlier(key)  # before its folder is opened again
-    live = LiveScorer(
+    if live is not None and metrics != ():
+        raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
+    chosen = () if live is not None else resolve(metrics)
+    _end_earlier(key, live)  # before its folder is opened again
+    live = live or LiveScorer(
         chosen,
         judge=judge_of(llm) if llm is not None else None,
         judge_factory=_settings_llm if llm is None and needed(chosen, "judge") else None,
@@ -227,16 +181,20 @@ def instrument(
     )
     spans = Spans(live, scope, max_open=max_open, ttl=ttl)
     made = Instrumentation(live, spans, tuple(watch or ()), key)
-    _close_earlier(key)  # another thread may have been quicker
+    _end_earlier(key, live)  # another thread may have been quicker
     with _INSTALLING:
         made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
 
 
-def _close_earlier(key: object) -> None:
+def _end_earlier(key: object, live: LiveScorer | None) -> None:
     earlier = _INSTALLED.get(key)
-    if earlier is not None:
-        log.info("the same was instrumented before: the earlier instrumentation is closed")
+    if earlier is None:
+        return
+    log.info("the same was instrumented before: the earlier instrumentation is ended")
+    if earlier.live is live:
+        earlier.uninstrument()
+    else:
         earlier.close()
 
 

@@ -2,6 +2,7 @@
 
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip, by_name
 from ragmetrics_core.live.collector import Collector, Node
+from ragmetrics_core.live.face import LiveFace
 from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
 from ragmetrics_core.live.run_sink import RunSink
@@ -14,6 +15,7 @@ __all__ = [
     "CallableSink",
     "Capture",
     "Collector",
+    "LiveFace",
     "LiveMean",
     "LiveResult",
     "LiveScorer",

@@ -48,7 +48,7 @@ class Measuring:
         judge_factory: Callable[[], Judge | TextFunction | str] | None,
         embedder: Embedder | str | None,
         embedder_factory: Callable[[], Embedder | str] | None,
-        scorer: Scorer | None,
+        scorer: Scorer | str | None,
         traffic: Traffic,
         references: References | None,
         redact: Redact | None,

@@ -1,5 +1,6 @@
 """The live scorer: takes captures from the hooks of an application and scores them beside it."""
 
+import asyncio
 import random
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -50,7 +51,7 @@ class LiveScorer:
         judge_factory: makes the judge in its place, on the scorer's own loop, when it is first needed.
         embedder: the model that makes vectors, or a name such as "embedded".
         embedder_factory: makes it in its place, likewise.
-        scorer: the model that rates pairs, for metrics that need one.
+        scorer: the model that rates pairs, for metrics that need one; an object or a name.
         mode: "inline" makes `submit` wait for the scores. It still never raises.
         out: a run folder; short for `RunSink(out)` among the sinks.
         sinks: where results go, in this order. The newest 1,000 are kept in any case, see `results`.
@@ -92,7 +93,7 @@ class LiveScorer:
         judge_factory: Callable[[], Judge | TextFunction | str] | None = None,
         embedder: Embedder | str | None = None,
         embedder_factory: Callable[[], Embedder | str] | None = None,
-        scorer: Scorer | None = None,
+        scorer: Scorer | str | None = None,
         mode: Mode = "background",
         out: str | Path | None = None,
         sinks: Sequence[Sink] = (),
@@ -280,6 +281,10 @@ class LiveScorer:
         """
         return self._worker.close(timeout)
 
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """`close` that does not block the running loop."""
+        return await asyncio.to_thread(self.close, timeout)
+
     def __enter__(self) -> Self:
         return self
 
@@ -287,6 +292,14 @@ class LiveScorer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     # Working
 

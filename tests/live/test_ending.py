@@ -76,6 +76,27 @@ def test_aflush_does_not_block_the_loop(live: MakeScorer):
     assert asyncio.run(main()) == "undefined"
 
 
+def test_aclose_does_not_block_the_loop_and_closes(live: MakeScorer):
+    release = threading.Event()
+
+    def waits(text: str) -> str:
+        release.wait()
+        return "{}"
+
+    scorer = live(judge=waits)
+
+    async def closing() -> bool:
+        scorer.submit(capture_of())
+        done = asyncio.create_task(scorer.aclose())
+        await asyncio.sleep(0)
+        release.set()  # a loop that stood still would not come here
+        return await done
+
+    assert asyncio.run(closing())
+    assert scorer.stats.scored == 1
+    assert not scorer.submit(capture_of())
+
+
 def test_flush_from_a_sink_is_false_and_does_not_wait_for_itself(live: MakeScorer):
     said: list[bool] = []
     scorer = live(on_result=lambda result: said.append(scorer.flush()))

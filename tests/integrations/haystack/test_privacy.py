@@ -22,8 +22,8 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 )
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, PromptError
+from tests.integrations.haystack.functions import ANN, without_ann
 from tests.integrations.haystack.generators import judged, question_data, rag_pipeline
-from tests.integrations.haystack.redacting import ANN, without_ann
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, Log, found, held, shown
 from tests.servers import Answer, OpenAIServer, Seen
 

@@ -37,7 +37,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsLiveEvaluator,
 )
 from ragmetrics_core.errors import ConfigError
-from tests.integrations.haystack.redacting import without_ann
+from tests.integrations.haystack.functions import always_paris, hear, to_memory, without_ann
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = Secret.from_env_var("A_KEY_THAT_NOBODY_HAS")
@@ -68,9 +68,13 @@ EMBEDDERS: list[Any] = [
 LIVE = {
     "metrics": ["faithfulness", {"name": "answer_correctness", "variant": "paper", "weights": [1, 0]}],
     "name": "support",
+    "scorer": "cross-encoder:small",
     "out": "runs/live",
+    "sinks": [to_memory],
+    "on_result": hear,
     "references": {"What?": "That."},
     "sample_rate": 0.5,
+    "seed": 7,
     "concurrency_limit": 2,
     "timeout": None,
     "attempts": 3,
@@ -102,7 +106,9 @@ def models() -> dict[str, Any]:
 
 # Every parameter differs from its default; a test below makes sure of it.
 COMPONENTS: dict[str, Any] = {
-    "evaluator": lambda: RagMetricsEvaluator(metrics=LIVE["metrics"], **BATCH, **models()),
+    "evaluator": lambda: RagMetricsEvaluator(
+        metrics=LIVE["metrics"], scorer="token-match:small", **BATCH, **models()
+    ),
     "correctness": lambda: AnswerCorrectnessEvaluator(
         variant="ragas-0.4", parameters={"weights": [1, 2]}, **BATCH, **models()
     ),
@@ -115,7 +121,7 @@ COMPONENTS: dict[str, Any] = {
         **models(),
     ),
     "connector": lambda: RagMetricsConnector(extract={"contexts": "ranker.documents"}, **LIVE, **models()),
-    "hook": lambda: RagMetricsAgentHook(**LIVE, **models()),
+    "hook": lambda: RagMetricsAgentHook(**LIVE | {"references": always_paris}, **models()),
 }
 
 
@@ -235,7 +241,7 @@ def test_a_password_in_the_name_of_a_model_is_refused_rather_than_written_down()
 @pytest.mark.parametrize("function", ["os.system", "subprocess.getoutput", "builtins.eval", "pickle.loads"])
 def test_yaml_of_somebody_else_cannot_have_a_function_called(function: str):
     data = RagMetricsEvaluator("faithfulness", chat_generator="embedded", redact=without_ann).to_dict()
-    assert data["init_parameters"]["redact"].endswith("redacting.without_ann")
+    assert data["init_parameters"]["redact"].endswith("functions.without_ann")
     data["init_parameters"]["redact"] = function
 
     with pytest.raises(DeserializationError):

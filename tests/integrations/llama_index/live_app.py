@@ -56,7 +56,7 @@ class LlamaIndexApp:
             handler.span_exit(root, given, self.engine, Response("An answer.", nodes))
 
     def held(self) -> int:
-        return len(self.hooks)
+        return self.hooks.open_spans
 
     def close(self) -> None:
         self.hooks.close()

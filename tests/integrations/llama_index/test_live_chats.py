@@ -94,7 +94,7 @@ def test_an_asynchronous_streaming_chat_is_scored_when_it_was_written(live, make
 
     assert asyncio.run(read()) == ANSWER
     assert_is_the_sample(only(hooks))
-    assert len(hooks) == 0
+    assert hooks.open_spans == 0
 
 
 @pytest.mark.parametrize("make", [condense_question, condense_plus_context])
@@ -131,7 +131,7 @@ def test_a_streaming_chat_whose_model_fails_is_counted_and_not_scored(live):
     with pytest.raises(ConnectionError):
         asyncio.run(drained(chat))
     assert hooks.flush(60)
-    assert (hooks.results, hooks.stats.skipped, len(hooks)) == ([], {"failed": 1}, 0)
+    assert (hooks.results, hooks.stats.skipped, hooks.open_spans) == ([], {"failed": 1}, 0)
 
 
 async def drained(chat: SimpleChatEngine) -> str:

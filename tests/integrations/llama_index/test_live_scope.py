@@ -16,6 +16,7 @@ from llama_index.core.settings import Settings
 
 from ragmetrics_core import Run, recompute
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import LiveScorer
 from ragmetrics_llama_index import FaithfulnessEvaluator, Instrumentation, instrument
 from tests.integrations.llama_index.fakes import (
     CONTEXTS,
@@ -49,7 +50,7 @@ def test_what_llama_index_evaluators_ask_through_their_own_engines_is_not_scored
 
     assert result.passing
     assert hooks.flush(60)
-    assert (hooks.stats.captured, len(hooks)) == (0, 0)
+    assert (hooks.stats.captured, hooks.open_spans) == (0, 0)
 
 
 def test_a_batch_over_an_engine_scores_its_queries_and_none_of_the_evaluators(live):
@@ -81,7 +82,7 @@ def test_a_llama_index_model_as_the_judge_is_never_a_sample(live):
     engine(HALF).query(QUERY)
     assert questions(hooks) == [QUERY]
     assert hooks.results[0].scores == {"faithfulness": 0.5}
-    assert len(hooks) == 0
+    assert hooks.open_spans == 0
 
 
 def test_the_models_of_the_settings_judge_when_none_is_given(live, monkeypatch):
@@ -149,7 +150,7 @@ def test_a_query_that_fails_is_counted_and_raises_as_before(live):
 
     with pytest.raises(LookupError, match="the index is gone"):
         qa_engine(lambda question: FAITHFUL, fails).query(QUERY)
-    assert (hooks.stats.skipped, len(hooks)) == ({"failed": 1}, 0)
+    assert (hooks.stats.skipped, hooks.open_spans) == ({"failed": 1}, 0)
 
 
 def test_a_query_that_is_cancelled_is_counted(live):
@@ -172,7 +173,7 @@ def test_a_query_that_is_cancelled_is_counted(live):
             await task
 
     asyncio.run(cancelled())
-    assert (hooks.stats.skipped, len(hooks)) == ({"cancelled": 1}, 0)
+    assert (hooks.stats.skipped, hooks.open_spans) == ({"cancelled": 1}, 0)
 
 
 def test_an_error_of_a_hook_is_logged_with_its_traceback_and_the_answer_comes(live, caplog):
@@ -242,6 +243,27 @@ def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(liv
     assert [each.name for each in tmp_path.iterdir()] == ["live"]
     run = Run.load(tmp_path / "live")
     assert sorted(record.sample.question for record in run.records()) == ["one?", "three?", "two?"]
+
+
+def test_a_live_scorer_of_ones_own_is_used_and_not_closed_by_the_same_call_again():
+    engine_ = engine()
+    with LiveScorer("faithfulness", judge="embedded") as own:
+        instrument(live=own, watch=[engine_])
+        engine_.query("one?")
+        hooks = instrument(live=own, watch=[engine_])
+        engine_.query("two?")
+        assert own.flush(60)
+
+        assert hooks.live is own
+        assert sorted(str(result.sample.question) for result in own.results) == ["one?", "two?"]
+        hooks.uninstrument()
+
+
+def test_metrics_beside_a_live_scorer_are_a_mistake():
+    own = LiveScorer("faithfulness", judge="embedded")
+
+    with pytest.raises(ConfigError, match="not both"):
+        instrument("faithfulness", live=own)
 
 
 def test_an_alarm_goes_off_when_answers_get_worse(live):

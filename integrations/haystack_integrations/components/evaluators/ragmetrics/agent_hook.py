@@ -1,13 +1,15 @@
 """The hook that has an agent scored."""
 
+from collections.abc import Callable
+
 from haystack.components.agents.state import State
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.live import Capture, LiveResult, is_judging
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.shapes import is_list
 
@@ -33,10 +35,14 @@ class RagMetricsAgentHook(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
+        scorer: str | None = None,
         name: str | None = None,
         out: str | None = None,
-        references: dict[str, str] | None = None,
+        sinks: list[MakeSink] | None = None,
+        on_result: Callable[[LiveResult], None] | None = None,
+        references: References | None = None,
         sample_rate: float = 1.0,
+        seed: int | None = None,
         concurrency_limit: int = 4,
         timeout: float | None = 60.0,
         attempts: int = 2,
@@ -51,10 +57,14 @@ class RagMetricsAgentHook(Live):
         :param chat_generator: The judge: a chat generator of its own, not the agent's, or the name of a judge
             of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param name: What the agent is called in the records.
         :param out: A run folder to write samples and records to.
-        :param references: Expected answers, by question.
+        :param sinks: Where results go besides: functions of a module that make a sink.
+        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
+        :param references: Expected answers, by question; or a function of a module from a sample to its own.
         :param sample_rate: The share of runs that is scored.
+        :param seed: Makes that draw repeatable.
         :param concurrency_limit: How many calls of the generator may be in flight.
         :param timeout: Seconds for one call; None for no limit.
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
@@ -68,15 +78,20 @@ class RagMetricsAgentHook(Live):
         self.metrics = plain(metrics)
         self.name = name
         self.out = out
-        self.references = plain(references)
+        self.sinks: list[MakeSink] | None = plain(sinks)
+        self.on_result = on_result
+        self.references: References | None = plain(references)
         self.sample_rate = sample_rate
+        self.seed = seed
         self.concurrency_limit = concurrency_limit
         self.timeout = timeout
         self.attempts = attempts
         self.max_pending = max_pending
         self.overflow = overflow
         self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+            self._configure(
+                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
+            )
         )
 
     def run(self, state: State) -> None:

@@ -147,6 +147,7 @@ class BatchEvaluator(Configured):
             "embedder": self._embedder(
                 parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor
             ),
+            "scorer": self.scorer,
             "out": self.out,
             "redact": self.redact,
             "concurrency": self.concurrency_limit,

@@ -26,10 +26,13 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import as_embedder, holds_secret
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts
+from ragmetrics_core.shapes import is_series
 
 __all__ = ["Configured"]
 
 _NESTED = ("chat_generator", "text_embedder")
+# Functions of a module, which YAML has by name; `references` may be a mapping, `sinks` are several functions.
+_FUNCTIONS = ("redact", "on_result", "references", "sinks")
 
 
 class Configured:
@@ -37,6 +40,7 @@ class Configured:
 
     chat_generator: ChatGenerator | str | None
     text_embedder: TextEmbedder | str | None
+    scorer: str | None
     prompts: str | None
     redact: Redact | None
 
@@ -46,13 +50,14 @@ class Configured:
         chat_generator: ChatGenerator | str | None,
         text_embedder: TextEmbedder | str | None,
         *,
+        scorer: str | None = None,
         prompts: str | None,
         redact: Redact | None,
     ) -> tuple[Metric[Any], ...]:
         """Make the metrics with their prompts and check that there is a model for all they ask.
 
-        :raises ConfigError: There is no such metric or prompt, or it needs an embedder and none is given, or
-            the name of a model holds a password, which would be saved.
+        :raises ConfigError: There is no such metric or prompt, or it needs another model and none is given,
+            or the name of a model holds a password, which would be saved.
         """
         chosen = metrics_of(metrics)
         if prompts is not None:
@@ -68,14 +73,18 @@ class Configured:
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
         if "embedder" in needed and text_embedder is None:
             raise ConfigError(f"{needed['embedder']} needs an embedder: pass text_embedder=...")
-        if "scorer" in needed:
-            raise ConfigError(f"{needed['scorer']} needs a scorer, which Haystack has no component for")
+        if "scorer" in needed and scorer is None:
+            raise ConfigError(
+                f"{needed['scorer']} needs a scorer, which Haystack has no component for: pass the name of "
+                "one of ragmetrics, scorer='cross-encoder:MODEL'"
+            )
         if "judge" in needed and chat_generator is None:
             from haystack.components.generators.chat import OpenAIChatGenerator
 
             chat_generator = OpenAIChatGenerator(generation_kwargs={"seed": 42})
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
+        self.scorer = scorer
         self._judge_by_name: Judge | None = None
         self._embedder_by_name: Embedder | None = None
         return chosen
@@ -99,8 +108,9 @@ class Configured:
         for name in _NESTED:
             if isinstance(parameters.get(name), Mapping):
                 deserialize_chatgenerator_inplace(parameters, key=name)
-        if isinstance(parameters.get("redact"), str):
-            parameters["redact"] = deserialize_callable(parameters["redact"])
+        for name in _FUNCTIONS:
+            if name in parameters:
+                parameters[name] = _found(parameters[name])
         return default_from_dict(cls, {**data, "init_parameters": parameters})
 
     def _judge(self, *, asynchronous: bool = False, executor: Executor | None = None) -> Judge | None:
@@ -156,6 +166,15 @@ class Configured:
 
 
 def _saved(name: str, value: Any) -> Any:
-    if name == "redact":
-        return None if value is None else serialize_callable(value)
-    return component_to_dict(value, name) if name in _NESTED and hasattr(value, "run") else plain(value)
+    if name in _NESTED and hasattr(value, "run"):
+        return component_to_dict(value, name)
+    if callable(value):
+        return serialize_callable(value)
+    return [_saved(name, each) for each in value] if is_series(value) else plain(value)
+
+
+def _found(value: Any) -> Any:
+    """The functions that a parameter names; what is no name stays as it is."""
+    if isinstance(value, str):
+        return deserialize_callable(value)
+    return [_found(each) for each in value] if is_series(value) else value

@@ -1,5 +1,6 @@
 """The component that has its pipeline scored."""
 
+from collections.abc import Callable
 from typing import Any
 
 from haystack import component
@@ -7,12 +8,12 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import EXTRACTED, run_sample
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, is_judging
+from ragmetrics_core.live import Capture, LiveResult, is_judging
 from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsConnector"]
@@ -36,11 +37,15 @@ class RagMetricsConnector(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
+        scorer: str | None = None,
         extract: dict[str, str] | None = None,
         name: str | None = None,
         out: str | None = None,
-        references: dict[str, str] | None = None,
+        sinks: list[MakeSink] | None = None,
+        on_result: Callable[[LiveResult], None] | None = None,
+        references: References | None = None,
         sample_rate: float = 1.0,
+        seed: int | None = None,
         concurrency_limit: int = 4,
         timeout: float | None = 60.0,
         attempts: int = 2,
@@ -55,12 +60,16 @@ class RagMetricsConnector(Live):
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
             with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`.
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.
-        :param references: Expected answers, by question.
+        :param sinks: Where results go besides: functions of a module that make a sink.
+        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
+        :param references: Expected answers, by question; or a function of a module from a sample to its own.
         :param sample_rate: The share of runs that is scored.
+        :param seed: Makes that draw repeatable.
         :param concurrency_limit: How many calls of the generator may be in flight.
         :param timeout: Seconds for one call; None for no limit.
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
@@ -76,8 +85,11 @@ class RagMetricsConnector(Live):
         self.extract: dict[str, str] | None = plain(extract)
         self.name = name
         self.out = out
-        self.references = plain(references)
+        self.sinks: list[MakeSink] | None = plain(sinks)
+        self.on_result = on_result
+        self.references: References | None = plain(references)
         self.sample_rate = sample_rate
+        self.seed = seed
         self.concurrency_limit = concurrency_limit
         self.timeout = timeout
         self.attempts = attempts
@@ -90,7 +102,9 @@ class RagMetricsConnector(Live):
                     f"{field!r}: {place!r}"
                 )
         self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+            self._configure(
+                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
+            )
         )
 
     def warm_up(self) -> None:
@@ -103,15 +117,23 @@ class RagMetricsConnector(Live):
         await Live.warm_up_async(self)
         RagMetricsTracer.install().retain(self)
 
-    def close(self) -> None:
-        """Finish what is pending, release what the models hold, and take the unused tracer away."""
-        RagMetricsTracer.install().release(self)
-        Live.close(self)
+    def close(self, timeout: float | None = None) -> bool:
+        """Finish what is pending, release what the models hold, and take the unused tracer away.
 
-    async def close_async(self) -> None:
-        """Close without blocking the loop."""
+        :param timeout: Seconds to wait at most for what is pending.
+        :returns: False when time ran out.
+        """
         RagMetricsTracer.install().release(self)
-        await Live.close_async(self)
+        return Live.close(self, timeout)
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """Close like `close` without blocking the loop.
+
+        :param timeout: Seconds to wait at most for what is pending.
+        :returns: False when time ran out.
+        """
+        RagMetricsTracer.install().release(self)
+        return await Live.aclose(self, timeout)
 
     def run(self) -> dict[str, Any]:
         """Have the run scored that this component is a part of, as soon as it ends.

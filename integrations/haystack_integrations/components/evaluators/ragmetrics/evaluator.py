@@ -39,6 +39,7 @@ class RagMetricsEvaluator(BatchEvaluator):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
+        scorer: str | None = None,
         progress_bar: bool = True,
         raise_on_failure: bool = True,
         concurrency_limit: int = 4,
@@ -59,6 +60,8 @@ class RagMetricsEvaluator(BatchEvaluator):
             "openai:MODEL", "llama:PATH"). By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
+        :param scorer: The name of the model that rates pairs ("cross-encoder:MODEL", "token-match:MODEL"),
+            for metrics that need one.
         :param progress_bar: Show a progress bar.
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
             is NaN, and the result says why.
@@ -86,5 +89,7 @@ class RagMetricsEvaluator(BatchEvaluator):
         self.include_records = include_records
         self.out = out
         self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+            self._configure(
+                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
+            )
         )

@@ -1,24 +1,27 @@
 """What all live components share: one live scorer, made when it is first needed."""
 
-import asyncio
 import threading
+from collections.abc import Callable
 from typing import Any, Literal
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
-from ragmetrics_core import Metric
+from ragmetrics_core import Metric, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveMean, LiveScorer, Statistics
+from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
 
-__all__ = ["Live", "Overflow"]
+__all__ = ["Live", "MakeSink", "Overflow", "References"]
 
 Overflow = Literal["drop_oldest", "drop_newest"]
+References = dict[str, str] | Callable[[Sample], str | None]
+# A function and not a sink: a pipeline that was closed and runs again needs a new one, and YAML has its name.
+MakeSink = Callable[[], Sink]
 
 # A pipeline may be run by many threads before its first run has made the scorer. Not one lock for each
 # component, which could not be copied then.
 _MAKING = threading.RLock()
 
 
-class Live(Configured):
+class Live(LiveFace, Configured):
     """Hands what the application answers to a live scorer.
 
     The scorer's own thread asks the generator, by its `run`, whatever loop the pipeline uses.
@@ -27,8 +30,11 @@ class Live(Configured):
     metrics: Any
     name: str | None
     out: str | None
-    references: dict[str, str] | None
+    sinks: list[MakeSink] | None
+    on_result: Callable[[LiveResult], None] | None
+    references: References | None
     sample_rate: float
+    seed: int | None
     concurrency_limit: int
     timeout: float | None
     attempts: int
@@ -39,27 +45,22 @@ class Live(Configured):
         """Check what needs no model; called at the end of a constructor."""
         if self.concurrency_limit < 1:
             raise ConfigError(f"concurrency_limit must be at least 1, not {self.concurrency_limit}")
+        for each in self.sinks or ():
+            if not callable(each):
+                raise ConfigError(
+                    f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"
+                )
         self._metrics = metrics
         self._live: LiveScorer | None = None
         self._is_open = False
 
     @property
     def live(self) -> LiveScorer:
-        """The live scorer: `results`, `means`, `stats`, `alert`, `flush`; made when it is first asked for.
+        """The live scorer, made when it is first asked for.
 
-        A closed one can still be read; the next `warm_up` makes another.
+        A closed one can still be read; the next `warm_up` makes another, without its alarms and pauses.
         """
         return self._live or self._opened()
-
-    @property
-    def means(self) -> dict[str, LiveMean]:
-        """Mean and number of scores of each metric."""
-        return self.live.means
-
-    @property
-    def stats(self) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
-        return self.live.stats
 
     def _opened(self) -> LiveScorer:
         with _MAKING:
@@ -73,9 +74,13 @@ class Live(Configured):
             self._metrics,
             judge=self._judge(),
             embedder=self._embedder(parallel=self.concurrency_limit),
+            scorer=self.scorer,
             out=self.out,
+            sinks=[make() for make in self.sinks or ()],
+            on_result=self.on_result,
             references=self.references,
             sample_rate=self.sample_rate,
+            seed=self.seed,
             concurrency=self.concurrency_limit,
             timeout=self.timeout,
             attempts=self.attempts,
@@ -112,18 +117,37 @@ class Live(Configured):
         """
         return self._live is None or not self._is_open or await self._live.aflush(timeout)
 
-    def close(self) -> None:
-        """Finish what is pending, then release what the models hold; a further run opens everything again."""
-        self._close_live()
-        self._close_models()
+    def close(self, timeout: float | None = None) -> bool:
+        """Finish what is pending, then release what the models hold; a further run opens everything again.
 
-    async def close_async(self) -> None:
-        """Finish what is pending without blocking the loop, then release what the models hold."""
-        await asyncio.to_thread(self._close_live)
+        :param timeout: Seconds to wait at most for what is pending.
+        :returns: False when time ran out.
+        """
+        closing = self._to_close()
+        done = closing is None or closing.close(timeout)
+        self._close_models()
+        return done
+
+    async def aclose(self, timeout: float | None = None) -> bool:
+        """Close like `close` without blocking the loop.
+
+        :param timeout: Seconds to wait at most for what is pending.
+        :returns: False when time ran out.
+        """
+        closing = self._to_close()
+        done = closing is None or await closing.aclose(timeout)
         self._close_models()
         await self._close_models_async()
+        return done
 
-    def _close_live(self) -> None:
-        if self._live is not None and self._is_open:
+    async def close_async(self) -> None:
+        """Close like `aclose`; a pipeline calls it by this name."""
+        await self.aclose()
+
+    def _to_close(self) -> LiveScorer | None:
+        """The scorer, if it is open; from now on it is not."""
+        with _MAKING:
+            if not self._is_open:
+                return None
             self._is_open = False
-            self._live.close()
+            return self._live

@@ -1,7 +1,7 @@
 """The evaluator that sits in a live pipeline."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
@@ -14,7 +14,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, Overflow
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import FAILED, entry_of, keys_of
 from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
@@ -58,14 +58,18 @@ class RagMetricsLiveEvaluator(Live):
         chat_generator: ChatGenerator | str | None = None,
         text_embedder: TextEmbedder | str | None = None,
         *,
+        scorer: str | None = None,
         mode: Literal["background", "inline"] = "background",
         gate: dict[str, float] | None = None,
         unscored: Literal["reject", "pass"] = "reject",
         raise_on_failure: bool = False,
         name: str | None = None,
         out: str | None = None,
-        references: dict[str, str] | None = None,
+        sinks: list[MakeSink] | None = None,
+        on_result: Callable[[LiveResult], None] | None = None,
+        references: References | None = None,
         sample_rate: float = 1.0,
+        seed: int | None = None,
         concurrency_limit: int = 4,
         timeout: float | None = 60.0,
         attempts: int = 2,
@@ -80,6 +84,7 @@ class RagMetricsLiveEvaluator(Live):
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
             with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
+        :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
         :param gate: The least score of each metric named here, the greatest where lower is better (as in
             hallucination); inline only. Adds the output `rejected_answers`.
@@ -89,8 +94,11 @@ class RagMetricsLiveEvaluator(Live):
             and the answer's meta says what happened.
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.
-        :param references: Expected answers, by question.
+        :param sinks: Where results go besides: functions of a module that make a sink.
+        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
+        :param references: Expected answers, by question; or a function of a module from a sample to its own.
         :param sample_rate: The share of answers that is scored in the background.
+        :param seed: Makes that draw repeatable.
         :param concurrency_limit: How many calls of the generator may be in flight.
         :param timeout: Seconds for one call; None for no limit.
         :param attempts: How often a call is made at most when it fails for reasons that may pass.
@@ -109,15 +117,20 @@ class RagMetricsLiveEvaluator(Live):
         self.raise_on_failure = raise_on_failure
         self.name = name
         self.out = out
-        self.references = plain(references)
+        self.sinks: list[MakeSink] | None = plain(sinks)
+        self.on_result = on_result
+        self.references: References | None = plain(references)
         self.sample_rate = sample_rate
+        self.seed = seed
         self.concurrency_limit = concurrency_limit
         self.timeout = timeout
         self.attempts = attempts
         self.max_pending = max_pending
         self.overflow = overflow
         self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, prompts=prompts, redact=redact)
+            self._configure(
+                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
+            )
         )
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
