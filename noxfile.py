@@ -154,7 +154,7 @@ def run_tests(
     """
     session.notify("table")
     direct = [*needed, *(each for each in EXTRAS["dev"] if name_of(each) in beside)]
-    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"pytest", "hypothesis"}]
+    runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest", "pytest-xdist"}]
     (wheel,) = BUILT.glob("*.whl")
     session.install("--resolution", RESOLUTION[versions], *direct, *runner, str(wheel))
     if "xllamacpp" in map(name_of, direct) and (model := os.environ.get("SMALL_MODEL")):
@@ -171,7 +171,8 @@ def run_tests(
     session.chdir(TREE)
     # Nothing of the checkout, and no place where the user keeps other packages.
     session.env.update({"PYTHONPATH": "", "PYTHONNOUSERSITE": "1"})
-    command = ["python", "-m", "pytest", "-p", "no:cacheprovider", "--quiet", *session.posargs]
+    command = ["python", "-m", "pytest", "-p", "no:cacheprovider", "--quiet"]
+    command += ["--numprocesses", "auto", "--dist", "loadscope", *session.posargs]
     if versions == "oldest":
         # Old packages use what newer ones beneath them deprecate; that is between the two.
         command += ["-W", "default::DeprecationWarning"]

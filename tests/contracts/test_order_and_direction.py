@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import Record, Sample, Score, evaluate
 from ragmetrics_core.drivers import audit, correct, recompute
-from ragmetrics_core.metrics import METRICS, get
+from ragmetrics_core.metrics import get
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
+from tests.catalogue import MEASURABLE
 from tests.contracts.steady_judge import SteadyJudge
-
-EVERY = [f"{name}/{variant}" for name, kind in METRICS.items() for variant in kind.variants]
 
 RANKED = {
     "average_precision": "a relevant result counts by the precision at its rank",
@@ -73,12 +72,12 @@ def scores(seed: int, *, order: int = 0, turn: int = 0) -> Mapping[str, Score]:
     )
     run = evaluate(
         [sample],
-        metrics=[get(each) for each in EVERY],
+        metrics=[get(each) for each in MEASURABLE],
         judge=SteadyJudge(seed, order),
         embedder=HashEmbedder(),
         scorer=OverlapScorer(),
     )
-    return {each: run.score(sample.id, get(each)) for each in EVERY}
+    return {each: run.score(sample.id, get(each)) for each in MEASURABLE}
 
 
 def turned(seed: int) -> int:
@@ -100,17 +99,17 @@ def gain(metric: str, score: Score, number: int) -> float:
 
 
 def named(table: Mapping[str, str]) -> list[str]:
-    return [each for each in EVERY if each.partition("/")[0] in table]
+    return [each for each in MEASURABLE if each.partition("/")[0] in table]
 
 
-@pytest.mark.parametrize("metric", EVERY)
+@pytest.mark.parametrize("metric", MEASURABLE)
 @some
 @given(seed=seeds)
 def test_the_order_in_which_a_judge_lists_things_does_not_move_a_score(metric, seed):
     assert outcome(scores(seed, order=1)[metric]) == outcome(scores(seed)[metric])
 
 
-@pytest.mark.parametrize("metric", [each for each in EVERY if each not in named(RANKED)])
+@pytest.mark.parametrize("metric", [each for each in MEASURABLE if each not in named(RANKED)])
 @some
 @given(seed=seeds)
 def test_the_order_of_the_chunks_does_not_move_a_score_without_ranks(metric, seed):
@@ -125,7 +124,7 @@ def test_the_order_of_the_chunks_moves_a_score_with_ranks(metric):
     )
 
 
-@pytest.mark.parametrize("metric", [each for each in EVERY if each not in named(CAN_GET_WORSE)])
+@pytest.mark.parametrize("metric", [each for each in MEASURABLE if each not in named(CAN_GET_WORSE)])
 @some
 @given(seed=seeds, data=st.data())
 def test_a_verdict_that_turns_out_supported_never_makes_a_score_worse(metric, seed, data):
@@ -146,7 +145,7 @@ def test_a_metric_that_is_said_to_get_worse_by_a_verdict_does_so(metric):
     )
 
 
-@pytest.mark.parametrize("metric", EVERY)
+@pytest.mark.parametrize("metric", MEASURABLE)
 @some
 @given(seed=seeds)
 def test_a_score_is_the_same_after_its_record_was_written_read_and_derived_again(metric, seed):
@@ -158,5 +157,5 @@ def test_a_score_is_the_same_after_its_record_was_written_read_and_derived_again
 
 def test_every_metric_has_a_score_with_some_of_these_judges():
     # else the tests above would say nothing about it
-    without = [each for each in EVERY if all(scores(seed)[each].value is None for seed in range(SEEDS))]
+    without = [each for each in MEASURABLE if all(scores(seed)[each].value is None for seed in range(SEEDS))]
     assert without == []
