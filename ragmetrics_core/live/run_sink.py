@@ -8,7 +8,7 @@ from pathlib import Path
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import LiveResult
 from ragmetrics_core.runs import Folder, Manifest
-from ragmetrics_core.runs.folder import manifest_in
+from ragmetrics_core.runs.manifest import manifest_in
 
 __all__ = ["RunSink"]
 

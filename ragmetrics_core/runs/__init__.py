@@ -9,9 +9,10 @@ from ragmetrics_core.runs.plan import Plan, aplan, plan
 
 if TYPE_CHECKING:
     from ragmetrics_core.runs.diagnosis import Finding, diagnose
-    from ragmetrics_core.runs.folder import Folder, Key, Manifest, MetricEntry
+    from ragmetrics_core.runs.folder import Folder, Key
     from ragmetrics_core.runs.listing import Listed, list_runs
     from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
+    from ragmetrics_core.runs.manifest import Manifest, MetricEntry
     from ragmetrics_core.runs.merging import merge
     from ragmetrics_core.runs.preparation import with_prompts
     from ragmetrics_core.runs.prices import read_prices
@@ -57,9 +58,9 @@ _MODULES = {
     "Imported": "waves",
     "Key": "folder",
     "Listed": "listing",
-    "Manifest": "folder",
+    "Manifest": "manifest",
     "Mean": "summary",
-    "MetricEntry": "folder",
+    "MetricEntry": "manifest",
     "Outcome": "summary",
     "Run": "run",
     "Wave": "waves",

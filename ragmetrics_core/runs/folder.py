@@ -7,11 +7,8 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
@@ -20,79 +17,15 @@ from ragmetrics_core.runs.index import Index, Key
 from ragmetrics_core.runs.lines import Line, Lines, no_link
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from ragmetrics_core.runs.stored import DAMAGED, is_run, prompt_in, record_in, remove_run, sample_in
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.shapes import Json
 
-__all__ = ["Folder", "Key", "Manifest", "MetricEntry", "manifest_in"]
+__all__ = ["Folder", "Key"]
 
-SCHEMA = 1
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
-_LARGEST_MANIFEST = 2**26
-
-
-class MetricEntry(BaseModel):
-    """A metric of a run: its name and the range of its scores."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
-
-    signature: str
-    name: str
-    repetition: int = 1
-    low: float = 0.0
-    high: float = 1.0
-    higher_is_better: bool = True
-
-    @property
-    def worst(self) -> float:
-        """The bad end of the range."""
-        return self.low if self.higher_is_better else self.high
-
-    @property
-    def best(self) -> float:
-        """The good end of the range."""
-        return self.high if self.higher_is_better else self.low
-
-    def goodness(self, value: float | None, bounds: tuple[float, float] | None = None) -> float | None:
-        """Where a value, or the worse one of bounds, stands between the bad end (0) and the good one (1)."""
-        if value is None:
-            if bounds is None:
-                return None
-            value = bounds[0] if self.higher_is_better else bounds[1]
-        return (value - self.worst) / (self.best - self.worst)
-
-
-class Manifest(BaseModel):
-    """What a run is made of."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, defer_build=True)
-
-    schema_: int = Field(default=SCHEMA, alias="schema")
-    metrics: tuple[MetricEntry, ...]
-    judge: str | None = None
-    embedder: str | None = None
-    scorer: str | None = None
-    repeats: int = 1
-    versions: dict[str, str] = Field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    source: str | None = None
-    started: datetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
-    finished: bool = False
-    tally: dict[str, int] = Field(default_factory=dict)
-
-    def differences(self, other: "Manifest") -> list[str]:
-        """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
-        here = {entry.signature for entry in self.metrics}
-        there = {entry.signature for entry in other.metrics}
-        found = [f"it does not measure {signature}" for signature in sorted(there - here)]
-        found += [f"it also measures {signature}" for signature in sorted(here - there)]
-        for name in ("judge", "embedder", "scorer", "repeats"):
-            one, another = getattr(self, name), getattr(other, name)
-            if one != another:
-                found.append(f"its {name} is {one or 'none'}, not {another or 'none'}")
-        return found
 
 
 class Folder:
@@ -367,34 +300,6 @@ class Folder:
 
 def _text_of(prompt: Prompt[Any]) -> PromptText:
     return PromptText(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)
-
-
-def manifest_in(path: Path) -> Manifest:
-    """The manifest of a run's folder.
-
-    Raises:
-        RecordError: there is no run, one of a later format, or one that cannot be read.
-    """
-    file = path / "manifest.json"
-    try:
-        if not file.is_file():  # a pipe would never end
-            raise RecordError(f"there is no run in {path} (no manifest.json)")
-        if file.stat().st_size > _LARGEST_MANIFEST:
-            raise RecordError(f"{file} is no manifest: it has {file.stat().st_size:,} bytes")
-        fields: Json = json.loads(file.read_bytes())
-    except OSError:
-        raise RecordError(f"there is no run in {path} (no manifest.json)") from None
-    except (ValueError, RecursionError) as error:
-        raise RecordError(f"{file} is no JSON: {error}") from error
-    schema = fields.get("schema") if isinstance(fields, dict) else None
-    if isinstance(schema, int) and schema > SCHEMA:
-        raise RecordError(
-            f"the run in {path} has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
-        )
-    try:
-        return Manifest.model_validate(fields)
-    except ValueError as error:
-        raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
 
 
 def _holds_run(path: Path) -> bool:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.runs.folder import Manifest, manifest_in
 from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from ragmetrics_core.runs.waves import WAITING
 
 __all__ = ["Listed", "list_runs"]

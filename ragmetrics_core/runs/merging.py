@@ -6,7 +6,8 @@ from shutil import rmtree
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.runs.evaluate import ASKED_AGAIN
-from ragmetrics_core.runs.folder import Folder, Manifest
+from ragmetrics_core.runs.folder import Folder
+from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.runs.run import Run
 
 __all__ = ["merge"]

@@ -11,8 +11,9 @@ from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.runs.evaluate import ASKED_AGAIN
-from ragmetrics_core.runs.folder import Folder, Manifest
+from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
+from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare, prompt_names
 from ragmetrics_core.runs.prices import Prices, price_of

@@ -18,8 +18,8 @@ from ragmetrics_core.models.secrets import holds_secret
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
-from ragmetrics_core.runs.folder import Manifest, MetricEntry
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, aread_samples
+from ragmetrics_core.runs.manifest import Manifest, MetricEntry
 from ragmetrics_core.sample import Sample
 
 __all__ = [

@@ -14,8 +14,9 @@ from ragmetrics_core.metrics import ALIASES, Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.diagnosis import Findings, diagnose
-from ragmetrics_core.runs.folder import Folder, Key, Manifest, MetricEntry
+from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import BadRow
+from ragmetrics_core.runs.manifest import Manifest, MetricEntry
 from ragmetrics_core.runs.spread import spread_of
 from ragmetrics_core.runs.summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
