@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 from ragmetrics_core import scoring
@@ -49,12 +48,15 @@ class AnswerCorrectness(Metric[Referenced]):
     similarity: Part = Part("answer_similarity", "strict.1")
 
     def check(self) -> None:
-        """Weights must not be negative, nor all zero."""
-        possible = len(self.weights) == 2 and all(0 <= weight < inf for weight in self.weights)
-        if not possible or not any(self.weights):
+        """Weights must not be negative, nor all zero; the parts must be different metrics."""
+        if min(self.weights) < 0 or not any(self.weights):
             raise ConfigError(
                 "answer_correctness: weights must be two numbers of 0 or more, one of them above 0, "
                 f"not {self.weights}"
+            )
+        if self.factual.metric == self.similarity.metric:
+            raise ConfigError(
+                f"answer_correctness: its parts must be two metrics, not {self.factual.metric} twice"
             )
 
     @property

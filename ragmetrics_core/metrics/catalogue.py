@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -46,6 +45,7 @@ from ragmetrics_core.metrics.rouge import Rouge
 from ragmetrics_core.metrics.rubric import Rubric
 from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
 from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
+from ragmetrics_core.metrics.settings import from_text, type_of
 from ragmetrics_core.metrics.token_f1 import TokenF1
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
@@ -170,7 +170,8 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
     has a short form: `get("ndcg@10")`.
 
     Raises:
-        ConfigError: there is no such metric, variant or setting.
+        ConfigError: there is no such metric, variant or setting, a setting cannot have this value, or one is
+            given twice.
     """
     found = _NAMED.fullmatch(name.strip())
     if found is None:
@@ -178,36 +179,24 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
             f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
         )
     metric = metric_class(found["name"])
+    written = [("k", found["k"])] if found["k"] else []
+    written += [_setting(each) for each in (found["settings"] or "").split(",") if each.strip()]
+    names = [setting for setting, _ in written] + [*settings] + ["variant"] * bool(variant)
+    names += ["variant"] * bool(found["variant"])
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{name}: {twice} is given twice")
+    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
     chosen: str = variant or found["variant"] or next(iter(metric.variants))
-    written = dict(_setting(each) for each in (found["settings"] or "").split(",") if each.strip())
-    if found["k"]:
-        written["k"] = int(found["k"])
-    usual = metric(variant=chosen)
-    read = {name: _as_is_usual(value, getattr(usual, name, None)) for name, value in written.items()}
     return metric.from_settings(chosen, {**read, **settings})
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def _setting(text: str) -> tuple[str, str]:
     """A setting as a signature writes it: `k=10`, `weights=1:0`, `stemmer=true`."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
         raise ConfigError(f"{text.strip()!r} is no setting: write setting=value")
-    return name, [_number(each) for each in value.split(":")] if ":" in value else _number(value)
-
-
-def _number(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.casefold() in words:
-        return words[text.casefold()]
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
-
-
-def _as_is_usual(value: Any, usual: Any) -> Any:
-    """Text where the setting is a text: `kind=1` of ROUGE is "1"."""
-    return str(value) if isinstance(usual, str) and isinstance(value, int | float) else value
+    return name, value
 
 
 def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:

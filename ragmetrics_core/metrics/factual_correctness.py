@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
@@ -70,8 +69,8 @@ class FactualCorrectness(Metric[Referenced]):
 
     def check(self) -> None:
         """Beta must be positive."""
-        if not 0 < self.beta < inf:
-            raise ConfigError(f"factual_correctness: beta must be above 0 and finite, not {self.beta}")
+        if self.beta <= 0:
+            raise ConfigError(f"factual_correctness: beta must be above 0, not {self.beta}")
 
     @property
     def idle(self) -> frozenset[str]:

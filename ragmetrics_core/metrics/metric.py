@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from typing_extensions import TypeIs
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.metrics.settings import checks_of
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.sample import View
@@ -68,17 +69,22 @@ class Metric(Generic[V]):
         for name, value in self.variants[self.variant].items():
             if name not in given:
                 object.__setattr__(self, name, value)
-        self._check_choices()
+        self._check_types()
         self.check()
 
-    def _check_choices(self) -> None:
-        """A setting typed as a `Literal` takes its values only: a misspelt one would be ignored silently."""
+    def _check_types(self) -> None:
+        """Each value must be what its setting's type says, however it was given; a list becomes a tuple."""
+        own: type = type(self)
+        checks = checks_of(own)
         for each in fields(self):
-            choices = get_args(each.type) if get_origin(each.type) is Literal else None
-            if choices and (value := getattr(self, each.name)) not in choices:
-                raise ConfigError(
-                    f"{self.name}: {each.name} must be one of {', '.join(map(repr, choices))}, not {value!r}"
-                )
+            value = getattr(self, each.name)
+            if value is each.default or each.name not in checks:
+                continue
+            if is_list(value):
+                object.__setattr__(self, each.name, value := tuple(value))
+            checks[each.name](value)
+        if self.repetition < 1:
+            raise ConfigError(f"{self.name}: repetition must be at least 1, not {self.repetition}")
 
     def check(self) -> None:
         """Raise `ConfigError` when a setting is out of its range."""
@@ -135,8 +141,12 @@ class Metric(Generic[V]):
         """Build the metric from a record's `variant` and `settings`; prompts come from the record's steps.
 
         Raises:
-            ConfigError: there is no such variant or setting.
+            ConfigError: there is no such variant or setting, or a setting cannot have this value.
         """
+        if "variant" in settings:
+            raise ConfigError(
+                f"{cls.name}: the variant is no setting, write {cls.name}/{settings['variant']}"
+            )
         known = {each.name: each for each in fields(cls) if each.init}
         unknown = sorted(set(settings) - set(known))
         if unknown:
@@ -147,7 +157,9 @@ class Metric(Generic[V]):
         return cls(variant=variant, **values)
 
     @classmethod
-    def _variant_name(cls, name: str) -> str:
+    def _variant_name(cls, name: object) -> str:
+        if not isinstance(name, str):  # of a configuration file
+            raise ConfigError(f"{cls.name}: a variant is named by a text, not by {name!r}")
         if name in cls.variants:
             return name
         versions = [each for each in cls.variants if each.rpartition(".")[0] == name]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, combine
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Part, Steps
@@ -35,6 +36,12 @@ class RagasScore(Metric[Complete]):
         Part("context_precision", "strict.1"),
         Part("context_recall", "strict.1"),
     )
+
+    def check(self) -> None:
+        """There must be parts, of different metrics: each counts under its metric's name."""
+        names = [each.metric for each in self.parts]
+        if not names or len(set(names)) < len(names):
+            raise ConfigError(f"ragas_score: parts must be one or more different metrics, not {names}")
 
     def measure(self, sample: Complete) -> Steps[Measurement]:
         """Measure the parts, take their harmonic mean."""

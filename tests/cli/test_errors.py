@@ -122,6 +122,10 @@ def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
         (["audit", "no/run"], "there is no run in no/run (no manifest.json)"),
         (["verdicts", "no/run"], "there is no run in no/run (no manifest.json)"),
         (["show"], "Missing argument 'RUN' (see: ragmetrics show --help)"),
+        (
+            ["evaluate", TELECOM, "--metrics", "answer_relevance(n_questions=abc)"],
+            "answer_relevance: n_questions must be a whole number, not 'abc'",
+        ),
     ],
 )
 def test_wrong_use_is_one_sentence(command, arguments, sentence):

@@ -1,7 +1,7 @@
 """Names, variants, settings and prompts: how a metric is asked for and how a score is named."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -14,6 +14,7 @@ from ragmetrics_core.metrics import (
     AnswerRelevance,
     FactualCorrectness,
     Faithfulness,
+    Ndcg,
     RagasScore,
     get,
     resolve,
@@ -236,6 +237,10 @@ def test_a_metric_that_needs_a_judge_says_so_before_anything_is_asked():
         ("rouge(kind=2, stemmer=true)", "rouge/strict.1(kind=2,stemmer=true)"),
         ("criterion(text=names the release)", "criterion/strict.1(text=names the release)"),
         ("mrr@5", "reciprocal_rank/strict.1(k=5)"),
+        ("criterion(text=ratio 1:2)", "criterion/strict.1(text=ratio 1:2)"),
+        ("criterion(text=3)", "criterion/strict.1(text=3)"),
+        ("answer_equivalence(threshold=none)", "answer_equivalence/strict.1"),
+        ("answer_correctness(weights=2:0.5)", "answer_correctness/strict.1(weights=2:0.5)"),
     ],
 )
 def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
@@ -249,8 +254,66 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ("ndcg(k=10", "is no metric's name"),
         ("faithfulness@5", "faithfulness has no setting 'k'"),
         ("ndcg@0", "ndcg: k must be at least 1"),
+        ("ndcg@10(k=5)", "ndcg@10(k=5): k is given twice"),
+        ("ndcg(k=2.5)", "ndcg: k must be a whole number or none, not 2.5"),
+        (
+            "answer_relevance(n_questions=abc)",
+            "answer_relevance: n_questions must be a whole number, not 'abc'",
+        ),
+        (
+            "answer_similarity(threshold=nan)",
+            "answer_similarity: threshold must be a finite number or none, not nan",
+        ),
+        ("bleu(lowercase=2)", "bleu: lowercase must be true or false, not 2"),
+        ("rouge(kind=3)", "rouge: kind must be one of '1', '2', 'L', not '3'"),
+        (
+            "answer_correctness(weights=1:x)",
+            "answer_correctness: weights must be 2 values, each a finite number, not (1, 'x')",
+        ),
+        ("faithfulness(variant=paper)", "faithfulness: the variant is no setting, write faithfulness/paper"),
+        (
+            "faithfulness(verify=strictly)",
+            "faithfulness: verify must be a prompt, not 'strictly'; pass Faithfulness(verify=Prompt(...)), "
+            "or a folder of prompts (prompts=..., --prompts)",
+        ),
+        (
+            "answer_correctness(factual=paper)",
+            "answer_correctness: factual must be made of Part(...), not 'paper'; "
+            "pass AnswerCorrectness(factual=...)",
+        ),
     ],
 )
 def test_settings_that_cannot_be_read_are_a_mistake(name, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         get(name)
+
+
+def test_a_variant_or_a_setting_in_the_name_and_beside_it_is_a_mistake():
+    with pytest.raises(ConfigError, match=r"^faithfulness/paper: variant is given twice$"):
+        get("faithfulness/paper", variant="strict")
+    with pytest.raises(ConfigError, match=r"^ndcg@10: k is given twice$"):
+        get("ndcg@10", k=5)
+
+
+def test_settings_of_an_object_are_checked_like_those_of_a_name():
+    with pytest.raises(ConfigError, match=r"^ndcg: k must be a whole number or none, not True$"):
+        Ndcg(k=True)
+    with pytest.raises(ConfigError, match=r"^faithfulness: verify must be a prompt, not 'Is it so\?';"):
+        Faithfulness(verify="Is it so?")
+    with pytest.raises(
+        ConfigError, match=r"^ragas_score: parts must be one or more different metrics, not \["
+    ):
+        RagasScore(parts=(Part("faithfulness"), Part("faithfulness", "paper")))
+
+
+def test_a_list_is_as_good_as_a_tuple():
+    assert AnswerCorrectness(weights=[0.75, 0.25]) == AnswerCorrectness()
+
+
+def test_what_a_metric_of_ones_own_may_hold_is_not_checked_where_its_type_says_more():
+    @dataclass(frozen=True, kw_only=True)
+    class Own(Faithfulness):
+        ignored: frozenset[str] = frozenset()
+        limit: "NotImportedHere" = 3  # noqa: F821 - as under TYPE_CHECKING
+
+    assert Own(ignored={"a"}, limit="many").limit == "many"

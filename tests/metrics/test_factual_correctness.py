@@ -178,11 +178,12 @@ def test_the_ragas_variants_score_two_empty_sides_zero(measure, sides, variant):
     assert (score.status, score.value) == ("ok", 0.0)
 
 
-@pytest.mark.parametrize("beta", [0, -1.0, float("inf"), float("nan")])
-def test_beta_must_be_positive(beta):
-    with pytest.raises(
-        ConfigError, match=f"^factual_correctness: beta must be above 0 and finite, not {beta}$"
-    ):
+@pytest.mark.parametrize(
+    ("beta", "wanted"),
+    [(0, "above 0"), (-1.0, "above 0"), (float("inf"), "a finite number"), (float("nan"), "a finite number")],
+)
+def test_beta_must_be_positive(beta, wanted):
+    with pytest.raises(ConfigError, match=f"^factual_correctness: beta must be {wanted}, not {beta}$"):
         FactualCorrectness(beta=beta)
 
 
