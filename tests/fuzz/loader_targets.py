@@ -1,8 +1,9 @@
 """The loaders of files: what cannot be read is said in an error of ours."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,10 @@ from ragmetrics_core.journal import Journal
 from ragmetrics_core.journal.bodies import decode_rating, decode_reply, decode_vector
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.probe import FitnessCard, KnownAnswers, Rate, Replies, card_tables
 from ragmetrics_core.prompts import load_file, read_folder
+from ragmetrics_core.redaction import redacted_reply
+from ragmetrics_core.report.study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
 from ragmetrics_core.runs.prices import read_prices
 from ragmetrics_core.study import read_annotations, read_claims, read_labels, read_published
@@ -108,6 +112,23 @@ def replies(data: bytes) -> None:
     import_replies(place, file_with("replies.jsonl", data))
 
 
+def cards(data: bytes) -> None:
+    """A judge's fitness card, and the tables of it."""
+    card = FitnessCard.read(file_with("card.json", data))
+    assert FitnessCard.model_validate_json(card.model_dump_json()) == card
+    tables = list(card_tables(card))
+    assert json_text(tables)
+    assert markdown_text(tables)
+
+
+def redactions(data: bytes) -> None:
+    """A reply from which a name is taken out: it is gone, also where escapes hid it."""
+    text = redacted_reply(lambda text: text.replace("Ulm", "[x]"), data.decode("utf-8", "surrogateescape"))
+    assert "Ulm" not in text
+    with suppress(ValueError, RecursionError):
+        assert "Ulm" not in json.dumps(json.loads(text))
+
+
 def completions(data: bytes) -> None:
     """What a chat completions server answers."""
     with suppress(ValueError, RecursionError):
@@ -134,6 +155,9 @@ def journal_file() -> list[bytes]:
     if not path.exists():
         with Journal(path) as opened:
             opened.put("ab" * 16, b'{"kind":"reply","text":"a","usage":[1,2]}', identity="a")
+        with closing(sqlite3.connect(path)) as database, database:
+            # inputs that are made of it must not depend on the time of day
+            database.execute("UPDATE calls SET created = 1767225600, used = 1767225600")
     return [path.read_bytes()]
 
 
@@ -165,6 +189,15 @@ ANNOTATIONS: Mapping[str, object] = {
         }
     ],
 }
+HALF = Rate.of(1, 2, otherwise="")
+REPLIES = Replies(
+    read=HALF, by_prompt={"verdicts.v2": HALF}, rules={"json": 2}, asked_again=1, cut=0, statuses={"ok": 1}
+)
+ANSWERS = KnownAnswers(
+    answered=HALF, accuracy=HALF, statements=HALF, chunks=Rate.of(0, 0, otherwise="no chunk"), precision=HALF,
+    recall=HALF, by_kind={"negation": HALF}, by_language={"en": HALF}, wrong=("lighthouse statement 2",),
+)  # fmt: skip
+FITNESS = FitnessCard(judge="a", versions={"b": "1"}, corpus="c", replies=REPLIES, known_answers=ANSWERS)
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
 CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]
 VECTOR = b"vector <f8 <f4\n" + bytes(8)
@@ -204,6 +237,11 @@ TARGETS = [
     Target(
         "wave.replies", replies, (ConfigError, RecordError),
         lambda: [dumped(WAVE) + b"\n" + dumped({"custom_id": "ab" * 16, "reply": "Yes."}) + b"\n"],
+    ),
+    Target("card", cards, (RecordError,), lambda: [FITNESS.model_dump_json().encode()], 6_000),
+    Target(
+        "redaction", redactions, (),
+        lambda: [b'{"reason": "\\u0055lm said \\"Ulm\\""}', b'Ulm \\u0055lm "Ulm', b'```\n["\\\\Ulm"]\n```'],
     ),
     Target("server.completions", completions, (ModelError,), always(BODY)),
     Target(

@@ -48,7 +48,7 @@ def held() -> float:
 
 def peak() -> float:
     """Megabytes that the process held at most."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:

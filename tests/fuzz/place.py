@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import re
 import shutil
 import tempfile
 from functools import cache
@@ -69,6 +70,11 @@ def whole_run() -> Path:
     record = run.record("q1", "faithfulness")
     assert record.verdicts
     run.correct("q1", "faithfulness", 1, not record.verdicts[0].supported, by="Ada")
+    manifest = place / "manifest.json"
+    # inputs that are made of it must not depend on the time of day
+    manifest.write_bytes(
+        re.sub(rb'("started": *)"[^"]*"', rb'\1"2026-01-01T00:00:00Z"', manifest.read_bytes())
+    )
     return place
 
 
