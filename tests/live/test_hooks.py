@@ -118,8 +118,8 @@ def test_a_whole_application_runs_without_its_objects_being_read_in_its_thread(l
     app.hooks.retrieved(2, [Shy(ANSWER)])
     app.hooks.end(run, Shy(ANSWER))
 
-    assert app.scorer.flush()
-    assert app.scorer.results[0].scores == {"faithfulness": 1.0}
+    assert app.live.flush()
+    assert app.live.results[0].scores == {"faithfulness": 1.0}
 
 
 UNDER_AUDIT = """
