@@ -1,8 +1,9 @@
-"""The exception tree: everything that ragmetrics raises.
+"""The exception tree: what ragmetrics raises for mistakes and failures that it foresees.
 
 RagMetricsError
 ├── ConfigError              a mistake in how ragmetrics was called; raised before any model call
 │   ├── SampleError          input data that cannot be used as it is
+│   │   └── MissingField     a metric needs a field that the sample lacks (`ragmetrics_core.sample`)
 │   └── PromptError          a prompt file or its variables are not as they must be
 ├── ModelError               a judge, embedder or scorer did not answer
 │   ├── TransientModelError  may pass when asked again (overload, lost connection)
@@ -13,6 +14,20 @@ RagMetricsError
 ├── RecordError              a stored record or run cannot be read or re-derived
 ├── RunStopped               a run that was told to stop at the first failure did
 └── StepFailed               one step of a measurement failed; the driver turns it into a status
+
+Who evaluates meets `ConfigError`, `RecordError` and `RunStopped`. A `ModelError` comes out of a model that is
+called by itself; in a run it is a score's status, as are `MissingField` and `StepFailed`.
+
+What is none of these, and why:
+
+- pydantic's `ValidationError`, a `ValueError`, when a `Sample` or another model is made by hand of values
+  that it does not take; what reads data (`Sample.from_mapping`, files, records) raises `SampleError` or
+  `RecordError`;
+- `ValueError` of the formulas in `scoring`, for numbers that cannot be: they know nothing of ragmetrics;
+- `Skip` of `ragmetrics_core.live`, which an application's own translation raises, and which is counted;
+- `AssertionError` of `assert_scores` and of the checks in `testing`, as tests expect;
+- `EvaluationFailed` and `InputError` of the Haystack adapter are `RunStopped` and `SampleError`, and
+  `ValueError` as well, as Haystack's own evaluators raise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,7 +54,7 @@ _URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeo
 
 
 class RagMetricsError(Exception):
-    """Any error that ragmetrics raises."""
+    """Any error of this tree."""
 
 
 class ConfigError(RagMetricsError):

@@ -7,6 +7,7 @@ from typing import NamedTuple, overload
 from pydantic import with_config
 
 from ragmetrics_core.parsers import Span
+from ragmetrics_core.scoring import Bounds
 
 __all__ = [
     "Decision",
@@ -146,13 +147,6 @@ class Judged:
     def filled(self, value: bool) -> tuple[bool, ...]:
         """The decisions, with `value` in place of missing ones."""
         return tuple([value if known is None else known for known in self.known])
-
-
-class Bounds(NamedTuple):
-    """The lowest and highest value that a score could have had."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, kw_only=True)

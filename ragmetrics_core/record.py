@@ -6,7 +6,7 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError
@@ -19,6 +19,7 @@ from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
+    "FAILED",
     "Abstained",
     "CompareStep",
     "Correction",
@@ -34,6 +35,9 @@ __all__ = [
 Status = Literal[
     "ok", "undefined", "incomplete", "parse_error", "model_error", "timeout", "skipped", "cancelled"
 ]
+
+FAILED: Final[frozenset[Status]] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+"""The statuses of a score that is missing because something failed; asked again there may be one."""
 
 SCHEMA = 1
 _SEAL = lazy(r',"digest":"[^"]*"\}\s*$')

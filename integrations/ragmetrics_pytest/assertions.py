@@ -1,20 +1,13 @@
 """The assertion: means at least as good as what is asked, or an error that opens the worst score."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragmetrics_core import Run, Score
     from ragmetrics_core.runs import MetricEntry
 
 __all__ = ["assert_scores"]
-
-_FAILED: tuple[Literal["parse_error", "model_error", "timeout", "cancelled"], ...] = (
-    "parse_error",
-    "model_error",
-    "timeout",
-    "cancelled",
-)
 
 # of the samples without a score
 _SHOWN = 5
@@ -83,6 +76,8 @@ def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
     """The samples that no limit can hold, and that no model or parser failed."""
+    from ragmetrics_core.record import FAILED  # here, for pytest loads this module in every project
+
     lacking: list[str] = []
     scored = 0
     for sample_id in run.sample_ids:
@@ -91,7 +86,7 @@ def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[st
             lacking.append(f"{sample_id} (not measured)")
         elif _worst_value(score, entry) is not None:
             scored += 1
-        elif score.status not in _FAILED:
+        elif score.status not in FAILED:
             lacking.append(f"{sample_id} ({score.status}{f': {score.reason}' if score.reason else ''})")
     if lacking:
         count = "1 sample has" if len(lacking) == 1 else f"{len(lacking)} samples have"
@@ -102,9 +97,11 @@ def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[st
 
 
 def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[str]:
+    from ragmetrics_core.record import FAILED  # as above
+
     # a metric may be asked for by its name and by its signature
     means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
-    counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in _FAILED}
+    counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)}
     if sum(counts.values()) > allowed:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
         yield f"{sum(counts.values())} scores failed ({told}), and {allowed} may: the means leave them out"

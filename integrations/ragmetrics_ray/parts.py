@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from pyarrow import fs
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs import Manifest
-from ragmetrics_ray.rows import FAILED, REJECTED, SCHEMA, key_of
+from ragmetrics_ray.rows import REJECTED, SCHEMA, key_of
 
 __all__ = ["Finished", "Parts", "manifest_of"]
 
@@ -188,7 +189,7 @@ class Parts:
     def _without_failed(self, name: str) -> pa.Table:
         """The keys and statuses of a file from which the failed scores were removed."""
         keys = self.read(name, ["sample_id", "sample_digest", "signature", "status"])
-        failed = pc.is_in(keys["status"], pa.array(FAILED))
+        failed = pc.is_in(keys["status"], pa.array(sorted(FAILED)))
         if not pc.any(failed).as_py():
             return keys
         everything = self.read(name)

@@ -12,7 +12,6 @@ from ragmetrics_core import Record
 from ragmetrics_core.prompts import PromptText
 
 __all__ = [
-    "FAILED",
     "REJECTED",
     "SCHEMA",
     "key_of",
@@ -23,8 +22,6 @@ __all__ = [
     "table_of",
 ]
 
-# What is measured again: there is no score, and there may be one the next time.
-FAILED: Final = ("parse_error", "model_error", "timeout", "cancelled")
 REJECTED: Final = "rejected"
 # A rejected row is kept to be found again, not to be repeated whole.
 _LONGEST_ROW: Final = 4_000

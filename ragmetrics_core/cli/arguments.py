@@ -69,12 +69,15 @@ JudgeNames = Annotated[
     list[str] | None,
     typer.Option(
         "--judge",
-        help="embedded, openai:MODEL, llama or llama:PATH. Without it: embedded. Several times: a panel, "
-        "whose majority decides.",
+        help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL. Without it: "
+        "embedded. Several times: a panel, whose majority decides.",
     ),
 ]
 EmbedderName = Annotated[
-    str | None, typer.Option("--embedder", help="embedded or openai:MODEL. Without it: embedded, if needed.")
+    str | None,
+    typer.Option(
+        "--embedder", help="embedded, openai:MODEL or openai:MODEL@URL. Without it: embedded, if needed."
+    ),
 ]
 ScorerName = Annotated[
     str | None,

@@ -22,7 +22,8 @@ __all__ = ["probe"]
 
 def probe(
     judge: Annotated[
-        str, typer.Option(help="embedded, openai:MODEL, openai:MODEL@URL, llama or llama:PATH.")
+        str,
+        typer.Option(help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL."),
     ] = DEFAULT,
     only: Annotated[
         str | None,

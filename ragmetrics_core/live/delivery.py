@@ -18,11 +18,11 @@ from ragmetrics_core.live.sinks import CallableSink, MemorySink, Sink
 from ragmetrics_core.live.statistics import Alarm, Alert, Counts, Means
 from ragmetrics_core.live.wording import discreet, one_line
 from ragmetrics_core.metrics import ALIASES
+from ragmetrics_core.record import FAILED
 
 __all__ = ["Delivery", "described"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
-_FAILED = frozenset({"parse_error", "model_error", "timeout"})
 # Messages that were logged already; a host that fails on every request should not fill its log with us.
 _MANY_MESSAGES = 200
 
@@ -161,7 +161,7 @@ class Delivery:
 
     def _note_failures(self, result: LiveResult) -> None:
         for record in result.records:
-            if record.status not in _FAILED:
+            if record.status not in FAILED:
                 self._failing.discard(record.signature)
                 continue
             message = one_line(f"{record.signature}: {record.status} ({record.reason})")

@@ -111,7 +111,7 @@ class Measuring:
         sample = await loop.run_in_executor(threads, lambda: within_judging(self._sample, capture))
         asked: dict[str, Prompt[Any]] = {}
         records = await measure_sample(sample, self._ready.metrics, self._ready.calls, prompts=asked)
-        texts = {digest: _text_of(prompt) for digest, prompt in asked.items()}
+        texts = {digest: PromptText.of(prompt) for digest, prompt in asked.items()}
         told = capture if self.redact is None else without_texts(capture, self.redact)
         return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), told)
 
@@ -144,7 +144,3 @@ class Measuring:
         question = sample.question or ""
         keys = (sample.id, question, question.strip())
         return next((references[key] for key in keys if key in references), None)
-
-
-def _text_of(prompt: Prompt[Any]) -> PromptText:
-    return PromptText(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)

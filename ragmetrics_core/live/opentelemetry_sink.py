@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import Capture, LiveResult
-from ragmetrics_core.record import Record
+from ragmetrics_core.record import FAILED, Record
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["OpenTelemetrySink", "current_span_context"]
 
 _EVENT = "gen_ai.evaluation.result"
-_FAILED = frozenset({"parse_error", "model_error", "timeout"})
 
 
 class OpenTelemetrySink:
@@ -56,7 +55,7 @@ class OpenTelemetrySink:
             event = LogRecord(
                 timestamp=time.time_ns(),
                 context=context,
-                severity_number=SeverityNumber.WARN if record.status in _FAILED else SeverityNumber.INFO,
+                severity_number=SeverityNumber.WARN if record.status in FAILED else SeverityNumber.INFO,
                 attributes=_attributes(record, result.capture),
                 event_name=_EVENT,
             )
@@ -95,7 +94,7 @@ def _attributes(record: Record, capture: Capture) -> dict[str, Any]:
         "gen_ai.evaluation.score.value": record.value,
         "gen_ai.evaluation.explanation": record.formula or record.reason,
         "gen_ai.response.id": capture.labels.get("response_id"),
-        "error.type": record.status if record.status in _FAILED else None,
+        "error.type": record.status if record.status in FAILED else None,
         "ragmetrics.sample.id": record.sample_id,
         "ragmetrics.metric.signature": record.signature,
         "ragmetrics.status": record.status,

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import LiveResult, released
 from ragmetrics_core.live.wording import one_line
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.score import Score
 
 __all__ = ["CallableSink", "LoggingSink", "MemorySink", "Sink"]
@@ -80,8 +81,7 @@ class LoggingSink:
     def write(self, result: LiveResult) -> None:
         """Log its scores."""
         for record in result.records:
-            failed = record.status in ("parse_error", "model_error", "timeout")
-            level = logging.WARNING if failed else logging.INFO
+            level = logging.WARNING if record.status in FAILED else logging.INFO
             name = result.capture.name or "app"
             said = f"{name} {record.sample_id}: {record.signature}: {Score(record).headline}"
             self._logger.log(level, "%s", one_line(said))

@@ -1,11 +1,10 @@
 """Average precision: are the relevant results ranked first, and are they all there?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import scoring
-from ragmetrics_core.metrics.steps.ranking import Ranked, RankingMetric, terms
+from ragmetrics_core.metrics.steps.ranking import Ranked, RankingMetric, precisions, terms
 
 __all__ = ["AveragePrecision"]
 
@@ -42,10 +41,4 @@ class AveragePrecision(RankingMetric):
         """The formula as text."""
         if not any(ranked.gains):
             return "no relevant result"
-        return f"({terms(_precisions(ranked.gains))}) / {{{self.denominator}}}"
-
-
-def _precisions(gains: Sequence[float]) -> list[str]:
-    """The precision at each relevant rank, as fractions: "1/2"."""
-    ranks = [rank for rank, gain in enumerate(gains, start=1) if gain]
-    return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]
+        return f"({terms(precisions(ranked.gains))}) / {{{self.denominator}}}"

@@ -8,6 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
 from ragmetrics_core.measurement import Labels, Measurement, score, undefined
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.ranking import precisions
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -54,7 +55,7 @@ class ContextPrecision(Metric[Attributed]):
             reference=sample.reference,
         )
         counts = {"relevant": judged.supported, "chunks": len(judged)}
-        terms = " + ".join(_precision_at(judged.known)) or "0"
+        terms = " + ".join(precisions(judged.known)) or "0"
         return score(
             self._formula,
             judged,
@@ -67,9 +68,3 @@ class ContextPrecision(Metric[Attributed]):
         exact = scoring.average_precision(relevances)
         relevant = sum(relevances)
         return exact * relevant / (relevant + self.epsilon) if exact and self.epsilon else exact
-
-
-def _precision_at(relevances: Sequence[bool | None]) -> list[str]:
-    """The precision at each relevant rank, as fractions: "1/2"."""
-    ranks = [rank for rank, relevant in enumerate(relevances, start=1) if relevant]
-    return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
-from ragmetrics_core.measurement import Bounds, Judged, Labels, Measurement, score, undefined
+from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.matrix import each_chunk, in_any, statements_in
 from ragmetrics_core.parsers import StatementList, VerdictList
@@ -89,7 +89,7 @@ def _used_share(covered: Sequence[bool], retrieved: Sequence[bool]) -> float | N
     return scoring.supported_share(used)
 
 
-def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) -> Bounds:
+def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) -> scoring.Bounds:
     """The extremes: unknown statements are retrieved and left out, or retrieved and used."""
     low = _used_share(
         [bool(one) for one in covered],
@@ -103,4 +103,4 @@ def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) ->
         ],
     )
     # where it may be that no statement is retrieved, all of the range is open
-    return Bounds(0.0, 1.0) if low is None or high is None else Bounds(low, high)
+    return scoring.Bounds(0.0, 1.0) if low is None or high is None else scoring.Bounds(low, high)

@@ -6,19 +6,17 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models.stopwatch import Stopwatch, waiting
+from ragmetrics_core.models.vectors import Vectors, of_one_length
 from ragmetrics_core.models.wrapper import PerLoop, Wrapper, unwrapped
 from ragmetrics_core.protocol import Embedder
 
 __all__ = ["Batched"]
-
-_Vectors = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Batched(Wrapper):
     def _batches(self) -> "PerLoop[_Batches]":
         return PerLoop(lambda: _Batches(cast("Embedder", self.inner), self.size, self.wait))
 
-    async def aembed(self, texts: Sequence[str]) -> _Vectors:
+    async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text.
 
         Raises:
@@ -69,7 +67,7 @@ class Batched(Wrapper):
         held = self._batches().hold(dict.fromkeys(texts))
         try:
             await _answered(set(held.values()))
-            rows = _of_one_length([batch.vector(text) for text, batch in held.items()])
+            rows = of_one_length([batch.vector(text) for text, batch in held.items()])
         finally:
             for text, batch in held.items():
                 batch.let_go(text)
@@ -156,12 +154,12 @@ class _Batch:
             self._withdraw()
             self.task.cancel()
 
-    def vector(self, text: str) -> _Vectors:
+    def vector(self, text: str) -> Vectors:
         """The text's vector, when the task is done."""
-        vector: _Vectors = self.task.result()[self._row[text]]
+        vector: Vectors = self.task.result()[self._row[text]]
         return vector
 
-    async def _vectors(self) -> _Vectors:
+    async def _vectors(self) -> Vectors:
         try:
             with waiting():
                 await asyncio.wait([self._full], timeout=self._batches.wait)
@@ -189,12 +187,3 @@ class _Batch:
         for text in self._holders:
             if self._batches.where.get(text) is self:
                 del self._batches.where[text]
-
-
-def _of_one_length(vectors: Sequence[_Vectors]) -> Sequence[_Vectors]:
-    """The vectors; a zero vector gets the length of the others.
-
-    An embedder that asks no server about blank texts cannot know the length when a batch has no other text.
-    """
-    longest = max(map(len, vectors))
-    return [each if len(each) == longest or each.any() else np.zeros(longest) for each in vectors]

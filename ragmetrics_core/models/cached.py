@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.journal import (
@@ -22,6 +21,7 @@ from ragmetrics_core.journal import (
     encode_vector,
 )
 from ragmetrics_core.models.stopwatch import Stopwatch
+from ragmetrics_core.models.vectors import Vectors, of_one_length
 from ragmetrics_core.models.wrapper import PerLoop, Wrapper
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
@@ -29,8 +29,6 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 __all__ = ["Cached"]
 
 T = TypeVar("T")
-
-_Vector = NDArray[np.floating[Any]]
 
 
 @dataclass
@@ -102,7 +100,7 @@ class Cached(Wrapper):
                 request = replace(request, draws=len(mine))
         return await self._lead(mine, flights, cast("Judge", self.inner).agenerate(request), encode_reply)
 
-    async def aembed(self, texts: Sequence[str]) -> _Vector:
+    async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; only those texts are embedded that the journal does not have.
 
         Raises:
@@ -114,7 +112,7 @@ class Cached(Wrapper):
             return await embedder.aembed(texts)
         text_at = {call_address(identity, "embed", text): text for text in dict.fromkeys(texts)}
 
-        async def embed(addresses: Sequence[str]) -> Sequence[_Vector]:
+        async def embed(addresses: Sequence[str]) -> Sequence[Vectors]:
             vectors = np.asarray(await embedder.aembed([text_at[address] for address in addresses]))
             is_whole = vectors.ndim == 2 and len(vectors) == len(addresses) and vectors.size
             if not is_whole or not np.isfinite(vectors).all():
@@ -127,7 +125,7 @@ class Cached(Wrapper):
         rows = await self._each(list(text_at), embed, encode_vector, decode_vector)
         at = {text: position for position, text in enumerate(text_at.values())}
         try:
-            return np.stack(_of_one_length(rows))[[at[text] for text in texts]]
+            return np.stack(of_one_length(rows))[[at[text] for text in texts]]
         except ValueError:
             raise ModelError(
                 f"the embedder {identity} gives vectors of another length than before: name it "
@@ -300,15 +298,3 @@ async def _joined(flights: Sequence[_Flight[T]]) -> list[T]:
             break
         answers.append(answer)
     return answers
-
-
-def _of_one_length(vectors: Sequence[_Vector]) -> Sequence[_Vector]:
-    """The vectors; a zero vector gets the length of the others.
-
-    An embedder that asks no server about blank texts cannot know the length when it sees no other text.
-    """
-    longest = max(map(len, vectors))
-    return [
-        each if len(each) == longest or each.any() else np.zeros(longest, dtype=each.dtype)
-        for each in vectors
-    ]

@@ -58,7 +58,8 @@ class CallableJudge:
 def as_judge(judge: Judge | TextFunction | str) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
-    Names are those of the command line: "embedded", "openai:MODEL", "llama:PATH".
+    Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "llama",
+    "llama:PATH", "entailment:MODEL".
 
     Raises:
         ConfigError: none of these.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.language_tags import spelled
@@ -31,6 +31,11 @@ class PromptText(NamedTuple):
     system: str
     user: str
     again: str
+
+    @classmethod
+    def of(cls, prompt: Prompt[Any]) -> Self:
+        """The text of a prompt."""
+        return cls(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)
 
     @property
     def key(self) -> str:

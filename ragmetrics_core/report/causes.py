@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ragmetrics_core.record import Status
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs import Key, Outcome
 
-__all__ = ["FAILED", "Causes"]
-
-FAILED: frozenset[Status] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+__all__ = ["Causes"]
 
 
 class Causes(NamedTuple):

@@ -22,7 +22,7 @@ from ragmetrics_core.journal import Journal, call_address
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Scorer
-from ragmetrics_core.record import Record
+from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.own_loop import on_own_loop
@@ -33,8 +33,8 @@ from ragmetrics_core.sample import Sample
 
 __all__ = ["Progress", "aevaluate", "evaluate"]
 
-FAILED = frozenset({"parse_error", "model_error", "timeout"})
-ASKED_AGAIN = FAILED | {"cancelled"}
+# A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
+_BROKEN = FAILED - {"cancelled"}
 
 
 class Progress(NamedTuple):
@@ -344,7 +344,7 @@ class Evaluation:
         failed = [
             record.hydrated(sample, self._folder.prompt_texts)
             for record in records
-            if record.status in FAILED
+            if record.status in _BROKEN
         ]
         self._forget_useless(failed)
         self._failed += len(failed)
@@ -367,9 +367,7 @@ class Evaluation:
             if status == "parse_error":
                 # it may have been killed before the journal forgot what it failed on
                 self._forget_useless([self._folder.record(Key(sample_id, signature))])
-        return [
-            metric for metric in self._metrics if statuses.get(metric.signature, "cancelled") in ASKED_AGAIN
-        ]
+        return [metric for metric in self._metrics if statuses.get(metric.signature, "cancelled") in FAILED]
 
     def _reject(self, row: BadRow) -> None:
         if self._stop_at_errors:

@@ -175,7 +175,7 @@ class Folder:
     def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
         """Add the prompts, by digest, that the run does not have."""
         new = (digest for digest in prompts if digest not in self._texts)
-        self.add_prompt_texts({digest: _text_of(prompts[digest]) for digest in new})
+        self.add_prompt_texts({digest: PromptText.of(prompts[digest]) for digest in new})
 
     def add_prompt_texts(self, texts: Mapping[str, PromptText]) -> None:
         """Add the texts of prompts, by digest, that the run does not have."""
@@ -296,10 +296,6 @@ class Folder:
             except DAMAGED as error:
                 raise self._records.broken(line.offset, error) from error
             self._index.add_record(key, line.offset, outcome)
-
-
-def _text_of(prompt: Prompt[Any]) -> PromptText:
-    return PromptText(prompt.name, prompt.version, prompt.language, prompt.system, prompt.user, prompt.again)
 
 
 def _holds_run(path: Path) -> bool:

@@ -5,7 +5,7 @@ from shutil import rmtree
 
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.runs.evaluate import ASKED_AGAIN
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.runs.run import Run
@@ -75,9 +75,9 @@ def _copy(run: Folder, merged: Folder) -> None:
             merged.add_sample(run.sample(sample_id))
     for key in run.keys:
         there = merged.statuses(key.sample_id).get(key.signature)
-        if there is None or there in ASKED_AGAIN:
+        if there is None or there in FAILED:
             record = run.record(key)
-            if there is None or record.status not in ASKED_AGAIN:
+            if there is None or record.status not in FAILED:
                 merged.add_records([record])
 
 

@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
-from ragmetrics_core.runs.evaluate import ASKED_AGAIN
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.manifest import Manifest
@@ -155,9 +155,7 @@ async def aplan(
                 continue
             statuses = earlier.statuses(row.id) if earlier else {}
             wanted = [
-                metric
-                for metric in prepared.metrics
-                if statuses.get(metric.signature, "cancelled") in ASKED_AGAIN
+                metric for metric in prepared.metrics if statuses.get(metric.signature, "cancelled") in FAILED
             ]
             kept += len(prepared.metrics) - len(wanted)
             counted += bool(wanted)

@@ -2,15 +2,16 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import Run, as_judge, evaluate
 from ragmetrics_core.cli.progress import PlainLines, count_rows, told
 from ragmetrics_core.drivers import Tally
-from ragmetrics_core.errors import ModelTimeout
+from ragmetrics_core.errors import ConfigError, ModelTimeout
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.testing import ScriptedJudge
@@ -222,3 +223,15 @@ def test_the_rows_of_a_file_are_counted_for_the_bar(tmp_path, name, content, cou
 def test_what_cannot_be_counted_is_unknown_and_a_limit_holds(tmp_path):
     assert count_rows(tmp_path / "missing.jsonl") is None
     assert count_rows(TELECOM, at_most=7) == 7
+
+
+@pytest.mark.parametrize("words", [("evaluate",), ("plan",), ("batch", "export"), ("probe",)], ids=" ".join)
+def test_the_help_names_every_form_of_a_judge(command, words):
+    with pytest.raises(ConfigError) as refused:
+        as_judge("nobody")
+    forms = re.findall(r'"([^"]+)"', str(refused.value).replace("BASE_URL", "URL"))
+
+    told = command(*words, "--help", columns=250).words
+
+    assert len(forms) == 6
+    assert [form for form in forms if form not in told] == []

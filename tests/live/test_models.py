@@ -194,3 +194,8 @@ def test_calls_in_flight_are_limited(live: MakeScorer):
     scorer.flush()
 
     assert most == 3
+
+
+def test_a_scorer_may_be_a_name_as_in_evaluate(live: MakeScorer):
+    with pytest.raises(ConfigError, match="there is no scorer 'nobody'"):
+        live("answer_equivalence", scorer="nobody")

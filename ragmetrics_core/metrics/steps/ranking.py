@@ -12,7 +12,7 @@ from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.sample import RankedIds, RankedTexts, View
 
-__all__ = ["Ranked", "RankingMetric", "terms"]
+__all__ = ["Ranked", "RankingMetric", "precisions", "terms"]
 
 RELEVANT = Labels("relevant", "not relevant")
 _MOST_TERMS = 12
@@ -115,6 +115,12 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
     def _words(self, text: str, language: str | None) -> tuple[str, ...]:
         """What a result is found by: its id, or the words of its text."""
         return (text,) if self.match == "ids" else tuple(scoring.words_of(text, language=language))
+
+
+def precisions(relevant: Sequence[float | None]) -> list[str]:
+    """The precision at each rank that holds something relevant, as fractions: "1/2"."""
+    ranks = [rank for rank, each in enumerate(relevant, start=1) if each]
+    return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]
 
 
 def terms(values: Sequence[str]) -> str:

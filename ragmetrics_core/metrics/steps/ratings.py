@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import fsum
 from typing import NamedTuple
 
-from ragmetrics_core.measurement import Bounds, Measurement
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.scoring import Bounds
 
 __all__ = ["Scale", "mean_rating"]
 

@@ -6,7 +6,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.report.causes import FAILED, Causes
+from ragmetrics_core.record import FAILED
+from ragmetrics_core.report.causes import Causes
 from ragmetrics_core.report.terminal.text import (
     LABEL,
     OPEN,

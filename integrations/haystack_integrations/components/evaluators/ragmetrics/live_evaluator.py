@@ -16,11 +16,12 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from haystack_integrations.components.evaluators.ragmetrics.results import FAILED, entry_of, keys_of
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of, keys_of
 from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult
+from ragmetrics_core.record import FAILED
 from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsLiveEvaluator"]

@@ -11,10 +11,7 @@ from haystack import logging
 from ragmetrics_core import Metric, Record, Run
 from ragmetrics_core.protocol import Usage
 
-__all__ = ["FAILED", "entry_of", "keys_of", "meta_of", "outputs_of"]
-
-# What `raise_on_failure` raises for: the judge or its reply failed. The other reasons are the sample's.
-FAILED = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+__all__ = ["entry_of", "keys_of", "meta_of", "outputs_of"]
 
 logger = logging.getLogger(__name__)
 
