@@ -78,7 +78,7 @@ def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
 
     It only serves the bar: what is wrong with the file, the evaluation says.
     """
-    if not path.is_file():  # what comes through a pipe can be read only once
+    if not path.is_file():  # who opens a pipe may wait for ever
         return None
     try:
         match path.suffix.lower():

@@ -274,6 +274,8 @@ def _rows_of_file(path: Path) -> Generator[_Found]:
     if reader is None:
         raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in .jsonl, .json or .csv")
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # who opens a pipe may wait for ever
+            raise SampleError(f"{str(path)!r} is no regular file; write the samples to one first")
         with path.open("rb") as file:
             head = file.read(4096)
     except FileNotFoundError:

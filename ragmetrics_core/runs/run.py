@@ -338,7 +338,8 @@ def _as_measured(name: str) -> str:
 
 
 def _html() -> Any:
-    """The package that makes pages of runs: it stands above this one and is loaded when a page is wanted."""
+    """The package that makes pages of runs, loaded when a page is wanted."""
+    # by name, for it stands above this one: an import statement would turn the layers round
     return import_module("ragmetrics_core.report.html")
 
 

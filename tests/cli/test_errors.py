@@ -102,6 +102,17 @@ def test_ctrl_c_ends_with_a_sentence(tmp_path):
     assert (process.returncode, err) == (130, "ragmetrics: interrupted\n")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("words", [("plan",), ("evaluate",)], ids=" ".join)
+def test_a_pipe_in_place_of_samples_is_refused_and_not_waited_for(command, tmp_path, words):
+    os.mkfifo(tmp_path / "data.jsonl")
+
+    outcome = command(*words, tmp_path / "data.jsonl", "--metrics", "faithfulness")
+
+    assert outcome.code == 2
+    assert outcome.err.endswith("data.jsonl' is no regular file; write the samples to one first\n")
+
+
 def open_when_read(pipe: Path, process: subprocess.Popen[str]) -> int:
     """Open a named pipe for writing once the process reads it; fails when the process ends before."""
     while True:
