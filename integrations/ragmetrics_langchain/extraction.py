@@ -51,7 +51,6 @@ class Rules:
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
         context_tools: names of tools whose text is a context.
-        needs_contexts: skip a turn in which nothing was retrieved.
     """
 
     extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None
@@ -59,13 +58,12 @@ class Rules:
     context_key: str | None = None
     answer_key: str | None = None
     context_tools: tuple[str, ...] = ()
-    needs_contexts: bool = True
 
     def sample(self, turn: Turn) -> Sample:
         """The sample of a turn; its labels `found_question`, `found_contexts` and `found_answer` name rules.
 
         Raises:
-            Skip: "several_answers", "no_question", "no_answer" or "no_contexts".
+            Skip: "several_answers", "no_question" or "no_answer".
         """
         given = dict(self.extract(turn.root_run()) or {}) if self.extract is not None else {}
         chunks = _chunks_given(given)
@@ -79,8 +77,6 @@ class Rules:
             raise Skip("no_question")
         if answer is None:
             raise Skip("several_answers" if _is_several(turn.run.outputs) else "no_answer")
-        if contexts is None and self.needs_contexts:
-            raise Skip("no_contexts")
         history = history_of(_history(turn)) or None
         sample = sample_of(question=question, contexts=contexts, answer=answer, history=history)
         return _with_more(sample, named) if given else sample

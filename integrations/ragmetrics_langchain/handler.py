@@ -62,13 +62,13 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
         context_tools: names of tools whose text is a context, for tools that give no documents.
-        needs_contexts: False scores answers for which nothing was retrieved, too.
+        needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
         session_key: the entry of a run's metadata that names the conversation.
         out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
         sinks, on_result, references, sample_rate, seed, concurrency, timeout, attempts, max_pending,
             overflow, redact, prompts: as for `LiveScorer`.
-        max_roots: open runs at most; the one that was quiet longest is forgotten.
-        ttl: seconds without a new part after which an open run is forgotten.
+        max_open: outermost runs that may be open at a time; the one that was quiet longest is given up.
+        ttl: seconds without a new part after which an open run is given up.
 
     Raises:
         ConfigError: a mistake in the arguments.
@@ -93,7 +93,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         context_key: str | None = None,
         answer_key: str | None = None,
         context_tools: Iterable[str] = (),
-        needs_contexts: bool = True,
+        needs_contexts: bool = False,
         session_key: str = "thread_id",
         out: str | Path | None = None,
         sinks: Sequence[Sink] = (),
@@ -108,7 +108,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
         redact: Callable[[str], str] | None = None,
         prompts: str | Path | Mapping[str, PromptText] | None = None,
-        max_roots: int = 10_000,
+        max_open: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
         if live is not None and metrics != ():
@@ -141,10 +141,15 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             context_key=context_key,
             answer_key=answer_key,
             context_tools=tuple(context_tools),
-            needs_contexts=needs_contexts,
         )
         self._recorder = Recorder(
-            self._live, rules, scope=scope, session_key=session_key, max_roots=max_roots, ttl=ttl
+            self._live,
+            rules,
+            scope=scope,
+            needs_contexts=needs_contexts,
+            session_key=session_key,
+            max_open=max_open,
+            ttl=ttl,
         )
 
     # What becomes of it: what `LiveFace` has, and

@@ -1,6 +1,5 @@
 """From events to captures: which run belongs to which, and what becomes of it when it ends."""
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -8,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.live import Capture, Collector, LiveScorer, Node
+from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, reason_of
 from ragmetrics_langchain.apart import JUDGE_TAG
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.scope import Scope, part_units, scope_test
@@ -28,8 +27,9 @@ class Recorder:
         live: takes the captures.
         rules: how a run becomes a sample.
         scope: which runs become samples.
+        needs_contexts: leave out those without contexts.
         session_key: the entry of a run's metadata that names the conversation.
-        max_roots, ttl: as for `Collector`.
+        max_open, ttl: as for `Collector`.
     """
 
     def __init__(
@@ -38,16 +38,18 @@ class Recorder:
         rules: Rules,
         *,
         scope: Scope = "root",
+        needs_contexts: bool = False,
         session_key: str = "thread_id",
-        max_roots: int = 10_000,
+        max_open: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
         self._live = live
         self._rules = rules
         self._scope = scope
         self._is_unit = scope_test(scope)
+        self._needs_contexts = needs_contexts
         self._session_key = session_key
-        self._collector = Collector(max_roots=max_roots, ttl=ttl, on_evicted=self._forget)
+        self._collector = Collector(max_open=max_open, ttl=ttl, on_evicted=self._forget)
         self._waiting: OrderedDict[str, Turn] = OrderedDict()
         self._ends = count()
 
@@ -109,7 +111,7 @@ class Recorder:
             if run.is_unit and not run.has_ended:
                 _take_inputs(run, more)
                 self._wait(self._turn(node))
-                self._live.skip(_reason(error))
+                self._live.skip("interrupted" if _is_interrupt(error) else reason_of(error))
         finally:
             self._collector.end(run_id)
 
@@ -133,6 +135,7 @@ class Recorder:
         self._live.submit(
             Capture(
                 translate=self._translate,
+                needs_contexts=self._needs_contexts,
                 id=str(turn.node.id),
                 name=run.name,
                 data={"turn": turn},
@@ -165,7 +168,7 @@ class Recorder:
         return None if name is None else str(name)
 
     def _forget(self, root: Node) -> None:
-        self._live.skip("forgotten")
+        self._live.skip("never_ended")
 
 
 def _take_inputs(run: Seen, more: Mapping[str, Any]) -> None:
@@ -185,11 +188,3 @@ def _above(node: Node) -> Iterable[Seen]:
 def _is_interrupt(error: BaseException) -> bool:
     """Whether LangGraph stopped to ask a person; told by name, because langgraph may not be installed."""
     return any(kind.__name__ == "GraphInterrupt" for kind in type(error).__mro__)
-
-
-def _reason(error: BaseException) -> str:
-    if _is_interrupt(error):
-        return "interrupted"
-    if isinstance(error, GeneratorExit):
-        return "abandoned"
-    return "cancelled" if isinstance(error, asyncio.CancelledError) else "error"

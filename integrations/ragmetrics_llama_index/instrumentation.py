@@ -111,6 +111,7 @@ def instrument(
     overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
+    needs_contexts: bool = False,
     max_open: int = 10_000,
     ttl: float = 900.0,
 ) -> Instrumentation:
@@ -146,7 +147,8 @@ def instrument(
         overflow: which one goes when one more comes.
         redact: applied to every text before a model, a sink or the log sees it; see `LiveScorer`.
         prompts: a folder of prompt files that replace those of the same name.
-        max_open: answers that may be open at a time.
+        needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
+        max_open: answers that may be open at a time; the one that was quiet longest is given up.
         ttl: seconds without a new span after which an open answer is given up.
 
     Raises:
@@ -179,7 +181,7 @@ def instrument(
         redact=redact,
         prompts=prompts,
     )
-    spans = Spans(live, scope, max_open=max_open, ttl=ttl)
+    spans = Spans(live, scope, max_open=max_open, ttl=ttl, needs_contexts=needs_contexts)
     made = Instrumentation(live, spans, tuple(watch or ()), key)
     _end_earlier(key, live)  # another thread may have been quicker
     with _INSTALLING:

@@ -4,7 +4,6 @@ A unit is an answer to score: the outermost query or chat engine that is watched
 spans below a unit are kept while it is open; what lies outside of units costs one look into a table.
 """
 
-import asyncio
 import inspect
 from collections.abc import Collection
 from types import FrameType
@@ -20,7 +19,15 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.workflow import Workflow
 from pydantic import PrivateAttr
 
-from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, is_judging
+from ragmetrics_core.live import (
+    Capture,
+    Collector,
+    LiveScorer,
+    Node,
+    SkipReason,
+    is_judging,
+    reason_of,
+)
 from ragmetrics_llama_index.captured import (
     ARGUMENTS,
     Answered,
@@ -86,12 +93,16 @@ class Spans:
         watch: which engines and workflows are scored.
         max_open: units and streams that may be open at a time.
         ttl: seconds without a new span after which an open one is given up.
+        needs_contexts: leave out answers without contexts.
     """
 
-    def __init__(self, live: LiveScorer, watch: Watch, *, max_open: int, ttl: float) -> None:
+    def __init__(
+        self, live: LiveScorer, watch: Watch, *, max_open: int, ttl: float, needs_contexts: bool
+    ) -> None:
         self._live = live
         self._watch = watch
-        self._open = Collector(max_roots=max_open, ttl=ttl, on_evicted=self._evicted)
+        self._needs_contexts = needs_contexts
+        self._open = Collector(max_open=max_open, ttl=ttl, on_evicted=self._evicted)
 
     def __len__(self) -> int:
         """How many spans are open."""
@@ -133,7 +144,7 @@ class Spans:
 
     def drop(self, span: str, instance: object, error: BaseException | None) -> None:
         """A span has ended with an error, or was cancelled or abandoned."""
-        reason = "cancelled" if isinstance(error, asyncio.CancelledError | GeneratorExit) else "failed"
+        reason = reason_of(error)
         if _method(span) in _WRITING and isinstance(instance, StreamingAgentChatResponse):
             self._give_up(instance, reason)
         root = self._open.end(span)
@@ -151,6 +162,7 @@ class Spans:
         history = unit.arguments.get("chat_history")
         capture = Capture(
             translate=sample_of,
+            needs_contexts=self._needs_contexts,
             name=unit.name,
             question=unit.arguments,
             contexts=found.nodes,
@@ -190,7 +202,7 @@ class Spans:
         # noted first and looked at second: it may end in between, and then one of the two sees it
         self._open.start(_chat_id(response), None, (response, stream))
         if response.exception is not None:
-            self._give_up(response, "failed")
+            self._give_up(response, reason_of(response.exception))
         elif response.is_done:
             self._written(response)
 
@@ -199,7 +211,7 @@ class Spans:
         if node is not None:
             node.payload[1].finish(response.response)
 
-    def _give_up(self, response: StreamingAgentChatResponse, reason: str) -> None:
+    def _give_up(self, response: StreamingAgentChatResponse, reason: SkipReason) -> None:
         node = self._open.end(_chat_id(response))
         if node is not None:
             node.payload[1].give_up(reason)

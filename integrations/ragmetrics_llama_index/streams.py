@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any, TypeVar
 
-from ragmetrics_core.live import Capture
+from ragmetrics_core.live import Capture, SkipReason, reason_of
 
 __all__ = ["Stream", "noted", "noted_async"]
 
@@ -20,7 +20,7 @@ class Stream:
     """
 
     def __init__(
-        self, capture: Capture, submit: Callable[[Capture], object], skip: Callable[[str], None]
+        self, capture: Capture, submit: Callable[[Capture], object], skip: Callable[[SkipReason], None]
     ) -> None:
         self._capture = capture
         self._submit = submit
@@ -39,7 +39,7 @@ class Stream:
             self._capture.answer = self._tokens if answer is None else answer
             self._submit(self._capture)
 
-    def give_up(self, reason: str) -> None:
+    def give_up(self, reason: SkipReason) -> None:
         """There will be no whole answer."""
         if not self._is_settled:
             self._is_settled = True
@@ -47,7 +47,7 @@ class Stream:
 
     def __del__(self) -> None:
         # a generator that nobody began to read is collected without a word
-        self.give_up("abandoned_stream")
+        self.give_up("abandoned")
 
 
 def noted(tokens: Generator[T], stream: Stream, text: Callable[[T], Any]) -> Generator[T]:
@@ -56,11 +56,8 @@ def noted(tokens: Generator[T], stream: Stream, text: Callable[[T], Any]) -> Gen
         for token in tokens:
             stream.note(text(token))
             yield token
-    except GeneratorExit:
-        stream.give_up("abandoned_stream")
-        raise
-    except BaseException:  # everything is the reader's; it is only noted here
-        stream.give_up("failed")
+    except BaseException as error:  # everything is the reader's; it is only noted here
+        stream.give_up(reason_of(error))
         raise
     else:
         stream.finish()
@@ -77,11 +74,8 @@ async def noted_async(
         async for token in tokens:
             stream.note(text(token))
             yield token
-    except GeneratorExit:
-        stream.give_up("abandoned_stream")
-        raise
-    except BaseException:  # everything is the reader's; it is only noted here
-        stream.give_up("failed")
+    except BaseException as error:  # everything is the reader's; it is only noted here
+        stream.give_up(reason_of(error))
         raise
     else:
         stream.finish()

@@ -5,6 +5,7 @@ from ragmetrics_core.live.collector import Collector, Node
 from ragmetrics_core.live.face import LiveFace
 from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
+from ragmetrics_core.live.reasons import SkipReason, reason_of
 from ragmetrics_core.live.run_sink import RunSink
 from ragmetrics_core.live.scorer import LiveScorer
 from ragmetrics_core.live.sinks import CallableSink, LoggingSink, MemorySink, Sink
@@ -26,7 +27,9 @@ __all__ = [
     "RunSink",
     "Sink",
     "Skip",
+    "SkipReason",
     "Statistics",
     "by_name",
     "is_judging",
+    "reason_of",
 ]

@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.sample import Label, Sample
@@ -20,7 +21,7 @@ class Skip(Exception):
     """Raised by `Capture.translate`: this is no sample to score. It is counted and never an error.
 
     Args:
-        reason: why, as a short word in snake_case: "no_retrieval".
+        reason: why: a `SkipReason`, or a short word of your own in snake_case, "internal_user".
     """
 
     def __init__(self, reason: str) -> None:
@@ -36,6 +37,7 @@ class Capture:
 
     Attributes:
         translate: makes the sample of the fields below; may raise `Skip`.
+        needs_contexts: leave out a sample that has no contexts, counted as "no_contexts".
         id: names the sample and its records, unique for each capture.
         name: what the application calls itself.
         question, contexts, answer, history: the host's objects; lists are copied by the hook, one level deep.
@@ -46,6 +48,7 @@ class Capture:
     """
 
     translate: Callable[["Capture"], Sample]
+    needs_contexts: bool = False
     id: str = field(default_factory=lambda: uuid4().hex)
     name: str | None = None
     question: Any = None
@@ -89,9 +92,11 @@ def translated(capture: Capture) -> Sample:
     """The capture's sample, under the capture's id and with its labels.
 
     Raises:
-        Skip: it is none.
+        Skip: it is none, or has no contexts and needs them.
     """
     sample = capture.translate(capture)
+    if capture.needs_contexts and sample.contexts is None:
+        raise Skip("no_contexts")
     known = {"app": capture.name, "session": capture.session}
     labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
     labels |= {name: _label(value) for name, value in capture.labels.items()}
@@ -134,7 +139,7 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
 
 
 def _nothing(capture: Capture) -> Sample:
-    raise Skip("released")
+    raise ConfigError("the objects of a capture are let go once its sample is made: see LiveResult.sample")
 
 
 def _label(value: Any) -> Label:

@@ -59,26 +59,26 @@ class Collector:
     are too many roots, or any root that had no new part for `ttl` seconds, when the next one begins.
 
     Args:
-        max_roots: open roots at most.
+        max_open: open roots at most.
         ttl: seconds without a new part.
         on_evicted: called with each root that was evicted; it runs in the hook that made room.
         clock: gives the seconds.
 
     Raises:
-        ConfigError: `max_roots` is less than 1.
+        ConfigError: `max_open` is less than 1.
     """
 
     def __init__(
         self,
         *,
-        max_roots: int = 10_000,
+        max_open: int = 10_000,
         ttl: float = 900.0,
         on_evicted: Callable[[Node], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if max_roots < 1:
-            raise ConfigError(f"max_roots must be at least 1, not {max_roots}")
-        self._max_roots = max_roots
+        if max_open < 1:
+            raise ConfigError(f"max_open must be at least 1, not {max_open}")
+        self._max_open = max_open
         self._ttl = ttl
         self._on_evicted = on_evicted
         self._clock = clock
@@ -102,7 +102,7 @@ class Collector:
             root.touched = self._clock()
             self._roots[root.id] = root
             self._roots.move_to_end(root.id)
-            while len(self._roots) > self._max_roots or self._is_over(next(iter(self._roots.values())), root):
+            while len(self._roots) > self._max_open or self._is_over(next(iter(self._roots.values())), root):
                 evicted.append(self._remove(next(iter(self._roots.values()))))
         for each in evicted:
             if self._on_evicted is not None:

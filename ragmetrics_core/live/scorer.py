@@ -18,6 +18,7 @@ from ragmetrics_core.live.forking import renew_in_child
 from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.measuring import Measuring, References
 from ragmetrics_core.live.queue import Overflow
+from ragmetrics_core.live.reasons import SkipReason
 from ragmetrics_core.live.sinks import Sink
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 from ragmetrics_core.live.worker import Worker
@@ -192,7 +193,7 @@ class LiveScorer:
                 self._delivery.counts.skip("hook_failed")
                 self._delivery.tell("a hook failed", error)
 
-    def skip(self, reason: str) -> None:
+    def skip(self, reason: SkipReason) -> None:
         """Count something that an adapter saw and did not capture."""
         self._delivery.counts.skip(reason)
 
@@ -315,7 +316,7 @@ class LiveScorer:
         self._delivery.note_span(capture)
         return self._worker.put(capture)
 
-    def _refusal(self) -> str | None:
+    def _refusal(self) -> SkipReason | None:
         if self._worker.is_closed:
             return "closed"
         if self._pauses:

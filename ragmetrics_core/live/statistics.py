@@ -23,8 +23,7 @@ class Statistics(NamedTuple):
         scored: those that have records, with whatever status.
         failed: those that have none because of an error.
         pending: those that wait or are worked on.
-        skipped: what was not scored, by reason: "overflow", "not_sampled", "paused", "closed", those of
-            `Skip`, and what an adapter did not even capture.
+        skipped: what was not scored, by reason: a `SkipReason`, or a word of your own that a `Skip` has.
         errors: the newest messages, oldest first: of hooks, translations, models and sinks.
     """
 

@@ -6,11 +6,11 @@ from itertools import count
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, Skip, is_judging
+from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, Skip, is_judging, reason_of
 from tests.live.suite import App, Ending, answer_to, contexts_for, pieces_of
 
 # More than the 200 of the suite that are open at the same time.
-MAX_ROOTS = 250
+MAX_OPEN = 250
 
 
 class Hooks:
@@ -18,7 +18,7 @@ class Hooks:
 
     def __init__(self, live: LiveScorer) -> None:
         self.live = live
-        self.open = Collector(max_roots=MAX_ROOTS)
+        self.open = Collector(max_open=MAX_OPEN)
 
     def begin(self, run: int, parent: int | None, given: Any) -> None:
         if is_judging():
@@ -53,14 +53,14 @@ class Hooks:
         except Exception as error:  # the boundary to the host
             self.live.hook_failed(error)
 
-    def failed(self, run: int) -> None:
+    def failed(self, run: int, error: BaseException | None = None) -> None:
         if is_judging():
             return
         try:
             if self.open.end(run) is not None:
-                self.live.skip("failed")
-        except Exception as error:  # the boundary to the host
-            self.live.hook_failed(error)
+                self.live.skip(reason_of(error))
+        except Exception as problem:  # the boundary to the host
+            self.live.hook_failed(problem)
 
 
 def sample_of(capture: Capture) -> Sample:
@@ -68,7 +68,7 @@ def sample_of(capture: Capture) -> Sample:
     root: Node = capture.data["root"]
     found = [node.payload["documents"] for node in root.walk() if "documents" in node.payload]
     if not found:
-        raise Skip("no_retrieval")
+        raise Skip("no_contexts")
     contexts = tuple(str(document) for documents in found for document in documents)
     return Sample(question=str(capture.question), contexts=contexts, answer="".join(capture.answer))
 
@@ -76,7 +76,7 @@ def sample_of(capture: Capture) -> Sample:
 class FakeApp:
     """Retrieves and answers; tells its hooks."""
 
-    most_held = MAX_ROOTS * 2
+    most_held = MAX_OPEN * 2
 
     def __init__(self, live: LiveScorer) -> None:
         self.live = live
@@ -88,8 +88,8 @@ class FakeApp:
         try:
             self._retrieve(run, question)
             answer = answer_to(question)
-        except BaseException:
-            self.hooks.failed(run)
+        except BaseException as error:
+            self.hooks.failed(run, error)
             raise
         self.hooks.end(run, answer)
         return answer
@@ -101,8 +101,8 @@ class FakeApp:
             self._retrieve(run, question)
             await asyncio.sleep(0)
             answer = answer_to(question)
-        except BaseException:
-            self.hooks.failed(run)
+        except BaseException as error:
+            self.hooks.failed(run, error)
             raise
         self.hooks.end(run, answer)
         return answer
@@ -115,8 +115,8 @@ class FakeApp:
             for piece in pieces_of(answer_to(question)):
                 told.append(piece)
                 yield piece
-        except BaseException:
-            self.hooks.failed(run)
+        except BaseException as error:
+            self.hooks.failed(run, error)
             raise
         self.hooks.end(run, told)
 

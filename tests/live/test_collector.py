@@ -78,7 +78,7 @@ def test_what_ended_once_does_not_end_again():
 
 def test_the_root_that_was_longest_without_a_part_goes_when_there_are_too_many():
     evicted: list[Node] = []
-    collector = Collector(max_roots=2, on_evicted=evicted.append)
+    collector = Collector(max_open=2, on_evicted=evicted.append)
     collector.start("busy", None)
     collector.start("quiet", None)
     collector.start("part of busy", "busy")
@@ -183,7 +183,7 @@ def test_a_run_that_ends_while_the_collector_is_at_work_does_not_lock_it_up():
 
 
 def test_a_root_may_be_ended_by_who_is_told_of_its_eviction():
-    collector = Collector(max_roots=1, on_evicted=lambda node: collector.end("second"))
+    collector = Collector(max_open=1, on_evicted=lambda node: collector.end("second"))
     collector.start("first", None)
 
     collector.start("second", None)
@@ -192,5 +192,5 @@ def test_a_root_may_be_ended_by_who_is_told_of_its_eviction():
 
 
 def test_a_collector_for_no_roots_is_refused():
-    with pytest.raises(ConfigError, match="max_roots must be at least 1"):
-        Collector(max_roots=0)
+    with pytest.raises(ConfigError, match="max_open must be at least 1"):
+        Collector(max_open=0)

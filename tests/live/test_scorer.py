@@ -293,10 +293,10 @@ def test_nothing_is_taken_while_paused(live: MakeScorer):
 
 def test_what_an_adapter_skips_is_counted_by_its_reason(live: MakeScorer):
     scorer = live()
-    for reason in ("not_a_root", "not_a_root", "interrupted"):
+    for reason in ("cancelled", "cancelled", "interrupted"):
         scorer.skip(reason)
 
-    assert scorer.stats.skipped == {"not_a_root": 2, "interrupted": 1}
+    assert scorer.stats.skipped == {"cancelled": 2, "interrupted": 1}
     assert scorer.stats.captured == 0
 
 

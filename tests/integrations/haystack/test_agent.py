@@ -85,6 +85,19 @@ def test_the_hook_has_question_history_answer_and_what_the_tools_returned(is_asy
     hook.close()
 
 
+@pytest.mark.parametrize("needs_contexts", [False, True])
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(needs_contexts: bool):
+    hook = RagMetricsAgentHook(chat_generator="embedded", needs_contexts=needs_contexts)
+
+    Agent(chat_generator=MockChatGenerator(responses=TEXT), hooks={"after_run": [hook]}).run(MESSAGES)
+
+    assert hook.flush()
+    said = [(record.status, record.reason) for result in hook.results for record in result.records]
+    assert said == ([] if needs_contexts else [("skipped", "contexts")])
+    assert hook.stats.skipped == ({"no_contexts": 1} if needs_contexts else {})
+    hook.close()
+
+
 def test_documents_in_the_state_are_preferred_to_the_texts_of_tools():
     hook = RagMetricsAgentHook(chat_generator="embedded")
     made = agent(

@@ -247,7 +247,7 @@ def test_a_loop_counts_once_with_its_last_answer():
     pipeline.connect("start", "llm.messages")
     pipeline.connect("llm.replies", "router.replies")
     pipeline.connect("router.again", "start")
-    connector = connected(pipeline)
+    connector = connected(pipeline, extract={"question": "start.value"})
 
     pipeline.run({"start": {"value": [ChatMessage.from_user(QUESTION)]}})
 
@@ -321,6 +321,36 @@ def test_a_pipeline_that_answers_nothing_is_skipped_and_counted():
     assert connector.live.stats.skipped == {"no_answer": 1}
 
 
+def test_an_answer_to_no_question_is_skipped_and_counted():
+    pipeline = Pipeline()
+    pipeline.add_component("llm", MockChatGenerator(responses="Good morning."))
+    connector = connected(pipeline)
+
+    pipeline.run({"llm": {"messages": [ChatMessage.from_system("Greet.")]}})
+
+    assert not samples(connector)
+    assert connector.live.stats.skipped == {"no_question": 1}
+
+
+@pytest.mark.parametrize("needs_contexts", [False, True])
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(needs_contexts: bool):
+    pipeline = Pipeline()
+    pipeline.add_component("llm", MockChatGenerator(responses="Paris."))
+    connector = connected(pipeline, needs_contexts=needs_contexts)
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer, needs_contexts=needs_contexts)
+
+    pipeline.run({"llm": {"messages": [ChatMessage.from_user(QUESTION)]}})
+
+    for live in (connector.live, scorer):
+        assert live.flush()
+        records = [record for result in live.results for record in result.records]
+        said = [(record.status, record.reason) for record in records]
+        assert said == ([] if needs_contexts else [("skipped", "contexts")])
+        assert live.stats.skipped == ({"no_contexts": 1} if needs_contexts else {})
+    scorer.close()
+
+
 def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
     def fails(messages: list[ChatMessage]) -> str:
         raise RuntimeError("the model is down")
@@ -333,6 +363,39 @@ def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
 
     assert not samples(connector)
     assert connector.live.stats.skipped == {"run_failed": 1}
+
+
+def test_a_pipeline_that_is_cancelled_is_counted_as_that():
+    begun = asyncio.Event()
+
+    @component
+    class Waits:
+        @component.output_types(replies=list[str])
+        def run(self) -> dict[str, Any]:
+            return {"replies": []}
+
+        @component.output_types(replies=list[str])
+        async def run_async(self) -> dict[str, Any]:
+            begun.set()
+            await asyncio.get_running_loop().create_future()
+            return {"replies": []}
+
+    scorer = LiveScorer("faithfulness", judge="embedded")
+    RagMetricsTracer.install().watch(scorer)
+    pipeline = Pipeline()
+    pipeline.add_component("llm", Waits())
+
+    async def cancelled() -> None:
+        running = asyncio.create_task(pipeline.run_async({}))
+        await begun.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(cancelled())
+
+    assert scorer.close()
+    assert scorer.stats.skipped == {"cancelled": 1}
 
 
 def test_only_pipelines_that_the_user_wants_are_watched():

@@ -120,8 +120,12 @@ COMPONENTS: dict[str, Any] = {
         **LIVE,
         **models(),
     ),
-    "connector": lambda: RagMetricsConnector(extract={"contexts": "ranker.documents"}, **LIVE, **models()),
-    "hook": lambda: RagMetricsAgentHook(**LIVE | {"references": always_paris}, **models()),
+    "connector": lambda: RagMetricsConnector(
+        extract={"contexts": "ranker.documents"}, needs_contexts=True, **LIVE, **models()
+    ),
+    "hook": lambda: RagMetricsAgentHook(
+        needs_contexts=True, **LIVE | {"references": always_paris}, **models()
+    ),
 }
 
 

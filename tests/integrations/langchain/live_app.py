@@ -19,7 +19,7 @@ from ragmetrics_langchain import RagMetricsCallbackHandler
 from tests.live.suite import App, Ending, answer_to, contexts_for, pieces_of
 
 # More than the 200 of the suite that are open at the same time.
-MAX_ROOTS = 250
+MAX_OPEN = 250
 PROMPT = ChatPromptTemplate.from_messages([("system", "{context}"), ("human", "{question}")])
 
 
@@ -63,11 +63,11 @@ class Model(BaseChatModel):
 class ChainApp:
     """Retrieval, prompt, model and parser, with the handler among the callbacks."""
 
-    most_held = MAX_ROOTS * 2
+    most_held = MAX_OPEN * 2
 
     def __init__(self, live: LiveScorer) -> None:
         self.live = live
-        self.handler = RagMetricsCallbackHandler(live=live, max_roots=MAX_ROOTS)
+        self.handler = RagMetricsCallbackHandler(live=live, max_open=MAX_OPEN)
         self._config: RunnableConfig = {"callbacks": [self.handler]}
         self._chain = (
             {"context": Library(), "question": RunnablePassthrough()} | PROMPT | Model() | StrOutputParser()

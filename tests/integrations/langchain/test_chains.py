@@ -187,7 +187,7 @@ def test_an_error_of_the_application_reaches_it_unchanged_and_is_counted(
         CALLS[way](chain, question("tea"), {"callbacks": [handler]})
 
     assert raised.value is error
-    expect_skip(handler, "error")
+    expect_skip(handler, "run_failed")
 
 
 def test_a_retriever_that_fails_is_counted_and_one_that_stands_in_for_it_is_used(
@@ -198,7 +198,7 @@ def test_a_retriever_that_fails_is_counted_and_one_that_stands_in_for_it_is_used
     rag_chain(Shelf(failing=True).with_fallbacks([Shelf()])).invoke(question("tea"), {"callbacks": [handler]})
 
     assert_about(only_sample(handler), "tea")
-    assert handler.stats.skipped == {"error": 1}
+    assert handler.stats.skipped == {"run_failed": 1}
 
 
 def test_failed_items_of_a_batch_do_not_touch_the_others(handler: RagMetricsCallbackHandler):
@@ -211,4 +211,4 @@ def test_failed_items_of_a_batch_do_not_touch_the_others(handler: RagMetricsCall
     assert isinstance(results[1], ZeroDivisionError)
     handler.flush()
     assert [result.sample.question for result in handler.results] == [question("tea")]
-    assert handler.stats.skipped == {"error": 1}
+    assert handler.stats.skipped == {"run_failed": 1}

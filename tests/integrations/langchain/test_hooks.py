@@ -166,12 +166,12 @@ def test_langchains_managers_take_the_handler_as_one_of_theirs(handler: RagMetri
 
 
 def test_open_runs_that_never_end_are_bounded_and_counted(make_handler: MakeHandler):
-    handler = make_handler(max_roots=10)
+    handler = make_handler(max_open=10)
     for _ in range(100):
         handler.on_chain_start(None, "q", run_id=uuid4(), name="app")
 
     assert handler.open_runs == 10
-    assert handler.stats.skipped == {"forgotten": 90}
+    assert handler.stats.skipped == {"never_ended": 90}
 
 
 def test_conversations_that_wait_for_a_person_are_bounded(handler: RagMetricsCallbackHandler):

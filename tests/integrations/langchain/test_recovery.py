@@ -313,7 +313,7 @@ def test_keys_that_are_given_win_over_the_rules(make_handler: MakeHandler, only_
 
 
 def test_a_key_that_is_not_there_is_not_replaced_by_a_rule(make_handler: MakeHandler):
-    handler = make_handler(context_key="passages")
+    handler = make_handler(context_key="passages", needs_contexts=True)
     chain = RunnableLambda(
         lambda given: {"answer": answer("tea"), "context": Shelf().invoke(given["question"])}
     )
@@ -415,15 +415,17 @@ def test_references_reach_the_metrics_that_need_one(make_handler: MakeHandler):
     assert status == {question("tea"): "ok", question("milk"): "skipped"}
 
 
-def test_a_chain_that_retrieves_nothing_is_left_out_unless_it_is_wanted(make_handler: MakeHandler):
-    rag_only, everything = make_handler(), make_handler(needs_contexts=False)
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(make_handler: MakeHandler):
+    rag_only, everything = make_handler(needs_contexts=True), make_handler()
     chain = ChatPromptTemplate.from_template("{question}") | Echo() | StrOutputParser()
     chain.invoke({"question": question("tea")}, {"callbacks": [rag_only, everything]})
 
     assert rag_only.flush()
     assert everything.flush()
     assert rag_only.stats.skipped == {"no_contexts": 1}
-    assert [result.sample.contexts for result in everything.results] == [None]
+    (result,) = everything.results
+    assert result.sample.contexts is None
+    assert [(record.status, record.reason) for record in result.records] == [("skipped", "contexts")]
 
 
 def test_a_retriever_alone_is_no_answer(handler: RagMetricsCallbackHandler):

@@ -121,6 +121,13 @@ def test_a_chat_without_retrieval_has_no_contexts_and_says_so(live):
     assert [(record.status, record.reason) for record in result.records] == [("skipped", "contexts")]
 
 
+def test_a_chat_without_retrieval_is_left_out_when_contexts_are_needed(live):
+    hooks = live(needs_contexts=True)
+    SimpleChatEngine(FunctionLLM(lambda prompt: ANSWER), memory(), prefix_messages=[]).chat(QUESTION)
+    assert hooks.flush(60)
+    assert (hooks.results, hooks.stats.skipped) == ([], {"no_contexts": 1})
+
+
 def test_a_streaming_chat_whose_model_fails_is_counted_and_not_scored(live):
     hooks = live()
 
@@ -131,7 +138,7 @@ def test_a_streaming_chat_whose_model_fails_is_counted_and_not_scored(live):
     with pytest.raises(ConnectionError):
         asyncio.run(drained(chat))
     assert hooks.flush(60)
-    assert (hooks.results, hooks.stats.skipped, hooks.open_spans) == ([], {"failed": 1}, 0)
+    assert (hooks.results, hooks.stats.skipped, hooks.open_spans) == ([], {"run_failed": 1}, 0)
 
 
 async def drained(chat: SimpleChatEngine) -> str:

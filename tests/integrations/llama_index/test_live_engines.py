@@ -100,14 +100,14 @@ def test_a_stream_that_is_closed_early_is_counted_and_not_scored(live):
     next(tokens)
     tokens.close()
     assert hooks.flush(60)
-    assert (hooks.results, hooks.stats.skipped) == ([], {"abandoned_stream": 1})
+    assert (hooks.results, hooks.stats.skipped) == ([], {"abandoned": 1})
 
 
 def test_a_stream_that_nobody_begins_to_read_is_counted(live):
     hooks = live()
     engine(streaming=True).query(QUESTION)
     gc.collect()
-    assert (hooks.stats.skipped, hooks.open_spans) == ({"abandoned_stream": 1}, 0)
+    assert (hooks.stats.skipped, hooks.open_spans) == ({"abandoned": 1}, 0)
 
 
 def test_an_asynchronous_stream_is_scored_when_it_was_read(live):
@@ -130,7 +130,7 @@ def test_an_asynchronous_stream_that_is_closed_early_is_counted(live):
         await response.response_gen.aclose()
 
     asyncio.run(read_one())
-    assert hooks.stats.skipped == {"abandoned_stream": 1}
+    assert hooks.stats.skipped == {"abandoned": 1}
 
 
 def test_hyde_is_one_sample_with_the_users_question(live):

@@ -150,7 +150,7 @@ def test_a_query_that_fails_is_counted_and_raises_as_before(live):
 
     with pytest.raises(LookupError, match="the index is gone"):
         qa_engine(lambda question: FAITHFUL, fails).query(QUERY)
-    assert (hooks.stats.skipped, hooks.open_spans) == ({"failed": 1}, 0)
+    assert (hooks.stats.skipped, hooks.open_spans) == ({"run_failed": 1}, 0)
 
 
 def test_a_query_that_is_cancelled_is_counted(live):

@@ -36,6 +36,7 @@ class RagMetricsAgentHook(Live):
         text_embedder: TextEmbedder | str | None = None,
         *,
         scorer: str | None = None,
+        needs_contexts: bool = False,
         name: str | None = None,
         out: str | None = None,
         sinks: list[MakeSink] | None = None,
@@ -58,6 +59,7 @@ class RagMetricsAgentHook(Live):
             of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
+        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the agent is called in the records.
         :param out: A run folder to write samples and records to.
         :param sinks: Where results go besides: functions of a module that make a sink.
@@ -76,6 +78,7 @@ class RagMetricsAgentHook(Live):
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
+        self.needs_contexts = needs_contexts
         self.name = name
         self.out = out
         self.sinks: list[MakeSink] | None = plain(sinks)
@@ -111,6 +114,7 @@ class RagMetricsAgentHook(Live):
             self.live.submit(
                 Capture(
                     translate=conversation_sample,
+                    needs_contexts=self.needs_contexts,
                     name=self.name,
                     history=list(state.data.get("messages") or ()),
                     contexts=held,

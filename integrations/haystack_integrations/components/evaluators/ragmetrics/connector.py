@@ -39,6 +39,7 @@ class RagMetricsConnector(Live):
         *,
         scorer: str | None = None,
         extract: dict[str, str] | None = None,
+        needs_contexts: bool = False,
         name: str | None = None,
         out: str | None = None,
         sinks: list[MakeSink] | None = None,
@@ -63,6 +64,7 @@ class RagMetricsConnector(Live):
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`.
+        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.
         :param sinks: Where results go besides: functions of a module that make a sink.
@@ -83,6 +85,7 @@ class RagMetricsConnector(Live):
         """
         self.metrics = plain(metrics)
         self.extract: dict[str, str] | None = plain(extract)
+        self.needs_contexts = needs_contexts
         self.name = name
         self.out = out
         self.sinks: list[MakeSink] | None = plain(sinks)
@@ -161,4 +164,9 @@ class RagMetricsConnector(Live):
         :param run: The run.
         :returns: The capture.
         """
-        return Capture(translate=run_sample, name=self.name, data={"run": run, "extract": self.extract})
+        return Capture(
+            translate=run_sample,
+            needs_contexts=self.needs_contexts,
+            name=self.name,
+            data={"run": run, "extract": self.extract},
+        )

@@ -43,7 +43,7 @@ def run_sample(capture: Capture) -> Sample:
 
     :param capture: Has the run and the places of fields (`extract`) in its `data`.
     :returns: The sample.
-    :raises Skip: The run has no answer.
+    :raises Skip: The run has no answer or no question.
     """
     run: WatchedRun = capture.data["run"]
     extract: Mapping[str, str] = capture.data.get("extract") or {}
@@ -52,10 +52,12 @@ def run_sample(capture: Capture) -> Sample:
         raise Skip("no_answer")
     contexts = _placed(run, extract, "contexts", passages_of) or _contexts(run)
     question = _placed(run, extract, "question", answer_text) or _question(run)
+    if question is None:
+        raise Skip("no_question")
     _note(capture, question=question, contexts=contexts, answer=answer)
     passages: Passages | None = contexts.value if contexts else None
     return Sample(
-        question=question.value if question else None,
+        question=question.value,
         answer=answer.value,
         contexts=passages.texts if passages else None,
         context_ids=passages.ids if passages else None,
@@ -68,27 +70,29 @@ def conversation_sample(capture: Capture) -> Sample:
 
     :param capture: The capture.
     :returns: The sample.
-    :raises Skip: The agent has not answered.
+    :raises Skip: The agent has not answered, or was asked nothing.
     """
     messages = [each for each in capture.history or () if isinstance(each, ChatMessage)]
     answer = _last_words(messages)
     if answer is None:
         raise Skip("no_answer")
     asked = _last_question(messages)
+    if asked is None:
+        raise Skip("no_question")
     contexts = _state_documents(capture.contexts or {}) or _tool_results(messages)
     _note(
         capture,
-        question=Found(None, "last_user_message") if asked is not None else None,
+        question=Found(None, "last_user_message"),
         contexts=contexts,
         answer=Found(None, "last_message"),
     )
     passages: Passages | None = contexts.value if contexts else None
     return Sample(
-        question=messages[asked].text if asked is not None else None,
+        question=messages[asked].text,
         answer=answer,
         contexts=passages.texts if passages else None,
         context_ids=passages.ids if passages else None,
-        history=history_of(messages[:asked]) if asked is not None else None,
+        history=history_of(messages[:asked]),
     )
 
 

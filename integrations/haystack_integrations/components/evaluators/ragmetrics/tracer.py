@@ -49,13 +49,19 @@ class _Everything:
     live: LiveScorer
     only: Callable[[Mapping[str, Any]], bool] | None = None
     extract: Mapping[str, str] = field(default_factory=dict[str, str])
+    needs_contexts: bool = False
     name: str | None = None
 
     def wants(self, run: WatchedRun) -> bool:
         return self.only is None or self.only(run.metadata)
 
     def capture(self, run: WatchedRun) -> Capture:
-        return Capture(translate=run_sample, name=self.name, data={"run": run, "extract": self.extract})
+        return Capture(
+            translate=run_sample,
+            needs_contexts=self.needs_contexts,
+            name=self.name,
+            data={"run": run, "extract": self.extract},
+        )
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,7 @@ class RagMetricsTracer(Tracer):
         *,
         only: Callable[[Mapping[str, Any]], bool] | None = None,
         extract: Mapping[str, str] | None = None,
+        needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
         """Have every pipeline and every agent of the process scored, but for those inside of another.
@@ -186,10 +193,17 @@ class RagMetricsTracer(Tracer):
         :param live: Scores them.
         :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
         :param extract: Where fields are found; see `RagMetricsConnector`.
+        :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         """
         self._shared.watchers.append(
-            _Everything(live=live, only=only, extract=dict(extract or {}), name=name)
+            _Everything(
+                live=live,
+                only=only,
+                extract=dict(extract or {}),
+                needs_contexts=needs_contexts,
+                name=name,
+            )
         )
 
     def unwatch(self, live: LiveScorer) -> None:
@@ -237,11 +251,11 @@ class RagMetricsTracer(Tracer):
             token = CURRENT_RUN.set(run) if operation_name != _PIPELINE else None
             try:
                 yield span
-            except BaseException:
-                self._ended(operation_name, tags, span, failed=True)
+            except BaseException as error:
+                self._ended(operation_name, tags, span, error)
                 raise
             else:
-                self._ended(operation_name, tags, span, failed=False)
+                self._ended(operation_name, tags, span, None)
             finally:
                 if token is not None:
                     with suppress(ValueError):  # an abandoned generator is closed in another context
@@ -300,17 +314,17 @@ class RagMetricsTracer(Tracer):
             return None, False
 
     def _ended(
-        self, operation: str, tags: dict[str, Any] | None, span: _WatchedSpan, *, failed: bool
+        self, operation: str, tags: dict[str, Any] | None, span: _WatchedSpan, error: BaseException | None
     ) -> None:
         try:
-            if operation != _PIPELINE and not failed:
+            if operation != _PIPELINE and error is None:
                 span.run.add(_event(operation, tags or {}, span))
             if span.begins:
-                self._finished(span.run, failed=failed)
-        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
-            self._tell(error)
+                self._finished(span.run, error)
+        except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
+            self._tell(problem)
 
-    def _finished(self, run: WatchedRun, *, failed: bool) -> None:
+    def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True
         watchers: list[Watcher] = list(run.watchers)
         if run.parent is None:
@@ -318,9 +332,9 @@ class RagMetricsTracer(Tracer):
                 try:
                     if each.wants(run):
                         watchers.append(each)
-                except Exception as error:  # the boundary to the user's predicate
-                    each.live.hook_failed(error)
-        hand_over(run, watchers, failed=failed)
+                except Exception as problem:  # the boundary to the user's predicate
+                    each.live.hook_failed(problem)
+        hand_over(run, watchers, error=error)
 
     def _tell(self, error: Exception) -> None:
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it

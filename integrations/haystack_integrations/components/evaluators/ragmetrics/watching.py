@@ -5,7 +5,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ragmetrics_core.live import Capture, LiveScorer
+from ragmetrics_core.live import Capture, LiveScorer, reason_of
 
 __all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over"]
 
@@ -78,18 +78,18 @@ class WatchedRun:
 CURRENT_RUN: ContextVar[WatchedRun | None] = ContextVar("ragmetrics_haystack_run", default=None)
 
 
-def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, failed: bool) -> None:
+def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseException | None) -> None:
     """Give a run that has ended to those who want it; an error of one does not reach the others or the host.
 
     :param run: The run.
     :param watchers: Who wants it.
-    :param failed: Whether the run ended in an error: then it is only counted.
+    :param error: What the run ended with: then it is only counted.
     """
     for watcher in watchers:
         try:
-            if failed:
-                watcher.live.skip("run_failed")
+            if error is not None:
+                watcher.live.skip(reason_of(error))
             else:
                 watcher.live.submit(watcher.capture(run))
-        except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
-            watcher.live.hook_failed(error)
+        except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
+            watcher.live.hook_failed(problem)
