@@ -1,0 +1,48 @@
+"""Prompts of the user in place of those of the library."""
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import AnswerCorrectness
+from tests.runs.capital import REFERENCED, SAMPLE, scripted
+
+
+def test_prompts_of_the_user_replace_those_of_the_same_name(tmp_path):
+    (tmp_path / "statements.v9.md").write_text(
+        "## system\nBe brief.\n\n## user\nMINE {{ question }} {{ answer }}", encoding="utf-8"
+    )
+    judge = scripted()
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, prompts=tmp_path)
+    assert judge.asked[0].messages[1].content == "MINE Capital of France? Paris."
+    assert next(run.record("q1", "faithfulness").generate_steps).prompt == "statements.v9"
+    assert list(run.audit()) == []
+
+
+def test_a_translation_of_the_user_is_asked_for_samples_of_its_language(tmp_path):
+    (tmp_path / "statements.v9.de.md").write_text("## user\nTeile {{ question }} {{ answer }}", "utf-8")
+    judge = scripted()
+    german = {**SAMPLE, "id": "q2", "language": "de"}
+    run = evaluate([SAMPLE, german], metrics="faithfulness", judge=judge, prompts=tmp_path)
+    asked = {each: next(run.record(each, "faithfulness").generate_steps).prompt for each in ("q1", "q2")}
+    assert asked == {"q1": "statements.v1", "q2": "statements.v9.de"}
+    assert list(run.audit()) == []
+
+
+def test_prompts_reach_the_parts_of_a_composite(tmp_path):
+    (tmp_path / "reference_verdicts.v2.md").write_text(
+        "## user\nMINE {{ question }} {{ reference }} {{ items }}", encoding="utf-8"
+    )
+    judge = scripted()
+    run = evaluate([REFERENCED], metrics=[AnswerCorrectness(weights=(1, 0))], judge=judge, prompts=tmp_path)
+    asked = next(request for request in judge.asked if request.prompt.name == "reference_verdicts")
+    assert asked.messages[1].content.startswith("MINE")
+    assert list(run.audit()) == []
+
+
+def test_a_prompt_that_no_metric_asks_is_a_mistake(tmp_path):
+    (tmp_path / "statement.v1.md").write_text("## user\n{{ answer }}", encoding="utf-8")
+    with pytest.raises(
+        ConfigError, match="no metric of this run asks the prompt 'statement'; they ask statements, verdicts"
+    ):
+        evaluate([SAMPLE], metrics="faithfulness", judge=scripted(), prompts=tmp_path)

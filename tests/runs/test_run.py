@@ -1,0 +1,53 @@
+"""What a run gives back: rows, labels, vectors, and what it says of a name that it does not have."""
+
+import pytest
+
+from ragmetrics_core import Sample, evaluate
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.testing import HashEmbedder
+from tests.runs.capital import REFERENCED, SAMPLE, many, scripted
+
+
+def test_vectors_are_kept_on_request():
+    run = evaluate(
+        [REFERENCED], metrics="answer_similarity", embedder=HashEmbedder(dimensions=8), keep_vectors=True
+    )
+    (step,) = run.record("q1", "answer_similarity").steps
+    assert [len(vector) for vector in step.vectors] == [8, 8]
+
+
+def test_labels_reach_the_rows():
+    row = evaluate(
+        [{**SAMPLE, "retrieval_correct": True, "model": "m"}], metrics="faithfulness", judge=scripted()
+    ).to_rows()[0]
+    assert (row["retrieval_correct"], row["model"]) == (True, "m")
+
+
+def test_rows_become_a_data_frame():
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = evaluate(many(3), metrics="faithfulness", judge=scripted()).to_pandas()
+    assert list(frame["faithfulness"]) == [1.0, 1.0, 1.0]
+
+
+def test_an_unknown_sample_is_answered_with_near_ids():
+    run = evaluate(
+        [Sample(id="tc-01", question="Q", answer="A", contexts=("C",))],
+        metrics="faithfulness",
+        judge=scripted(),
+    )
+    with pytest.raises(ConfigError, match="the run has no sample 'tc-1'; there is tc-01"):
+        run.score("tc-1", "faithfulness")
+
+
+def test_a_metric_that_is_not_in_the_run_is_answered_with_those_that_are():
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=scripted())
+    with pytest.raises(ConfigError, match="the run has no metric 'context_recall'"):
+        run.mean("context_recall")
+
+
+def test_a_bare_name_must_be_unique_in_the_run():
+    run = evaluate([SAMPLE], metrics=[Faithfulness(), Faithfulness(granularity="sentence")], judge=scripted())
+    with pytest.raises(ConfigError, match="several metrics 'faithfulness': name one of"):
+        run.mean("faithfulness")
+    assert run.mean("faithfulness/strict.1(granularity=sentence)").n == 1
