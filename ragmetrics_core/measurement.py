@@ -10,6 +10,7 @@ from ragmetrics_core.parsers import Span
 from ragmetrics_core.scoring import Bounds
 
 __all__ = [
+    "Bounds",
     "Decision",
     "Evidence",
     "Judged",

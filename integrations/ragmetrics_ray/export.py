@@ -136,8 +136,9 @@ class _Writer:
         return MetricEntry(
             signature=record.signature,
             name=record.metric,
-            low=metric.low,
-            high=metric.high,
+            low=metric.range.low,
+            high=metric.range.high,
+            exceeds=metric.exceeds,
             higher_is_better=metric.higher_is_better,
         )
 

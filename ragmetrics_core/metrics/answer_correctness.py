@@ -7,7 +7,7 @@ from typing import Literal
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Measurement, combine
+from ragmetrics_core.measurement import Bounds, Measurement, combine
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.sample import Referenced
@@ -19,9 +19,10 @@ __all__ = ["AnswerCorrectness"]
 class AnswerCorrectness(Metric[Referenced]):
     """Weighted mean of factual correctness and answer similarity.
 
-    Range [-1, 1] (negative only through the cosine), higher is better; undefined when a part with a weight
-    above 0 is. A part with weight 0 is not measured: weights (1, 0) embed nothing and give factual
-    correctness alone, which is how UK-law practitioners and Oro et al. define answer correctness.
+    Range [-1, 1] (negative only through the cosine, so not below -0.25 with the usual weights), higher is
+    better; undefined when a part with a weight above 0 is. A part with weight 0 is not measured: weights
+    (1, 0) embed nothing and give factual correctness alone, which is how UK-law practitioners and Oro et al.
+    define answer correctness.
 
     Attributes:
         weights: of factual correctness and of answer similarity; they need not add up to 1.
@@ -58,6 +59,11 @@ class AnswerCorrectness(Metric[Referenced]):
             raise ConfigError(
                 f"answer_correctness: its parts must be two metrics, not {self.factual.metric} twice"
             )
+
+    @property
+    def range(self) -> Bounds:
+        """Down to a cosine of -1 at its share of the weights."""
+        return Bounds(0.0 - self.weights[1] / sum(self.weights), self.high)
 
     @property
     def parts_used(self) -> tuple[Part, ...]:

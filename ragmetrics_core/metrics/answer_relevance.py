@@ -57,7 +57,8 @@ class AnswerRelevance(Metric[Answered]):
     generate: Prompt[QuestionList] = prompts.QUESTIONS
 
     def check(self) -> None:
-        """At least one question must be asked for."""
+        """At least one question must be asked for; the score without questions must be one."""
+        self.check_score("without_questions")
         if self.n_questions < 1:
             raise ConfigError(f"answer_relevance: n_questions must be at least 1, not {self.n_questions}")
 

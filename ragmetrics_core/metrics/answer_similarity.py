@@ -5,7 +5,7 @@ from typing import Literal
 
 from ragmetrics_core.asking import similar
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.measurement import Bounds, Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.sample import Compared
@@ -17,8 +17,8 @@ __all__ = ["AnswerSimilarity"]
 class AnswerSimilarity(Metric[Compared]):
     """Cosine between the answer and the reference.
 
-    Range [-1, 1], higher is better; undefined when a vector is zero. A cosine says little by itself:
-    random pairs of texts can have a high one, and every embedder has its own scale.
+    Range [-1, 1] (with a threshold [0, 1]), higher is better; undefined when a vector is zero. A cosine says
+    little by itself: random pairs of texts can have a high one, and every embedder has its own scale.
 
     Attributes:
         threshold: with one, the score is 1 when the cosine reaches it and 0 when it does not.
@@ -39,6 +39,11 @@ class AnswerSimilarity(Metric[Compared]):
         """A threshold must be a cosine."""
         if self.threshold is not None and not -1 <= self.threshold <= 1:
             raise ConfigError(f"answer_similarity: threshold must be between -1 and 1, not {self.threshold}")
+
+    @property
+    def range(self) -> Bounds:
+        """All cosines; with a threshold 0 or 1."""
+        return super().range if self.threshold is None else Bounds(0.0, 1.0)
 
     def measure(self, sample: Compared) -> Steps[Measurement]:
         """Compare the answer with the reference."""

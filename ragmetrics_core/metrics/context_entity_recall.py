@@ -8,6 +8,7 @@ from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, review, together
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import EntityList
@@ -51,6 +52,12 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
     without_entities: float | None = None
     list_reference: Prompt[EntityList] = prompts.ENTITIES
     list_contexts: Prompt[EntityList] = prompts.CONTEXT_ENTITIES
+
+    def check(self) -> None:
+        """The score without entities must be one, epsilon not negative."""
+        self.check_score("without_entities")
+        if self.epsilon < 0:
+            raise ConfigError(f"context_entity_recall: epsilon must be 0 or more, not {self.epsilon}")
 
     def measure(self, sample: ReferencedContexts) -> Steps[Measurement]:
         """List the entities of both sides, match them, take the found share."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Labels, Measurement, score, undefined
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.ranking import precisions
@@ -39,6 +40,11 @@ class ContextPrecision(Metric[Attributed]):
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     epsilon: float = 0.0
     verify: Prompt[VerdictList] = prompts.CHUNK_VERDICTS
+
+    def check(self) -> None:
+        """Epsilon must not be negative."""
+        if self.epsilon < 0:
+            raise ConfigError(f"context_precision: epsilon must be 0 or more, not {self.epsilon}")
 
     def measure(self, sample: Attributed) -> Steps[Measurement]:
         """Judge each chunk, average the precision at the relevant ranks."""

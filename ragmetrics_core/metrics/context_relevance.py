@@ -70,6 +70,15 @@ class ContextRelevance(Metric[Retrieved]):
     select: Prompt[RelevantSentences] = prompts.RELEVANT_SENTENCES
     extract: Prompt[ExtractedSentences] | None = None
 
+    def check(self) -> None:
+        """The score without sentences must be one."""
+        self.check_score("without_sentences")
+
+    @property
+    def exceeds(self) -> bool:
+        """There may be more copies than sentences, where they are not cut at 1."""
+        return self.extract is not None and not self.at_most_one
+
     @property
     def idle(self) -> frozenset[str]:
         """Where copies are asked for, numbers are not."""

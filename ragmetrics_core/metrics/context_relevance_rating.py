@@ -50,6 +50,10 @@ class ContextRelevanceRating(Metric[Retrieved]):
     grade_again: Prompt[Rating] | None = None
     without_contexts: float | None = None
 
+    def check(self) -> None:
+        """The score without contexts must be one."""
+        self.check_score("without_contexts")
+
     @property
     def idle(self) -> frozenset[str]:
         """Grades take the place of ratings."""

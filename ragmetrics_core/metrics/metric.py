@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from typing_extensions import TypeIs
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics.settings import checks_of
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part, Steps
@@ -32,7 +32,7 @@ class Metric(Generic[V]):
         name: the metric's name, the same as its module's.
         inputs: the view of a sample that `measure` takes; it says which fields are needed.
         needs: which models it uses, of "judge", "embedder" and "scorer".
-        low, high: the range of the score.
+        low, high: the range of the score, whatever the settings; `range` is that of these settings.
         higher_is_better: whether the high end of the range is the good one.
         packages: what must be installed to measure it, as (module, extra of ragmetrics); nothing of it is
             needed to recompute a record.
@@ -92,6 +92,24 @@ class Metric(Generic[V]):
     def measure(self, sample: V) -> Steps[Measurement]:
         """Measure one sample; yields requests, returns the outcome."""
         raise NotImplementedError
+
+    def check_score(self, setting: str) -> None:
+        """Raise `ConfigError` when a setting that stands in for a score is none of the metric's range."""
+        value = getattr(self, setting)
+        if value is not None and not self.low <= value <= self.high:
+            raise ConfigError(
+                f"{self.name}: {setting} is a score, from {self.low:g} to {self.high:g}, not {value}"
+            )
+
+    @property
+    def range(self) -> Bounds:
+        """The range of the score with these settings."""
+        return Bounds(self.low, self.high)
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether a score may lie above the range, which is then where it usually ends."""
+        return False
 
     @property
     def view(self) -> type[View]:

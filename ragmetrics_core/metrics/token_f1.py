@@ -40,6 +40,10 @@ class TokenF1(Metric[Worded]):
     rules: Literal["unicode", "squad"] = "unicode"
     without_words: float | None = None
 
+    def check(self) -> None:
+        """The score without words must be one."""
+        self.check_score("without_words")
+
     def measure(self, sample: Worded) -> Steps[Measurement]:
         """Count the shared words with each reference, take the best."""
         yield from ()

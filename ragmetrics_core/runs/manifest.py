@@ -16,7 +16,7 @@ _LARGEST_MANIFEST = 2**26
 
 
 class MetricEntry(BaseModel):
-    """A metric of a run: its name and the range of its scores."""
+    """A metric of a run: its name and the range of its scores, above which they may lie if it `exceeds`."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
@@ -25,6 +25,7 @@ class MetricEntry(BaseModel):
     repetition: int = 1
     low: float = 0.0
     high: float = 1.0
+    exceeds: bool = False
     higher_is_better: bool = True
 
     @property

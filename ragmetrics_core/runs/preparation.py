@@ -199,8 +199,9 @@ def _manifest(
             signature=metric.signature,
             name=metric.name,
             repetition=metric.repetition,
-            low=metric.low,
-            high=metric.high,
+            low=metric.range.low,
+            high=metric.range.high,
+            exceeds=metric.exceeds,
             higher_is_better=metric.higher_is_better,
         )
         for metric in metrics

@@ -188,6 +188,7 @@ class Run:
                 outcomes[entry.signature],
                 worst=entry.worst,
                 best=entry.best,
+                exceeds=entry.exceeds,
                 separate=abstention == "separate",
             )
             for entry in self.metrics

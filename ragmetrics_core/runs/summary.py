@@ -55,7 +55,8 @@ class Mean:
         statuses: how many samples ended with each status.
         worst, best: the mean as it would be if every score that failed or is incomplete had come out as
             bad, or as good, as possible: where lower is better, the worst mean is the higher one. Undefined
-            and skipped samples do not enter.
+            and skipped samples do not enter. The one of the higher mean is None where a score failed whose
+            metric knows no highest value.
         abstained: in how many samples the answer declined to answer.
         separated: how many of these were taken out of the mean.
     """
@@ -80,7 +81,13 @@ class Mean:
 
 
 def summarise(
-    metric: str, outcomes: Iterable[Outcome], *, worst: float, best: float, separate: bool = False
+    metric: str,
+    outcomes: Iterable[Outcome],
+    *,
+    worst: float,
+    best: float,
+    exceeds: bool = False,
+    separate: bool = False,
 ) -> Mean:
     """The mean of a metric.
 
@@ -89,6 +96,7 @@ def summarise(
         outcomes: one for each sample.
         worst: the bad end of the metric's range, which stands in for scores that failed.
         best: the good end, likewise.
+        exceeds: a score may lie above the range.
         separate: take samples whose answer declines out of the mean.
     """
     statuses: Counter[Status] = Counter()
@@ -96,6 +104,7 @@ def summarise(
     if_bad: list[float] = []
     if_good: list[float] = []
     abstained = separated = 0
+    is_open = False
     for outcome in outcomes:
         statuses[outcome.status] += 1
         abstained += outcome.declined
@@ -106,6 +115,7 @@ def summarise(
             continue
         if outcome.value is not None:
             values.append(outcome.value)
+        is_open |= exceeds and outcome.value is None and outcome.bounds is None
         low, high = outcome.bounds or (min(worst, best), max(worst, best))
         bad, good = (low, high) if worst < best else (high, low)
         if_bad.append(bad if outcome.value is None else outcome.value)
@@ -121,8 +131,8 @@ def summarise(
         n=len(values),
         total=sum(statuses.values()),
         statuses=dict(statuses),
-        worst=_mean(if_bad),
-        best=_mean(if_good),
+        worst=None if is_open and worst > best else _mean(if_bad),
+        best=None if is_open and best > worst else _mean(if_good),
         abstained=abstained,
         separated=separated,
     )

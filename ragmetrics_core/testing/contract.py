@@ -86,8 +86,9 @@ def _check_score(score: Score, metric: Metric[Any]) -> None:
     assert (score.value is not None) == (score.status == "ok"), f"{where}: a value, but {score.status}"
     assert score.status == "ok" or score.reason, f"{where}: {score.status} without a reason"
     values = [score.value] if score.value is not None else list(score.bounds or ())
-    inside = all(metric.low <= value <= metric.high for value in values)
-    assert inside, f"{where}: {values} is outside of [{metric.low:g}, {metric.high:g}]"
+    low, high = metric.range
+    inside = all(low <= value and (value <= high or metric.exceeds) for value in values)
+    assert inside, f"{where}: {values} is outside of [{low:g}, {high:g}]"
     assert values == sorted(values), f"{where}: the bounds {values} are not in order"
 
 

@@ -255,6 +255,11 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ("faithfulness@5", "faithfulness has no setting 'k'"),
         ("ndcg@0", "ndcg: k must be at least 1"),
         ("ndcg@10(k=5)", "ndcg@10(k=5): k is given twice"),
+        (
+            "context_relevance(without_sentences=2)",
+            "context_relevance: without_sentences is a score, from 0 to 1, not 2",
+        ),
+        ("context_precision(epsilon=-1)", "context_precision: epsilon must be 0 or more, not -1"),
         ("ndcg(k=2.5)", "ndcg: k must be a whole number or none, not 2.5"),
         (
             "answer_relevance(n_questions=abc)",

@@ -1,12 +1,25 @@
 """Means say what they rest on, and diagnoses need no call."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ModelError
+from ragmetrics_core.metrics import AnswerCorrectness, AnswerSimilarity, ContextRelevance
 from ragmetrics_core.runs.summary import Outcome, summarise
 from ragmetrics_core.testing import ScriptedJudge
+
+
+class Down:
+    """An embedder that does not answer."""
+
+    identity = "down"
+
+    async def aembed(self, texts: Sequence[str]) -> Any:
+        raise ModelError("down")
+
 
 OK = Outcome("ok", 0.5, None, False)
 GOOD = Outcome("ok", 1.0, None, False)
@@ -44,6 +57,35 @@ def test_worst_and_best_take_bounds_and_the_range_and_leave_out_the_undefined():
     # worst (0.5 + 0.25 + 0) / 3 = 0.25, best (0.5 + 0.75 + 1) / 3 = 0.75
     found = mean(OK, INCOMPLETE, FAILED, UNDEFINED)
     assert (found.worst, found.best) == (0.25, 0.75)
+
+
+def test_the_best_case_is_unknown_where_a_failed_score_could_have_been_any_higher():
+    assert mean(OK, INCOMPLETE, exceeds=True).best == 0.625  # (0.5 + 0.75) / 2
+    found = mean(OK, FAILED, exceeds=True)
+    assert (found.worst, found.best) == (0.25, None)
+    lower_is_better = mean(OK, FAILED, exceeds=True, worst=1.0, best=0.0)
+    assert (lower_is_better.worst, lower_is_better.best) == (None, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("metric", "ends"),
+    [
+        (AnswerCorrectness(), (-0.25, 1)),  # (0.75 × 0 + 0.25 × -1) / 1
+        (AnswerCorrectness(weights=(1, 0)), (0, 1)),  # no cosine
+        (AnswerCorrectness(weights=(1, 3)), (-0.75, 1)),  # (1 × 0 + 3 × -1) / 4
+        (AnswerSimilarity(), (-1, 1)),
+        (AnswerSimilarity(threshold=0.5), (0, 1)),  # reached or not
+        (ContextRelevance(variant="paper"), (0, None)),  # more may be copied than there is
+        (ContextRelevance(variant="ragas-0.1"), (0, 1)),  # cut at 1
+    ],
+)
+def test_a_failed_score_could_have_been_anything_that_its_metrics_settings_allow(metric, ends):
+    row = {"question": "q", "answer": "a", "reference": "r", "contexts": ["c"]}
+    down = ScriptedJudge(lambda request: ModelError("down"))
+    run = evaluate([row], metrics=metric, judge=down, embedder=Down())
+    found = run.mean(metric)
+    assert (found.worst, found.best) == ends
+    assert (run.metrics[0].low, run.metrics[0].high) == (ends[0], 1)
 
 
 def test_declined_answers_are_counted_and_stay_in_the_mean():
