@@ -258,6 +258,7 @@ def _in_short(value: Any) -> str:
         case bool() | None:
             return str(value).lower()
         case float():
-            return f"{value:g}"
+            short = f"{value:g}"
+            return short if float(short) == value else repr(value)
         case _:
             return str(value)

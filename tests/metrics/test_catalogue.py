@@ -12,6 +12,7 @@ from ragmetrics_core.metrics import (
     METRICS,
     AnswerCorrectness,
     AnswerRelevance,
+    AnswerSimilarity,
     FactualCorrectness,
     Faithfulness,
     Ndcg,
@@ -44,6 +45,16 @@ SHORT = PromptText("verdicts", 1, None, "Judge.", "{{ contexts }} {{ items }} Su
 )
 def test_a_signature_names_the_variant_and_what_differs_from_it(metric, signature):
     assert metric.signature == signature
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shown"),
+    [(0.5, "0.5"), (1.0, "1"), (1e-5, "1e-05"), (0.1234567, "0.1234567"), (0.12345674, "0.12345674")],
+)
+def test_a_signature_holds_numbers_in_full_so_that_two_of_them_never_share_one(threshold, shown):
+    signature = AnswerSimilarity(threshold=threshold).signature
+    assert signature == f"answer_similarity/strict.1(threshold={shown})"
+    assert get(signature) == AnswerSimilarity(threshold=threshold)
 
 
 def test_a_setting_of_the_variants_own_value_is_not_in_the_signature():
