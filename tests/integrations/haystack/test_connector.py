@@ -1,26 +1,17 @@
-"""The connector and its tracer: what is found, what is forwarded, and that nothing changes for the host."""
+"""The connector: what it finds in a pipeline's runs."""
 
 import asyncio
-import logging
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
 
 import pytest
-from haystack import Document, Pipeline, SuperComponent, component, tracing
+from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
-from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
-from haystack.tracing import Span, Tracer
-from haystack.tracing.logging_tracer import LoggingTracer
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsConnector,
@@ -31,27 +22,12 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer
-from tests.integrations.haystack.generators import TEXTS, answering, question_data, rag_pipeline
-
-QUESTION = "What is the capital of France?"
-
-
-def connected(pipeline: Pipeline, **options: Any) -> RagMetricsConnector:
-    connector = RagMetricsConnector(**{"chat_generator": "embedded"} | options)
-    pipeline.add_component("scores", connector)
-    return connector
-
-
-def samples(connector: RagMetricsConnector) -> list[Sample]:
-    assert connector.flush()
-    return [result.sample for result in connector.live.results]
+from tests.integrations.haystack.connected import QUESTION, connected, samples
+from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline
 
 
 def found(sample: Sample) -> dict[str, Any]:
     return {name: rule for name, rule in sample.labels.items() if name.startswith("found_")}
-
-
-# What is found
 
 
 def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_changes_no_result():
@@ -351,20 +327,6 @@ def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(needs
     scorer.close()
 
 
-def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
-    def fails(messages: list[ChatMessage]) -> str:
-        raise RuntimeError("the model is down")
-
-    pipeline = rag_pipeline(MockChatGenerator(response_fn=fails))
-    connector = connected(pipeline)
-
-    with pytest.raises(PipelineRuntimeError, match="the model is down"):
-        pipeline.run(question_data(QUESTION))
-
-    assert not samples(connector)
-    assert connector.live.stats.skipped == {"run_failed": 1}
-
-
 def test_a_pipeline_that_is_cancelled_is_counted_as_that():
     begun = asyncio.Event()
 
@@ -427,296 +389,3 @@ def test_calls_of_our_own_judges_are_no_samples():
     pipeline.run(question_data(QUESTION, with_answers=True) | {"batch": batch})
 
     assert [sample.question for sample in samples(connector)] == [QUESTION]
-
-
-# What is forwarded
-
-
-class RecordingSpan(Span):
-    def __init__(self, calls: list[Any], name: str) -> None:
-        self.calls = calls
-        self.name = name
-
-    def set_tag(self, key: str, value: Any) -> None:
-        self.calls.append((self.name, "set_tag", key))
-
-    def set_content_tag(self, key: str, value: Any) -> None:
-        self.calls.append((self.name, "set_content_tag", key))
-
-    def raw_span(self) -> Any:
-        return f"raw {self.name}"
-
-    def get_correlation_data_for_logs(self) -> dict[str, Any]:
-        return {"trace": self.name}
-
-
-class Recording(Tracer):
-    """Writes down every call, with the parents that it was given."""
-
-    def __init__(self) -> None:
-        self.calls: list[Any] = []
-        self.errors: list[Any] = []
-        self.url = "https://example.invalid"
-
-    @contextmanager
-    def trace(
-        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
-    ) -> Iterator[Span]:
-        name = str((tags or {}).get("haystack.component.name", operation_name))
-        span = RecordingSpan(self.calls, name)
-        parent = None if parent_span is None else (type(parent_span), parent_span.name)  # type: ignore[attr-defined]
-        self.calls.append(("open", operation_name, sorted(tags or {}), parent))
-        try:
-            yield span
-        except BaseException as error:
-            self.errors.append(type(error))
-            raise
-        finally:
-            self.calls.append(("close", name))
-
-    def current_span(self) -> Span | None:
-        self.calls.append("current_span")
-        return None
-
-
-def test_the_tracer_that_was_there_gets_every_call_unchanged():
-    alone, inside = Recording(), Recording()
-    data = question_data(QUESTION, with_answers=True)
-    tracing.enable_tracing(alone)
-    rag_pipeline(with_answers=True).run(data)
-
-    tracing.enable_tracing(inside)
-    scorer = LiveScorer("faithfulness", judge="embedded")
-    RagMetricsTracer.install().watch(scorer)
-    rag_pipeline(with_answers=True).run(data)
-
-    scorer.close()
-    assert inside.calls == alone.calls
-    assert len(scorer.results) == 1
-
-
-def test_spans_and_other_attributes_are_those_of_the_tracer_inside():
-    inside = Recording()
-    tracing.enable_tracing(inside)
-    tracer = RagMetricsTracer.install()
-
-    with tracing.tracer.trace("haystack.pipeline.run", tags={}) as span:
-        assert span.raw_span() == "raw haystack.pipeline.run"
-        assert span.get_correlation_data_for_logs() == {"trace": "haystack.pipeline.run"}
-        assert span.name == "haystack.pipeline.run"  # type: ignore[attr-defined]
-    assert tracer.url == "https://example.invalid"
-    assert tracing.tracer.current_span() is None
-    assert "current_span" in inside.calls
-
-
-def test_an_error_of_the_application_passes_through_the_tracer_inside():
-    inside = Recording()
-    tracing.enable_tracing(inside)
-    RagMetricsTracer.install()
-
-    with pytest.raises(KeyError), tracing.tracer.trace("haystack.component.run"):
-        raise KeyError("of the application")
-
-    assert inside.errors == [KeyError]
-
-
-def test_a_tracer_that_is_enabled_later_is_wrapped_by_the_next_run():
-    pipeline = rag_pipeline()
-    connector = connected(pipeline)
-    pipeline.run(question_data(QUESTION))
-    later = Recording()
-    tracing.enable_tracing(later)
-
-    pipeline.run(question_data("What is the capital of Italy?"))
-
-    assert len(samples(connector)) == 2
-    assert ("close", "haystack.pipeline.run") in later.calls
-
-
-def test_a_tracer_that_wraps_ours_and_is_wrapped_again_counts_each_run_once():
-    class Wraps(Tracer):
-        def __init__(self, inner: Tracer) -> None:
-            self.inner = inner
-
-        @contextmanager
-        def trace(
-            self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
-        ) -> Iterator[Span]:
-            with self.inner.trace(operation_name, tags, parent_span) as span:
-                yield span
-
-        def current_span(self) -> Span | None:
-            return self.inner.current_span()
-
-    scorer = LiveScorer("faithfulness", judge="embedded")
-    RagMetricsTracer.install().watch(scorer)
-    tracing.enable_tracing(Wraps(tracing.tracer.actual_tracer))
-    RagMetricsTracer.install()
-
-    rag_pipeline().run(question_data(QUESTION))
-
-    scorer.close()
-    assert len(scorer.results) == 1
-
-
-def test_the_last_connector_that_is_closed_puts_the_tracer_back():
-    before = LoggingTracer()
-    tracing.enable_tracing(before)
-    first, second = rag_pipeline(), rag_pipeline()
-    connected(first)
-    connected(second)
-    first.warm_up()
-    second.warm_up()
-
-    first.close()
-    assert isinstance(tracing.tracer.actual_tracer, RagMetricsTracer)
-    second.close()
-
-    assert tracing.tracer.actual_tracer is before
-
-
-def test_a_logging_tracer_logs_what_it_logged_before(caplog: pytest.LogCaptureFixture):
-    tracing.enable_tracing(LoggingTracer())
-    pipeline = rag_pipeline()
-    connected(pipeline)
-
-    with caplog.at_level(logging.DEBUG, logger="haystack.tracing.logging_tracer"):
-        pipeline.run(question_data(QUESTION))
-
-    operations = [each for each in caplog.messages if each.startswith("Operation: ")]
-    # four components and the pipeline
-    assert operations.count("Operation: haystack.component.run") == 4
-    assert operations.count("Operation: haystack.pipeline.run") == 1
-
-
-def test_spans_of_opentelemetry_keep_their_parents():
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    tracing.enable_tracing(OpenTelemetryTracer(provider.get_tracer("app")))
-    pipeline = rag_pipeline()
-    connector = connected(pipeline)
-
-    pipeline.run(question_data(QUESTION))
-
-    assert len(samples(connector)) == 1
-    spans = exporter.get_finished_spans()
-    (root,) = [span for span in spans if span.name == "haystack.pipeline.run"]
-    parts = [span for span in spans if span.name == "haystack.component.run"]
-    assert len(spans) == 5
-    assert all(part.parent and part.parent.span_id == root.context.span_id for part in parts)
-
-
-class OpenTelemetrySpan(Span):
-    def __init__(self, span: Any) -> None:
-        self.span = span
-
-    def set_tag(self, key: str, value: Any) -> None:
-        self.span.set_attribute(key, str(value))
-
-    def raw_span(self) -> Any:
-        return self.span
-
-
-class OpenTelemetryTracer(Tracer):
-    """As in Haystack's documentation."""
-
-    def __init__(self, tracer: Any) -> None:
-        self.tracer = tracer
-
-    @contextmanager
-    def trace(
-        self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
-    ) -> Iterator[Span]:
-        with self.tracer.start_as_current_span(operation_name) as span:
-            wrapped = OpenTelemetrySpan(span)
-            wrapped.set_tags(tags or {})
-            yield wrapped
-
-    def current_span(self) -> Span | None:
-        return None
-
-
-# What must not happen
-
-
-class Odd(dict[str, Any]):
-    """A mapping that cannot be read."""
-
-    def get(self, *_: Any) -> Any:
-        raise RuntimeError("not today")
-
-
-@component
-class FailingConnector(RagMetricsConnector):
-    """A connector whose hook has a mistake."""
-
-    def capture(self, run: Any) -> Any:
-        raise RuntimeError("not today")
-
-
-@pytest.mark.parametrize("where", ["predicate", "judge", "sink", "reference"])
-def test_whatever_fails_on_our_side_the_result_of_the_pipeline_is_the_same(where: str):
-    def fails(*_: Any) -> Any:
-        raise RuntimeError("not today")
-
-    expected = rag_pipeline().run(question_data(QUESTION))
-    scorer = LiveScorer(
-        "faithfulness",
-        judge=fails if where == "judge" else "embedded",
-        on_result=fails if where == "sink" else None,
-        references=fails if where == "reference" else None,
-    )
-    RagMetricsTracer.install().watch(scorer, only=fails if where == "predicate" else None)
-
-    result = rag_pipeline().run(question_data(QUESTION))
-
-    scorer.close()
-    assert result == expected
-    assert "not today" in scorer.stats.errors[-1]
-
-
-def test_a_mistake_in_a_hook_changes_no_result_and_is_counted():
-    expected = rag_pipeline().run(question_data(QUESTION))
-    pipeline = rag_pipeline()
-    connector = FailingConnector(chat_generator="embedded")
-    pipeline.add_component("scores", connector)
-
-    assert pipeline.run(question_data(QUESTION)) == expected
-    assert connector.live.stats.skipped == {"hook_failed": 1}
-
-
-def test_tags_that_cannot_be_read_do_not_reach_the_application():
-    RagMetricsTracer.install()
-
-    with tracing.tracer.trace("haystack.pipeline.run", tags=Odd()) as span:
-        span.set_tag("answered", True)
-
-
-def test_a_slow_judge_does_not_hold_the_pipeline():
-    release = threading.Event()
-
-    def waits(messages: list[ChatMessage]) -> str:
-        release.wait(30)
-        return "{}"
-
-    pipeline = rag_pipeline()
-    connector = connected(pipeline, chat_generator=MockChatGenerator(response_fn=waits))
-    try:
-        result = pipeline.run(question_data(QUESTION))
-        assert result["llm"]["replies"][0].text == "Paris is the capital of France."
-        assert connector.live.stats.scored == 0
-    finally:
-        release.set()
-        connector.close()
-
-
-def test_a_run_without_our_tracer_is_counted_and_not_scored():
-    pipeline = rag_pipeline(MockChatGenerator(response_fn=answering))
-    connector = connected(pipeline)
-    pipeline.warm_up()
-    tracing.disable_tracing()
-
-    assert connector.run() == {}
-
-    assert connector.live.stats.skipped == {"not_traced": 1}

@@ -1,0 +1,23 @@
+"""A pipeline with a connector, and what it took from there."""
+
+from typing import Any
+
+from haystack import Pipeline
+
+from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector
+from ragmetrics_core import Sample
+
+__all__ = ["QUESTION", "connected", "samples"]
+
+QUESTION = "What is the capital of France?"
+
+
+def connected(pipeline: Pipeline, **options: Any) -> RagMetricsConnector:
+    connector = RagMetricsConnector(**{"chat_generator": "embedded"} | options)
+    pipeline.add_component("scores", connector)
+    return connector
+
+
+def samples(connector: RagMetricsConnector) -> list[Sample]:
+    assert connector.flush()
+    return [result.sample for result in connector.live.results]

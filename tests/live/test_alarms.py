@@ -1,0 +1,112 @@
+"""Means, alarms, and what is logged of a judge that fails."""
+
+import pytest
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Alert, LiveMean
+from ragmetrics_core.testing import HashEmbedder
+from tests.live.captures import by_context, capture_of, faithful, unfaithful
+from tests.live.conftest import MakeScorer
+
+
+def test_means_count_only_scores_with_a_value(live: MakeScorer):
+    scorer = live(judge=by_context())
+    for capture in (faithful(), unfaithful(), faithful(), capture_of(contexts=[])):
+        scorer.submit(capture)
+    scorer.flush()
+
+    # 1, 0, 1, and one without contexts, which is undefined: 2/3
+    assert scorer.means == {"faithfulness": LiveMean(pytest.approx(2 / 3), 3)}
+
+
+def test_an_alarm_goes_off_once_and_again_after_it_was_well(live: MakeScorer):
+    heard: list[Alert] = []
+    scorer = live(judge=by_context(), concurrency=1)
+    scorer.alert("faithfulness", below=0.6, window=2, call=heard.append)
+
+    # means of the last two: 1, 0.5 (alarm), 0, 0.5, 1, 0.5 (alarm)
+    for capture in (faithful(), faithful(), unfaithful(), unfaithful(), faithful(), faithful(), unfaithful()):
+        scorer.submit(capture)
+    scorer.flush()
+
+    assert [each[:5] for each in heard] == [("faithfulness", 0.5, 0.6, "below", 2)] * 2
+    assert heard[0].worst == scorer.results[2].sample.id
+
+
+def test_an_alarm_can_watch_for_scores_that_are_too_high(live: MakeScorer):
+    heard: list[Alert] = []
+    scorer = live(judge=by_context())
+    scorer.alert("faithfulness", above=0.6, window=2, call=heard.append)
+
+    # means of the last two: 0, 0.5, 1 (alarm)
+    for capture in (unfaithful(), unfaithful(), faithful(), faithful()):
+        scorer.submit(capture)
+    scorer.flush()
+
+    assert [each[:5] for each in heard] == [("faithfulness", 1.0, 0.6, "above", 2)]
+    assert heard[0].worst in {each.sample.id for each in scorer.results[2:]}
+
+
+@pytest.mark.parametrize("thresholds", [{}, {"below": 0.2, "above": 0.8}])
+def test_an_alarm_takes_one_threshold(live: MakeScorer, thresholds: dict[str, float]):
+    with pytest.raises(ConfigError, match="an alert takes one threshold"):
+        live(judge=by_context()).alert("faithfulness", **thresholds)
+
+
+def test_there_is_no_alarm_before_the_window_is_full(live: MakeScorer):
+    heard: list[Alert] = []
+    scorer = live(judge=by_context())
+    scorer.alert("faithfulness", below=0.6, window=3, call=heard.append)
+
+    scorer.score(unfaithful())
+    scorer.score(unfaithful())
+
+    assert heard == []
+
+
+def test_an_alarm_without_a_call_is_a_warning_in_the_log(live: MakeScorer, caplog: pytest.LogCaptureFixture):
+    scorer = live(judge=by_context())
+    scorer.alert("faithfulness", below=0.6, window=1)
+
+    scorer.score(unfaithful())
+
+    assert "faithfulness: the mean of the last 1 scores is 0.000, below 0.6" in caplog.text
+
+
+def test_an_alarm_takes_an_alias_and_refuses_a_metric_that_is_not_measured(live: MakeScorer):
+    scorer = live(["answer_relevance"], embedder=HashEmbedder())
+    scorer.alert("answer_relevancy", below=0.5)
+
+    with pytest.raises(ConfigError, match="'faithfulness' is not measured; there is answer_relevance"):
+        scorer.alert("faithfulness", below=0.5)
+
+
+def test_an_alarm_whose_call_raises_harms_nobody(live: MakeScorer):
+    def fails(alert: Alert) -> None:
+        raise RuntimeError("the pager is off")
+
+    scorer = live(judge=by_context())
+    scorer.alert("faithfulness", below=0.6, window=1, call=fails)
+    scorer.score(unfaithful())
+
+    assert scorer.stats.scored == 1
+    assert "the pager is off" in scorer.stats.errors[0]
+
+
+def test_a_judge_that_fails_is_logged_once_until_it_succeeds(
+    live: MakeScorer, caplog: pytest.LogCaptureFixture
+):
+    down = [True]
+
+    async def judge(text: str) -> str:
+        if down[0]:
+            raise RuntimeError("down")
+        return '{"statements": []}'
+
+    scorer = live(judge=judge)
+    for is_down in (True, True, False, True):
+        down[0] = is_down
+        scorer.score(capture_of())
+
+    assert caplog.text.count("nothing more is logged until this metric succeeds again") == 2
+    assert sum("model_error" in error for error in scorer.stats.errors) == 3

@@ -1,0 +1,124 @@
+"""Waiting for a score: `score`, `ascore`, and the inline mode."""
+
+import asyncio
+
+import pytest
+
+from ragmetrics_core import Sample
+from ragmetrics_core.live import Capture, LiveMean, LiveResult, LiveScorer, Skip
+from tests.live.captures import by_context, capture_of, faithful, unfaithful
+from tests.live.conftest import MakeScorer
+
+
+def test_score_works_inside_a_running_loop(live: MakeScorer):
+    scorer = live()
+
+    async def main() -> LiveResult:
+        return scorer.score(capture_of())
+
+    assert asyncio.run(main()).scores == {"faithfulness": 1.0}
+
+
+def test_ascore_judges_on_the_callers_loop(live: MakeScorer):
+    used: set[asyncio.AbstractEventLoop] = set()
+
+    async def judge(text: str) -> str:
+        used.add(asyncio.get_running_loop())
+        return '{"statements": []}'
+
+    scorer = live(judge=judge)
+
+    async def main() -> asyncio.AbstractEventLoop:
+        await scorer.ascore(capture_of())
+        return asyncio.get_running_loop()
+
+    own = asyncio.run(main())
+    assert used == {own}
+
+
+def test_ascore_of_many_at_once_keeps_them_apart(live: MakeScorer):
+    scorer = live(judge=by_context())
+
+    async def main() -> list[LiveResult]:
+        captures = [faithful() if number % 2 else unfaithful() for number in range(20)]
+        return await asyncio.gather(*map(scorer.ascore, captures))
+
+    results = asyncio.run(main())
+
+    assert [result.scores["faithfulness"] for result in results] == [0.0, 1.0] * 10
+    assert scorer.stats.scored == 20
+
+
+def test_score_tells_its_caller_that_there_is_nothing_to_score(live: MakeScorer):
+    def skips(capture: Capture) -> Sample:
+        raise Skip("no_retrieval")
+
+    scorer = live()
+
+    with pytest.raises(Skip, match="no_retrieval"):
+        scorer.score(capture_of(translate=skips))
+    assert scorer.stats.skipped == {"no_retrieval": 1}
+
+
+def test_score_raises_what_translating_raises(live: MakeScorer):
+    def fails(capture: Capture) -> Sample:
+        raise TimeoutError("the database is slow")
+
+    scorer = live()
+
+    with pytest.raises(TimeoutError, match="database"):
+        scorer.score(capture_of(translate=fails))
+    with pytest.raises(TimeoutError, match="database"):
+        asyncio.run(scorer.ascore(capture_of(translate=fails)))
+    assert scorer.stats.failed == 2
+
+
+def test_a_judge_that_waits_for_a_score_is_told_that_it_cannot(live: MakeScorer):
+    made: list[LiveScorer] = []
+    scorer = live(judge=lambda text: str(made[0].score(capture_of())))
+    made.append(scorer)
+
+    (record,) = scorer.score(capture_of()).records
+
+    assert record.status == "model_error"
+    assert "cannot wait for a score" in str(record.reason)
+
+
+def test_ascore_that_is_cancelled_leaves_nothing_pending(live: MakeScorer):
+    async def hangs(text: str) -> str:
+        asked.set()
+        await asyncio.get_running_loop().create_future()
+        return ""
+
+    scorer = live(judge=hangs)
+
+    async def main() -> None:
+        task = asyncio.create_task(scorer.ascore(capture_of()))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asked = asyncio.Event()
+    asyncio.run(main())
+
+    assert scorer.stats.pending == 0
+    assert scorer.flush()
+
+
+def test_in_the_inline_mode_submit_waits_for_the_scores(live: MakeScorer):
+    scorer = live(mode="inline")
+
+    assert scorer.submit(capture_of())
+    assert scorer.means == {"faithfulness": LiveMean(1.0, 1)}
+
+
+def test_in_the_inline_mode_submit_does_not_raise_either(live: MakeScorer):
+    def fails(capture: Capture) -> Sample:
+        raise ValueError("bad document")
+
+    scorer = live(mode="inline")
+
+    assert not scorer.submit(capture_of(translate=fails))
+    assert scorer.stats.failed == 1
+    assert scorer.stats.errors == ["scoring failed: ValueError: bad document"]

@@ -1,0 +1,279 @@
+"""Samples from JSON Lines, JSON and CSV files; a bad row is named by its place."""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.runs.loading import read_samples
+from ragmetrics_core.sample import Sample
+from tests.samples.questions import Q1, Q2, Q3, ROWS, bad, refusal
+
+# JSON Lines
+
+
+def test_a_jsonl_file_is_read_line_by_line(write):
+    path = write("s.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
+    assert list(read_samples(path)) == list(read_samples(str(path))) == [Q1, Q2, Q3]
+
+
+def test_a_byte_order_mark_blank_lines_windows_ends_and_a_missing_last_end_do_not_matter(write):
+    lines = [json.dumps(row).encode() for row in ROWS]
+    path = write("s.JSONL", b"\xef\xbb\xbf" + lines[0] + b"\r\n\r\n  \n" + lines[1] + b"\n" + lines[2])
+    assert list(read_samples(path)) == [Q1, Q2, Q3]
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(write):
+    path = write("s.jsonl", '{"question": "a\u2028b\x85c"}\n')
+    assert [sample.question for sample in read_samples(path)] == ["a\u2028b\x85c"]
+
+
+def test_bad_lines_of_a_jsonl_file_are_named_by_their_number(write):
+    lines = [
+        b'{"id": "q1", "question": "Question 1?"}',
+        b'{"id": "q2", "question": ',
+        b"",
+        b"[1]",
+        b'{"question": "\xff"}',
+        b'{"answer": 42}',
+        b'{"id": "q1", "question": "again"}',
+        b'{"question": "\\ud800"}',
+        b'{"rank": ' + b"9" * 5000 + b"}",
+        b"[" * 100_000,
+        b'{"id": "q2", "question": "Question 2?"}',
+    ]
+    found = list(read_samples(write("s.jsonl", b"\n".join(lines))))
+    assert found[:7] == [
+        Q1,
+        bad("line 2", "not valid JSON: Expecting value (column 25)"),
+        bad("line 4", "a row must be a sample or a mapping of columns to values, got list ([1])"),
+        bad("line 5", "not UTF-8 text"),
+        bad("line 6", "'answer' must be text, got int (42)"),
+        bad("line 7", "id 'q1' was already used by another sample"),
+        bad("line 8", "'question' is not valid Unicode: half a character at 0"),
+    ]
+    assert [item.where for item in found[7:9]] == ["line 9", "line 10"]
+    assert all(item.message.startswith("JSON that cannot be read: ") for item in found[7:9])
+    assert found[9:] == [Q2]
+
+
+def test_a_jsonl_file_is_not_read_ahead(write):
+    path = write("s.jsonl", json.dumps(ROWS[0]) + "\n" + json.dumps(ROWS[1]) + "\n")
+    samples = read_samples(path)
+    assert isinstance(samples, Iterator)
+    assert next(samples) == Q1
+    samples.close()
+    path.unlink()  # on Windows this fails while the file is open
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ROWS,
+        {"samples": ROWS},
+        {"name": "set 1", "samples": ROWS},
+        {"id": ["q1", "q2", "q3"], "question": [row["question"] for row in ROWS]},
+    ],
+    ids=["list", "samples", "samples and more", "columns"],
+)
+def test_the_forms_of_a_json_file(write, content):
+    assert list(read_samples(write("s.json", json.dumps(content, indent=1)))) == [Q1, Q2, Q3]
+
+
+def test_a_test_run_that_deepeval_saved_is_a_file_of_samples(write):
+    case = {
+        "name": "test_case_0",
+        "input": "Q?",
+        "actualOutput": "A.",
+        "expectedOutput": "R.",
+        "context": ["ideal"],
+        "retrievalContext": ["found"],
+        "success": True,
+        "metricsData": [{"name": "Faithfulness", "score": 1.0}],
+    }
+    saved = {"testCases": [case], "conversationalTestCases": [], "testPassed": 1, "runDuration": 0.5}
+
+    (sample,) = read_samples(write("test_run_20260101_120000.json", json.dumps(saved)))
+
+    assert isinstance(sample, Sample)
+    assert (sample.question, sample.answer, sample.reference) == ("Q?", "A.", "R.")
+    assert (sample.contexts, sample.reference_contexts) == (("found",), ("ideal",))
+    assert set(sample.labels) == {"name", "success", "metricsData"}
+
+
+def test_a_json_file_may_hold_one_sample(write):
+    assert list(read_samples(write("s.json", json.dumps(ROWS[0])))) == [Q1]
+
+
+def test_a_bad_row_of_a_json_file_is_named_by_its_number(write):
+    found = list(read_samples(write("s.json", json.dumps([ROWS[0], {"answer": []}, ROWS[1]]))))
+    assert found == [Q1, bad("row 2", "'answer' must be text, got list ([])"), Q2]
+
+
+def test_not_a_number_in_json_is_absent(write):
+    [sample] = read_samples(write("s.json", '[{"question": "Q?", "answer": NaN, "rank": NaN}]'))
+    assert (sample.answer, sample.labels) == (None, {"rank": None})
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "'s.json' holds no samples"),
+        ('{"samples": []}', "'s.json' holds no samples"),
+        ("3", "'s.json' must hold a list of samples, got int (3)"),
+        ('[{"a": 1},\n {"b" 2}]', "'s.json': not valid JSON: Expecting ':' delimiter (line 2, column 7)"),
+        (" ", "'s.json': not valid JSON: Expecting value (column 2)"),
+        (b'["\xff"]', "'s.json': not UTF-8 text"),
+        (
+            '{"question": ["a"], "answer": []}',
+            "'s.json': the columns differ in length: 'question' has 1, 'answer' has 0",
+        ),
+    ],
+)
+def test_a_json_file_that_holds_no_samples_is_refused(write, monkeypatch, content, message):
+    monkeypatch.chdir(write("s.json", content).parent)
+    assert refusal("s.json") == message
+
+
+# CSV
+
+
+def test_a_csv_file_gives_texts_lists_and_typed_labels(write):
+    path = write(
+        "s.csv",
+        "id,user_input,response,retrieved_contexts,reference,correct,rank,zip\r\n"
+        '1,"Where, exactly?","a\nb","[""c1"", ""c2""]",,true,2,007\r\n',
+    )
+    assert list(read_samples(path)) == [
+        Sample(
+            id="1",
+            question="Where, exactly?",
+            answer="a\nb",
+            contexts=("c1", "c2"),
+            labels={"correct": True, "rank": 2.0, "zip": "007"},
+        )
+    ]
+
+
+def test_a_byte_order_mark_and_blank_lines_of_a_csv_file_do_not_matter(write):
+    path = write("s.csv", "\ufeffid,question\n\nq1,Question 1?\n\nq2,Question 2?")
+    assert list(read_samples(path)) == [Q1, Q2]
+
+
+def test_the_nameless_index_column_of_a_data_frame_is_a_label(write):
+    [sample] = read_samples(write("s.csv", ",question\n0,Q?\n"))
+    assert sample.labels == {"Unnamed: 0": 0.0}
+
+
+def test_bad_rows_of_a_csv_file_are_named_by_the_line_where_they_start(write):
+    path = write(
+        "s.csv",
+        b"id,question,answer\n"
+        b'q1,"two\nlines",A\n'  # lines 2 and 3
+        b"q2,Q?\n"
+        b"q3,Q?,A,more\n"
+        b"q4,\xff,A\n"
+        b'q5,"Q"?,A\n'
+        b"q1,Q?,A\n"
+        b",,\n"
+        b"q6,Q?,A\n",
+    )
+    found = list(read_samples(path))
+    assert [item.id for item in found if isinstance(item, Sample)] == ["q1", "q6"]
+    assert found[1:-1] == [
+        bad("line 4", "2 cells, but the header has 3 columns"),
+        bad("line 5", "4 cells, but the header has 3 columns"),
+        bad("line 6", "not UTF-8 text"),
+        bad("line 7", "not valid CSV: ',' expected after '\"'"),
+        bad("line 8", "id 'q1' was already used by another sample"),
+        bad("line 9", "nothing to evaluate, found only the columns ['id', 'question', 'answer']"),
+    ]
+
+
+def test_a_quote_that_is_never_closed_is_told_and_does_not_swallow_the_rest_in_silence(write):
+    found = list(read_samples(write("s.csv", 'id,question\nq1,Question 1?\nq2,"Q?\nq3,Q?\n')))
+    assert found == [Q1, bad("line 3", "not valid CSV: unexpected end of data")]
+
+
+def test_a_cell_may_be_longer_than_the_csv_modules_own_limit(write):
+    # 131,072 characters unless told otherwise; the contexts of one sample can be more
+    text = "word " * 100_000
+    [sample] = read_samples(write("s.csv", f"question,contexts\nQ?,{text}\n"))
+    assert sample.contexts == (text,)
+    assert csv.field_size_limit() >= len(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("question,answer\n", "'s.csv' has a header and no rows"),
+        ("question,answer", "'s.csv' has a header and no rows"),
+        ("\n\n", "'s.csv' holds no samples"),
+        (
+            "question,answer,question\n1,2,3\n",
+            "'s.csv' has more than one column 'question'; rename or drop one",
+        ),
+        (
+            "question;answer\nQ;A\n",
+            "'s.csv': no column is a field of a sample (separated by commas?), found ['question;answer']",
+        ),
+        ('question,"answer\n', "'s.csv': line 1 is not valid CSV: unexpected end of data"),
+        (b"question,\xff\nQ,A\n", "'s.csv': the header is not UTF-8 text"),
+    ],
+)
+def test_a_csv_file_without_usable_rows_is_refused(write, monkeypatch, content, message):
+    monkeypatch.chdir(write("s.csv", content).parent)
+    assert refusal("s.csv") == message
+
+
+# any file
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "csv"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        ("question,answer\nQ,A\n".encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (b"\xfe\xff\x00{", "is UTF-16; save it as UTF-8"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is a binary file; a file of samples is UTF-8 text"),
+    ],
+    ids=["empty", "UTF-16", "big endian", "binary"],
+)
+def test_a_file_that_is_no_text_is_refused_before_it_is_read(write, monkeypatch, suffix, content, message):
+    monkeypatch.chdir(write(f"s.{suffix}", content).parent)
+    with pytest.raises(SampleError) as caught:
+        read_samples(f"s.{suffix}")
+    assert str(caught.value) == f"'s.{suffix}' {message}"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("absent.jsonl", "'absent.jsonl' does not exist"),
+        ("absent.xlsx", "cannot read 'absent.xlsx': a file of samples ends in .jsonl, .json or .csv"),
+        ("What is RAG?", "cannot read 'What is RAG?': a file of samples ends in .jsonl, .json or .csv"),
+        ("a\0b.json", "cannot read 'a\\x00b.json': embedded null byte"),
+    ],
+)
+def test_a_path_that_is_no_file_of_samples_is_refused(name, message):
+    assert refusal(name) == message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows refuses to open a folder in another way")
+def test_a_folder_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "set.jsonl").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert refusal("set.jsonl") == "'set.jsonl' is a folder; give a file"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_a_file_of_blank_lines_holds_no_samples(write, monkeypatch, suffix):
+    monkeypatch.chdir(write(f"s.{suffix}", "\n\n").parent)
+    assert refusal(f"s.{suffix}") == f"'s.{suffix}' holds no samples"
