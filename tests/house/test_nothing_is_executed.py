@@ -8,6 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path for name in ("ragmetrics_core", "integrations") for path in (ROOT / name).rglob("*.py"))
+if not MODULES:
+    pytest.skip("the sources are only in a checkout", allow_module_level=True)
 # What runs text as code, builds objects of it, starts programs, or fetches what nobody asked for.
 EXECUTING = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
 MODULES_NEVER_USED = {

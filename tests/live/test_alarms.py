@@ -35,7 +35,7 @@ def test_an_alarm_goes_off_once_and_again_after_it_was_well(live: MakeScorer):
 
 def test_an_alarm_can_watch_for_scores_that_are_too_high(live: MakeScorer):
     heard: list[Alert] = []
-    scorer = live(judge=by_context())
+    scorer = live(judge=by_context(), concurrency=1)
     scorer.alert("faithfulness", above=0.6, window=2, call=heard.append)
 
     # means of the last two: 0, 0.5, 1 (alarm)

@@ -10,6 +10,8 @@ from urllib.parse import quote
 import pytest
 from pydantic import SecretStr
 
+pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
+
 from ragmetrics_core import evaluate, prompts
 from ragmetrics_core.errors import ConfigError, ModelError, RunStopped
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
