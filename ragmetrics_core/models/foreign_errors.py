@@ -1,6 +1,6 @@
 """Errors of clients that we do not know, as ours."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragmetrics_core.errors import (
@@ -11,6 +11,7 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.models.secrets import keyless
+from ragmetrics_core.models.waits import retry_after
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["model_error"]
@@ -37,14 +38,20 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     Returns:
         The error to raise in its place. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
         `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `ModelRefused`: the other 4xx.
-        `ModelError`: anything else.
+        `ModelError`: anything else. Where asking again may help it has the wait that the server asks for
+        (Retry-After), as far as the error holds the headers of the answer.
     """
     if isinstance(error, ModelError):
         return error
-    kind = next((kind for each in _causes(error) if (kind := _kind(each)) is not None), ModelError)
+    cause, kind = next(
+        ((each, kind) for each in _causes(error) if (kind := _kind(each)) is not None), (error, ModelError)
+    )
     text = " ".join(keyless(error, model).split())
     text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
-    return kind(f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}")
+    message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
+    if issubclass(kind, TransientModelError):
+        return kind(message, retry_after=retry_after(_headers(cause)))
+    return kind(message)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -70,12 +77,27 @@ def _kind(error: BaseException) -> type[ModelError] | None:
 
 def _status(error: BaseException) -> int | None:
     """The HTTP status of a failure, where clients put it: 400 to 599."""
+    # one after the other: a later one may be deprecated where an earlier one is there, and warn
+    return next((each for each in _statuses(error) if isinstance(each, int) and 400 <= each < 600), None)
+
+
+def _statuses(error: BaseException) -> Iterator[object]:
     response: Any = getattr(error, "response", None)
-    found: list[object]
     if is_mapping(response):  # botocore
         told = response.get("ResponseMetadata")
-        found = [told.get("HTTPStatusCode")] if is_mapping(told) else []
+        yield told.get("HTTPStatusCode") if is_mapping(told) else None
     else:
-        found = [getattr(response, "status_code", None)]
-    found += [getattr(error, name, None) for name in ("status_code", "status", "code")]
-    return next((each for each in found if isinstance(each, int) and 400 <= each < 600), None)
+        yield getattr(response, "status_code", None)
+    for name in ("status_code", "status", "code"):
+        yield getattr(error, name, None)
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    """The headers of the answer that the error tells of, by small letters, where clients put them."""
+    response: Any = getattr(error, "response", None)
+    if is_mapping(response):  # botocore
+        told = response.get("ResponseMetadata")
+        found = told.get("HTTPHeaders") if is_mapping(told) else None
+    else:
+        found = getattr(response, "headers", None) or getattr(error, "headers", None)
+    return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}

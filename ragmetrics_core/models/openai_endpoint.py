@@ -1,11 +1,9 @@
 """A server that speaks the OpenAI protocol: its address, its key, its connections, and its errors as ours."""
 
 import asyncio
-import email.utils
 import importlib.util
 import json
 import os
-import time
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -31,6 +29,7 @@ from ragmetrics_core.models.secrets import (
     secrets_in,
     without_secrets,
 )
+from ragmetrics_core.models.waits import retry_after
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
@@ -242,7 +241,7 @@ class Endpoint:
         if status >= 500 or status in _PASSING_4XX:
             what = "asks to slow down" if status == 429 else "failed"
             kind = ModelOverloaded if status in _OVERLOADED else TransientModelError
-            return kind(f"{self.url} {what} {told}", retry_after=_retry_after(error.response.headers))
+            return kind(f"{self.url} {what} {told}", retry_after=retry_after(error.response.headers))
         remedy = _REMEDIES.get(error.param or "", "")
         return ModelRefused(f"{self.url} refused the request {told}{remedy and f' ({remedy})'}")
 
@@ -333,20 +332,3 @@ def _message(body: object) -> str:
     while is_mapping(body):
         body = next((body[name] for name in ("message", "detail", "error") if body.get(name)), None)
     return "" if body is None else str(body)
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that a server asks to wait, given in milliseconds, in seconds or as a date."""
-    try:
-        if milliseconds := headers.get("retry-after-ms"):
-            return max(0.0, float(milliseconds) / 1000)
-        after = headers.get("retry-after", "")
-        if after.replace(".", "", 1).isdecimal():
-            return float(after)
-        until = email.utils.parsedate_to_datetime(after).timestamp()
-        # The server's clock says how long that is, as far as it is told: ours may be wrong, and may jump.
-        sent = headers.get("date")
-        now = email.utils.parsedate_to_datetime(sent).timestamp() if sent else time.time()
-        return max(0.0, until - now)
-    except ValueError:
-        return None

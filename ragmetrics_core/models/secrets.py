@@ -45,7 +45,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )
 # Such names have other uses, too (`input_key`, `pad_token`): what they name must look like a key as well.
-_MAYBE_KEY_NAME = re.compile(r"(^|[_-])(key|token|signature|cookie)$", re.IGNORECASE)
+_MAYBE_KEY_NAME = re.compile(r"(^|[_-])(auth|key|token|signature|cookie)$", re.IGNORECASE)
 _WORDS_APART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # What a key is made of; the texts and marks that share a name with keys (`pad_token`) are not.
 _KEY_LIKE = re.compile(r"[\w.+/=:~@-]+", re.ASCII)
@@ -55,6 +55,20 @@ _USER_INFO = re.compile(r"(?<=://)(?:[^\s/@?#'\"]+@|[^\s/@?#:'\"]*:(?!\d*/)[^\s?
 _WITH_USER = re.compile(r"^([\w+.-]+://)(?:[^\s/@?#]*@|[^\s/@?#:]*:(?!\d*(?:/|$))[^\s?#]*@)")
 _IN_QUERY = re.compile(
     r"([?&](?:[\w.-]*[_.-])?(?:key|token|secret|sig|signature|password)=)[^&\s'\"<>#]+", re.I
+)
+# Settings that are sent beside a request (`extra_headers`), and the headers that say who pays and how.
+_SENT = re.compile(r"header|cookie", re.IGNORECASE)
+_OPEN_HEADERS = frozenset(
+    {
+        "accept",
+        "anthropic-beta",
+        "anthropic-version",
+        "content-type",
+        "openai-beta",
+        "openai-organization",
+        "openai-project",
+        "user-agent",
+    }
 )
 _SCHEME = re.compile(r"\b(Bearer|Basic)\s+[\w.+/=~-]{8,}", re.IGNORECASE)
 
@@ -128,16 +142,24 @@ def bare_address(address: str) -> str:
 
 
 def settings_for_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a model as its name may have them: addresses bare, and of what holds a key a digest."""
+    """Settings of a model as its name may have them: addresses bare, and of what may hold a key a digest.
+
+    A header or a cookie is taken for a key, whatever it is called, unless it is one of those that are none.
+    """
     told: dict[str, Any] = {}
     for name, value in settings.items():
         if isinstance(value, str) and "://" in value:
             told[name] = bare_address(value)
-        elif secrets_in({name: value}):
+        elif secrets_in({name: value}) or (_SENT.search(name) and not _is_open(value)):
             told[name] = sha256(repr(value).encode("utf-8", "replace")).hexdigest()[:12]
         else:
             told[name] = value
     return told
+
+
+def _is_open(headers: object) -> bool:
+    """Whether these are headers none of which is ever a key."""
+    return is_mapping(headers) and all(str(name).lower() in _OPEN_HEADERS for name in headers)
 
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:

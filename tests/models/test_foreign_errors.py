@@ -1,5 +1,6 @@
 """What the errors of the clients that people use mean for asking again."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,7 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.models import model_error
+from tests.servers import Answer, OpenAIServer
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1")
 
@@ -137,3 +139,85 @@ def test_the_message_names_the_model_and_is_one_short_line():
     assert told.startswith("mine: ValueError: a bccc")
     assert told.endswith("c...")
     assert len(told) < 400
+
+
+# How long a server asks to wait
+
+
+def of_httpx(url: str) -> None:
+    httpx.post(f"{url}/chat/completions", json={}).raise_for_status()
+
+
+def of_requests(url: str) -> None:
+    requests = pytest.importorskip("requests", reason="needs the package requests")
+    requests.post(f"{url}/chat/completions", json={}, timeout=60).raise_for_status()
+
+
+def of_openai(url: str) -> None:
+    openai = pytest.importorskip("openai", reason="needs the openai package")
+    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
+    client.chat.completions.create(model="m", messages=[])
+
+
+def of_aiohttp(url: str) -> None:
+    aiohttp = pytest.importorskip("aiohttp", reason="needs the package aiohttp")
+
+    async def post() -> None:
+        async with aiohttp.ClientSession() as session:
+            (await session.post(f"{url}/chat/completions", json={})).raise_for_status()
+
+    asyncio.run(post())
+
+
+@pytest.mark.parametrize("call", [of_httpx, of_requests, of_openai, of_aiohttp])
+@pytest.mark.parametrize(("status", "kind"), [(429, ModelOverloaded), (500, TransientModelError)])
+def test_the_wait_that_a_server_asks_for_is_kept(
+    call: Callable[[str], None], status: int, kind: type[TransientModelError]
+):
+    with OpenAIServer(Answer(status=status, body={}, headers={"Retry-After": "7"})) as server:
+        try:
+            call(server.base_url)
+        except Exception as error:  # whatever the client raises is what is tried here
+            told = model_error(error)
+
+    assert type(told) is kind
+    assert told.retry_after == 7.0
+
+
+def test_the_wait_is_kept_through_a_framework_that_wraps_the_error():
+    with OpenAIServer(Answer(status=503, body={}, headers={"Retry-After": "7"})) as server:
+        try:
+            try:
+                of_httpx(server.base_url)
+            except httpx.HTTPStatusError as cause:
+                raise RuntimeError("the generator failed") from cause
+        except RuntimeError as wrapped:
+            told = model_error(wrapped)
+
+    assert isinstance(told, ModelOverloaded)
+    assert told.retry_after == 7.0
+
+
+@pytest.mark.parametrize("asked", ["soon", "nan", "-5", "inf", "", "Mon, 99 Foo 2020"])
+def test_a_wait_that_cannot_be_read_is_none(asked: str):
+    response = httpx.Response(429, headers={"retry-after": asked, "retry-after-ms": ""})
+    told = model_error(httpx.HTTPStatusError("429", request=REQUEST, response=response))
+
+    assert isinstance(told, ModelOverloaded)
+    assert told.retry_after is None
+
+
+def test_the_wait_of_an_answer_of_aws_is_kept():
+    error = ThrottlingException("slow down")
+    error.response = {"ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}}}
+    told = model_error(error)
+
+    assert isinstance(told, ModelOverloaded)
+    assert told.retry_after == 3.0
+
+
+def test_an_error_that_will_not_pass_has_no_wait():
+    response = httpx.Response(401, headers={"retry-after": "7"})
+    told = model_error(httpx.HTTPStatusError("401", request=REQUEST, response=response))
+
+    assert type(told) is ModelRefused

@@ -22,9 +22,12 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.protocol import Embedder, Judge
+from ragmetrics_core.prompts import QUESTIONS, Message
+from ragmetrics_core.protocol import Embedder, Generate, Judge
 from tests.integrations.haystack.generators import judged, scripted
+from tests.servers import Answer, OpenAIServer
 
+REQUEST: Generate[Any] = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))
 SAMPLE = {
     "question": "What is the capital of France?",
     "contexts": ["Paris is the capital of France."],
@@ -159,6 +162,17 @@ def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: ty
     with pytest.raises(ModelError) as failed:
         asyncio.run(HaystackEmbedder(MockTextEmbedder(embedding_fn=fails)).aembed(["a"]))
     assert type(failed.value) is kind
+
+
+def test_the_wait_that_a_server_asks_for_is_kept():
+    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
+        generator = OpenAIChatGenerator(
+            api_key=Secret.from_token("none"), api_base_url=server.base_url, max_retries=0
+        )
+        with pytest.raises(ModelOverloaded) as failed:
+            asyncio.run(HaystackJudge(generator).agenerate(REQUEST))
+
+    assert failed.value.retry_after == 7.0
 
 
 def test_what_may_pass_is_asked_again():

@@ -31,6 +31,7 @@ from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_langchain import LangChainEmbedder, LangChainJudge
 from tests.integrations.langchain.apps import Echo, answer, question
+from tests.servers import Answer, OpenAIServer
 
 
 def request(text: str = "Tell me about tea?", *, draw: int = 0, draws: int = 1) -> Generate[Any]:
@@ -275,6 +276,17 @@ def test_errors_of_a_provider_are_told_by_their_status(raised: Exception, kind: 
     # without its cause: a provider's error may hold the request, and with it the key
     assert told.value.__cause__ is None
     assert str(told.value).startswith(f"langchain:Echo/echo-1: {type(raised).__name__}: {raised}")
+
+
+def test_the_wait_that_a_server_asks_for_is_kept():
+    openai = pytest.importorskip("openai", reason="needs the package that LangChain's chat model calls with")
+    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
+        client = openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0)
+        model = RunnableLambda(lambda _: client.chat.completions.create(model="m", messages=[]))
+        with pytest.raises(ModelOverloaded) as told:
+            ask(LangChainJudge(model))
+
+    assert told.value.retry_after == 7.0
 
 
 class APIConnectionError(Exception):

@@ -72,9 +72,11 @@ def failure(judge: LangChainJudge) -> ModelError:
     [
         Keyed(),
         Keyed().bind(extra_headers={"Authorization": f"Bearer {KEY}"}),
+        Keyed().bind(extra_headers={"X-Our-Gateway-Auth": KEY, "X-Tenant": "blue"}),
+        Keyed().bind(default_headers=[("Authorization", f"Bearer {KEY}")], cookies={"session": KEY}),
         Keyed(api_key=SecretStr("other-key-0000")).bind(api_key=KEY, extra_body={"password": PASSWORD}),
     ],
-    ids=["attribute", "bound header", "bound key"],
+    ids=["attribute", "bound header", "header of one's own", "pairs and cookies", "bound key"],
 )
 def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(model: Any, tmp_path: Path):
     judge = LangChainJudge(model)
@@ -95,6 +97,20 @@ def test_models_with_other_keys_and_settings_are_told_apart_without_showing_them
     assert one == same
     assert one != other
     assert found(one) == []
+
+
+def test_a_header_of_which_nothing_is_known_is_not_shown_in_a_name():
+    # no word in it says that it is a key, and neither does its form
+    judge = LangChainJudge(Keyed().bind(extra_headers={"X-Team": "fern-and-moss"}))
+
+    assert "fern" not in judge.identity
+    assert judge.identity != LangChainJudge(Keyed().bind(extra_headers={"X-Team": "other"})).identity
+
+
+def test_the_organisation_that_pays_is_shown_in_a_name():
+    judge = LangChainJudge(Keyed().bind(extra_headers={"OpenAI-Organization": "org-books"}))
+
+    assert "org-books" in judge.identity
 
 
 def test_the_key_of_embeddings_is_not_in_their_errors():

@@ -25,6 +25,7 @@ from ragmetrics_core.prompts import STATEMENTS
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_llama_index import LlamaIndexEmbedder, LlamaIndexJudge
 from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding
+from tests.servers import Answer, OpenAIServer
 
 
 def request(draws: int = 1) -> Generate[Any]:
@@ -164,6 +165,16 @@ def test_a_failure_says_whether_it_may_pass(error, kind):
         asked(FunctionLLM(fails))
     assert type(failed.value) is kind
     assert str(error) in str(failed.value)
+
+
+def test_the_wait_that_a_server_asks_for_is_kept():
+    openai = pytest.importorskip("openai", reason="needs the package that LlamaIndex's model calls with")
+    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
+        client = openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0)
+        with pytest.raises(ModelOverloaded) as failed:
+            asked(FunctionLLM(lambda prompt: client.chat.completions.create(model="m", messages=[])))
+
+    assert failed.value.retry_after == 7.0
 
 
 def test_the_identity_names_class_model_and_settings_and_no_key():
