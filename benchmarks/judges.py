@@ -34,7 +34,7 @@ from ragmetrics_core.models.lexical.verdicts import findings
 from ragmetrics_core.parsers import VerdictList, split_sentences
 from ragmetrics_core.prompts import PAPER_VERDICTS, VERDICTS, Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Grounded
+from ragmetrics_core.views import Grounded
 
 RESAMPLES = 2000
 

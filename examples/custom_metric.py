@@ -9,7 +9,7 @@ from ragmetrics_core.measurement import Labels, Measurement, score, undefined
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt, load_file
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Answered
+from ragmetrics_core.views import Answered
 
 HEDGING = load_file(Path(__file__).parent / "prompts" / "hedging.v1.md", answer=VerdictList)
 

@@ -43,8 +43,9 @@ from ragmetrics_core.record import (
     Status,
     outcome,
 )
-from ragmetrics_core.sample import MissingField, Sample
+from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_sequence
+from ragmetrics_core.views import MissingField
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 

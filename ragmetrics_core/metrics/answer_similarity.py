@@ -8,7 +8,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Compared
+from ragmetrics_core.views import Compared
 
 __all__ = ["AnswerSimilarity"]
 

@@ -14,7 +14,7 @@ from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import EntityList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import ReferencedContexts
+from ragmetrics_core.views import ReferencedContexts
 
 __all__ = ["ContextEntityRecall"]
 

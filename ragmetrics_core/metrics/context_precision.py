@@ -13,7 +13,7 @@ from ragmetrics_core.metrics.steps.ranking import precisions
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Attributed
+from ragmetrics_core.views import Attributed
 
 __all__ = ["ContextPrecision"]
 

@@ -11,7 +11,7 @@ from ragmetrics_core.metrics.steps.ratings import Scale, mean_rating
 from ragmetrics_core.parsers import Rating
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Grounded
+from ragmetrics_core.views import Grounded
 
 __all__ = ["GroundednessRating"]
 

@@ -20,7 +20,7 @@ from ragmetrics_core.metrics.steps.matrix import (
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Complete
+from ragmetrics_core.views import Complete
 
 __all__ = ["NoiseSensitivity"]
 

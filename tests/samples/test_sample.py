@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.sample import (
+from ragmetrics_core.sample import Sample, Turn
+from ragmetrics_core.views import (
     Answered,
     Attributed,
     Compared,
@@ -19,8 +20,6 @@ from ragmetrics_core.sample import (
     Referenced,
     ReferencedContexts,
     Retrieved,
-    Sample,
-    Turn,
 )
 
 VIEWS = [Answered, Attributed, Compared, Complete, Grounded, Referenced, ReferencedContexts, Retrieved]

@@ -11,7 +11,7 @@ from ragmetrics_core.metrics.steps.matrix import all_of, each_chunk, in_any, inv
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Complete
+from ragmetrics_core.views import Complete
 
 __all__ = ["CORRECT", "OriginMetric", "Origins"]
 

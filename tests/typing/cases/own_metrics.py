@@ -9,8 +9,8 @@ from ragmetrics_core.measurement import Judged, Labels, Measurement, score, unde
 from ragmetrics_core.parsers import EntityList, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.sample import Answered, Grounded
 from ragmetrics_core.testing import check_metric
+from ragmetrics_core.views import Answered, Grounded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,181 @@
+"""Views: what a metric needs of a sample, as a type."""
+
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Self
+
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.sample import Sample
+
+__all__ = [
+    "Answered",
+    "Asked",
+    "Attributed",
+    "Compared",
+    "Complete",
+    "Grounded",
+    "MissingField",
+    "RankedIds",
+    "RankedTexts",
+    "Referenced",
+    "ReferencedContexts",
+    "Retrieved",
+    "View",
+    "Worded",
+]
+
+
+class MissingField(SampleError):
+    """A metric needs a field that this sample does not have; `field` is its name."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+    def __str__(self) -> str:
+        """Say which field is missing."""
+        return f"the sample has no {self.field}"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a metric needs of a sample.
+
+    A field without a default is needed and never None. One with a default is taken where the sample has it.
+    """
+
+    language: str | None = field(default=None, kw_only=True)
+
+    @classmethod
+    @cache
+    def required(cls) -> tuple[str, ...]:
+        """Names of the sample's fields that the view cannot do without."""
+        return tuple(item.name for item in fields(cls) if item.default is MISSING)
+
+    @classmethod
+    @cache
+    def optional(cls) -> tuple[str, ...]:
+        """Names of the fields that it takes where the sample has them; among them is the language."""
+        return tuple(item.name for item in fields(cls) if item.default is not MISSING)
+
+    @classmethod
+    def of(cls, sample: Sample) -> Self:
+        """Take the fields from a sample.
+
+        Raises:
+            MissingField: the sample lacks one of them.
+        """
+        values = {name: getattr(sample, name) for name in cls.required()}
+        for name, value in values.items():
+            if value is None:
+                raise MissingField(name)
+        for name in cls.optional():
+            if (value := getattr(sample, name)) is not None:
+                values[name] = value
+        return cls(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(View):
+    """A question and its answer."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded(View):
+    """An answer and the contexts that it should rest on."""
+
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved(View):
+    """A question and what was retrieved for it."""
+
+    question: str
+    contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Referenced(View):
+    """A question, its answer and the expected answer."""
+
+    question: str
+    answer: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(View):
+    """An answer and the expected answer."""
+
+    answer: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attributed(View):
+    """A question, what was retrieved for it and the expected answer."""
+
+    question: str
+    contexts: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencedContexts(View):
+    """What was retrieved and the expected answer."""
+
+    contexts: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(View):
+    """Question, answer, contexts and expected answer."""
+
+    question: str
+    answer: str
+    contexts: tuple[str, ...]
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worded(View):
+    """An answer and the expected answers, of which `reference` is the first."""
+
+    answer: str
+    reference: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(View):
+    """A question, its answer and the expected answers, of which `reference` is the first."""
+
+    question: str
+    answer: str
+    reference: str
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RankedIds(View):
+    """The ids of what was retrieved, in rank order, and of what is relevant."""
+
+    context_ids: tuple[str, ...]
+    reference_context_ids: tuple[str, ...]
+    reference_context_grades: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedTexts(View):
+    """The retrieved chunks, in rank order, and those that are relevant."""
+
+    contexts: tuple[str, ...]
+    reference_contexts: tuple[str, ...]
+    reference_context_grades: tuple[float, ...] | None = None
