@@ -1,7 +1,4 @@
-"""Question, contexts and answer are recovered from chains of every kind, and as the user says."""
-
-from collections.abc import Callable
-from typing import Any
+"""Question, contexts and answer are recovered from chains of every kind."""
 
 import pytest
 from langchain_core.documents import Document
@@ -11,38 +8,20 @@ from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langchain_core.tools import tool
 
-from ragmetrics_core import Sample
-from ragmetrics_core.live import Skip
-from ragmetrics_langchain import RagMetricsCallbackHandler, RootRun
+from ragmetrics_langchain import RagMetricsCallbackHandler
 from tests.integrations.langchain.apps import (
     PROMPT,
     Echo,
     Shelf,
     answer,
     assert_about,
-    expect_skip,
     join,
     question,
     rag_chain,
     retrieval_chain,
     texts,
 )
-
-OnlySample = Callable[[RagMetricsCallbackHandler], Sample]
-MakeHandler = Callable[..., RagMetricsCallbackHandler]
-
-FOUND_IN_LCEL = {
-    "found_question": "the inputs",
-    "found_contexts": "retrievers",
-    "found_answer": "the output",
-}
-
-
-def found(sample: Sample) -> dict[str, Any]:
-    return {name: value for name, value in sample.labels.items() if name.startswith("found_")}
-
-
-# Kinds of chains
+from tests.integrations.langchain.recovered import MakeHandler, OnlySample
 
 
 def test_create_retrieval_chain_gives_question_documents_answer_and_history(
@@ -289,180 +268,6 @@ def test_a_model_that_ends_the_chain_answers_with_a_message(
     assert sample.labels["found_answer"] == "last message of the model"
 
 
-# What the user can say
-
-
-def test_keys_that_are_given_win_over_the_rules(make_handler: MakeHandler, only_sample: OnlySample):
-    handler = make_handler(input_key="asks", context_key="passages", answer_key="says")
-    chain = RunnableLambda(
-        lambda given: {"says": "Green tea.", "answer": "no", "passages": ["Tea is green."], "context": "no"}
-    )
-    chain.invoke({"asks": "Which tea?", "question": "no"}, {"callbacks": [handler]})
-
-    sample = only_sample(handler)
-    assert (sample.question, sample.contexts, sample.answer) == (
-        "Which tea?",
-        ("Tea is green.",),
-        "Green tea.",
-    )
-    assert found(sample) == {
-        "found_question": "input_key 'asks'",
-        "found_contexts": "context_key 'passages'",
-        "found_answer": "answer_key 'says'",
-    }
-
-
-def test_a_key_that_is_not_there_is_not_replaced_by_a_rule(make_handler: MakeHandler):
-    handler = make_handler(context_key="passages", needs_contexts=True)
-    chain = RunnableLambda(
-        lambda given: {"answer": answer("tea"), "context": Shelf().invoke(given["question"])}
-    )
-    chain.invoke({"question": question("tea")}, {"callbacks": [handler]})
-
-    expect_skip(handler, "no_contexts")
-
-
-def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rules(
-    make_handler: MakeHandler, only_sample: OnlySample
-):
-    def extract(run: RootRun) -> dict[str, Any]:
-        (retrieval,) = run.retrievals
-        return {
-            "contexts": retrieval.documents[:1],
-            "reference": f"what {retrieval.name} should say",
-            "customer": run.metadata["customer"],
-        }
-
-    handler = make_handler(extract=extract)
-    rag_chain().invoke(question("tea"), {"callbacks": [handler], "metadata": {"customer": "gold"}})
-
-    sample = only_sample(handler)
-    assert sample.contexts == texts("tea")[:1]
-    assert sample.reference == "what Shelf should say"
-    assert sample.labels["customer"] == "gold"
-    assert found(sample) == FOUND_IN_LCEL | {"found_contexts": "extract"}
-
-
-def test_extract_may_use_any_name_that_a_samples_columns_have(
-    make_handler: MakeHandler, only_sample: OnlySample
-):
-    def extract(run: RootRun) -> dict[str, Any]:
-        return {
-            "user_input": HumanMessage("Which tea?"),
-            "response": AIMessage("Green."),
-            "retrieved_contexts": [Document(page_content="Tea is green.")],
-            "ground_truth": "Green tea.",
-            "tenant": "books",
-        }
-
-    handler = make_handler(extract=extract)
-    RunnableLambda(lambda given: {"n": 1}).invoke({"n": 0}, {"callbacks": [handler]})
-
-    sample = only_sample(handler)
-    assert (sample.question, sample.answer) == ("Which tea?", "Green.")
-    assert (sample.contexts, sample.reference) == (("Tea is green.",), "Green tea.")
-    assert sample.labels["tenant"] == "books"
-    assert found(sample) == dict.fromkeys(FOUND_IN_LCEL, "extract")
-
-
-def test_extract_may_give_conversations(make_handler: MakeHandler, only_sample: OnlySample):
-    def extract(run: RootRun) -> dict[str, Any]:
-        said = [HumanMessage("Hello"), AIMessage("Good day")]
-        return {"question": [*said, HumanMessage("Which tea?")], "history": said}
-
-    handler = make_handler(extract=extract)
-    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
-
-    sample = only_sample(handler)
-    assert sample.question == "Which tea?"
-    assert [(turn.role, turn.content) for turn in sample.history or ()] == [
-        ("user", "Hello"),
-        ("assistant", "Good day"),
-    ]
-
-
-def test_extract_that_says_one_thing_twice_and_differently_is_a_mistake(make_handler: MakeHandler):
-    handler = make_handler(extract=lambda run: {"question": "Which tea?", "user_input": "Which milk?"})
-    rag_chain().invoke(question("tea"), {"callbacks": [handler]})
-
-    assert handler.flush()
-    assert handler.stats.failed == 1
-    assert "'question' and 'user_input' both mean question and disagree" in handler.stats.errors[0]
-
-
-def test_extract_may_leave_a_run_out_and_its_mistakes_are_only_counted(make_handler: MakeHandler):
-    def leave_out(run: RootRun) -> None:
-        raise Skip("internal_user")
-
-    def mistake(run: RootRun) -> dict[str, Any]:
-        return {"contexts": [run]}
-
-    handlers = [make_handler(extract=leave_out), make_handler(extract=mistake)]
-    assert rag_chain().invoke(question("tea"), {"callbacks": handlers}) == answer("tea")
-
-    assert all(handler.flush() for handler in handlers)
-    assert handlers[0].stats.skipped == {"internal_user": 1}
-    assert handlers[1].stats.failed == 1
-    assert "contexts that are neither texts nor documents" in handlers[1].stats.errors[0]
-
-
-def test_references_reach_the_metrics_that_need_one(make_handler: MakeHandler):
-    handler = make_handler("context_recall", references={question("tea"): texts("tea")[0]})
-    rag_chain().batch([question("tea"), question("milk")], {"callbacks": [handler]})
-
-    handler.flush()
-    status = {result.sample.question: result.records[0].status for result in handler.results}
-    assert status == {question("tea"): "ok", question("milk"): "skipped"}
-
-
-def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(make_handler: MakeHandler):
-    rag_only, everything = make_handler(needs_contexts=True), make_handler()
-    chain = ChatPromptTemplate.from_template("{question}") | Echo() | StrOutputParser()
-    chain.invoke({"question": question("tea")}, {"callbacks": [rag_only, everything]})
-
-    assert rag_only.flush()
-    assert everything.flush()
-    assert rag_only.stats.skipped == {"no_contexts": 1}
-    (result,) = everything.results
-    assert result.sample.contexts is None
-    assert [(record.status, record.reason) for record in result.records] == [("skipped", "contexts")]
-
-
-def test_a_retriever_alone_is_no_answer(handler: RagMetricsCallbackHandler):
-    Shelf().invoke(question("tea"), {"callbacks": [handler]})
-
-    expect_skip(handler, "no_answer")
-
-
 def shown_to(model: Echo) -> str:
     """The contexts in the prompt that the model was given."""
     return str(model.heard[-1][0].text).removeprefix("Use only:\n")
-
-
-@pytest.mark.parametrize(
-    "last",
-    [
-        AIMessage("I look it up.", tool_calls=[{"name": "search", "args": {}, "id": "1"}]),
-        HumanMessage("Any news?"),
-    ],
-    ids=["a call of a tool", "a person"],
-)
-def test_a_conversation_that_does_not_end_with_the_models_words_has_no_answer(
-    handler: RagMetricsCallbackHandler, last: Any
-):
-    def talk(given: dict[str, Any]) -> dict[str, Any]:
-        Shelf().invoke(question("tea"))
-        return {"messages": [*given["messages"], AIMessage("Wait."), last]}
-
-    RunnableLambda(talk).invoke({"messages": [HumanMessage(question("tea"))]}, {"callbacks": [handler]})
-
-    expect_skip(handler, "no_answer")
-
-
-def test_parallel_branches_that_answer_apart_are_not_mixed_into_one_sample(
-    handler: RagMetricsCallbackHandler,
-):
-    chain = RunnableParallel(first=rag_chain(), second=rag_chain())
-    chain.invoke(question("tea"), {"callbacks": [handler]})
-
-    expect_skip(handler, "no_answer")
