@@ -24,11 +24,10 @@ COVERED = Labels("covered", "FN")
 class FactualCorrectness(Metric[Referenced]):
     """F-beta of the answer's statements that the reference has and the reference's that the answer covers.
 
-    Range [0, 1], higher is better; undefined when neither side makes a statement, or the one
-    that `mode` asks about. Each side is counted in
-    its own unit: precision is TP / answer statements, recall is covered / reference statements, so that
-    writing one fact in ten statements changes nothing for recall. The variant `paper` takes three lists of
-    statements from one reply and counts TP / (TP + 0.5 (FP + FN)).
+    Range [0, 1], higher is better; undefined when neither side makes a statement, or the one that `mode` asks
+    about. Each side is counted in its own unit: precision is TP / answer statements, recall is covered /
+    reference statements, so that writing one fact in ten statements changes nothing for recall. The variant
+    `paper` takes three lists of statements from one reply and counts TP / (TP + 0.5 (FP + FN)).
 
     Attributes:
         mode: the whole score, or only its "precision" or "recall".

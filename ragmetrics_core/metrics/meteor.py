@@ -25,7 +25,7 @@ class Meteor(Metric[Worded]):
 
     Attributes:
         stemmer: match words with the same Porter stem too (English).
-        alpha: the weight of precision in the mean; recall has the rest.
+        alpha: the weight of recall in the harmonic mean; precision has the rest.
         beta: how sharply the penalty rises with the number of unbroken runs.
         gamma: the highest penalty.
 

@@ -171,8 +171,17 @@ class Metric(Generic[V]):
             own = sorted(set(known) - {"repetition", "variant"})
             raise ConfigError(f"{cls.name} has no setting {unknown[0]!r}; it has {own}")
         usual = cls(variant=variant)
-        values = {name: _from_json(value, getattr(usual, name)) for name, value in settings.items()}
+        values = {
+            name: _from_json(value, getattr(usual, name) or cls._prompt_of_a_variant(name))
+            for name, value in settings.items()
+        }
         return cls(variant=variant, **values)
+
+    @classmethod
+    def _prompt_of_a_variant(cls, setting: str) -> Prompt[Any] | None:
+        """A prompt that some variant asks where this one asks none: it stands in for one given by hand."""
+        values = (each.get(setting) for each in cls.variants.values())
+        return next((each for each in values if is_prompt(each)), None)
 
     @classmethod
     def _variant_name(cls, name: object) -> str:
@@ -254,7 +263,8 @@ def _in_short(value: Any) -> str:
         case {"part": name, "variant": variant, "settings": settings}:
             inner = [f"{key}={_in_short(each)}" for key, each in sorted(settings.items())]
             inner += [_in_short(each) for _, each in sorted(value.get("prompts", {}).items())]
-            return f"{name}/{variant}" + (f"({','.join(inner)})" if inner else "")
+            named = f"{name}/{variant}" if variant else name
+            return named + (f"({','.join(inner)})" if inner else "")
         case bool() | None:
             return str(value).lower()
         case float():

@@ -86,6 +86,11 @@ def test_a_part_has_the_prompts_in_its_signature_that_it_asks_and_no_others():
     assert RagasScore.from_settings("strict.1", metric.settings).signature == RagasScore().signature
 
 
+def test_a_part_without_a_variant_is_in_the_signature_by_its_name():
+    metric = RagasScore(parts=(Part("faithfulness"), Part("context_recall", "ragas-0.1")))
+    assert metric.signature == "ragas_score/strict.1(parts=faithfulness:context_recall/ragas-0.1)"
+
+
 def test_a_text_that_is_the_librarys_own_changes_no_signature():
     packaged = PromptText("verdicts", 1, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
     assert [reworded(each, {"verdicts": packaged}).signature for each in (RagasScore(), Faithfulness())] == [

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Record, Run, diff, evaluate, recompute, rescore
+from ragmetrics_core import Record, Run, diff, evaluate, prompts, recompute, rescore
 from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.metrics import METRICS
+from ragmetrics_core.metrics import METRICS, ContextRelevance, FactualCorrectness, GroundednessRating
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import reason_to_skip
 
@@ -350,6 +350,27 @@ def test_a_run_with_prompts_of_ones_own_proves_itself_when_it_is_opened_again(tm
     assert list(Run.load(tmp_path / "run").audit()) == []
     renamed = before.model_copy(update={"settings": {}})
     assert next(difference.field for difference in audit(renamed)) == "signature"
+
+
+@pytest.mark.parametrize(
+    ("metric", "replies"),
+    [
+        (ContextRelevance(extract=prompts.PAPER_SENTENCES), {"paper_sentences": "He played the violin."}),
+        (
+            FactualCorrectness(classify=prompts.PAPER_FACTS),
+            {"paper_facts": {"TP": ["Born in Germany."], "FP": [], "FN": ["Born in 1879."]}},
+        ),
+        (
+            GroundednessRating(grade=prompts.GROUNDING_GRADE),
+            {"grounding_grade": {"reason": "it is", "rating": 2}},
+        ),
+    ],
+)
+def test_a_prompt_given_by_hand_where_the_variant_asks_none_proves_itself(metric, replies):
+    run = evaluate([SAMPLE], metrics=metric, judge=ScriptedJudge(replies))
+    (record,) = run.records()
+    assert record.status == "ok"
+    assert audit(record) == []
 
 
 def test_a_correction_reaches_a_part_of_a_composite_metric(folder):
