@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError
 
-from ragmetrics_core.errors import RecordError
+from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.prompts import Message, PromptText, digest_of
@@ -305,7 +305,7 @@ class Record(_Stored):
             return cls.model_validate(
                 {**fields, "seal": _seal_of(text)} if isinstance(fields, dict) else fields
             )
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, SampleError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error
 
 

@@ -5,6 +5,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.runs.index import Key
 from ragmetrics_core.runs.summary import Outcome
@@ -13,7 +14,15 @@ from ragmetrics_core.shapes import is_dict
 __all__ = ["DAMAGED", "StoredSample", "is_run", "prompt_in", "record_in", "remove_run", "sample_in"]
 
 # What these functions raise for a line that is not as it must be.
-DAMAGED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+DAMAGED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    SampleError,
+)
 # What a run writes, and all that overwriting one removes.
 _WRITTEN = (
     "manifest.json*",

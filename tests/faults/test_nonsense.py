@@ -114,6 +114,7 @@ def test_a_last_line_nested_too_deep_was_cut_off(run):
         ("samples.jsonl", {"digest": 3}),
         ("samples.jsonl", {"sample": {"id": {"a": 1}}}),
         ("samples.jsonl", {"sample": {"id": "\ud800"}}),
+        ("samples.jsonl", {"sample": {**SAMPLE, "reference_context_grades": [1]}}),
         ("prompts.jsonl", {"system": 3}),
         ("prompts.jsonl", {"digest": ["a"]}),
         ("records.jsonl", {"value": "high"}),
@@ -156,6 +157,17 @@ def test_fields_of_a_later_version_inside_a_verdict_do_not_keep_a_record_from_be
     (evidence,) = Record.from_json(json.dumps(fields)).verdicts[0].evidence
 
     assert (evidence.quote, evidence.span.end) == ("Ulm", 3)
+
+
+def test_a_sample_in_a_record_whose_grades_do_not_fit_makes_it_no_record(run):
+    (record,) = Run.load(run).records("faithfulness")
+    # one grade, and no relevant chunk that it could be of
+    mailed = {**json.loads(record.stored()), "sample": {**SAMPLE, "reference_context_grades": [1]}}
+
+    with pytest.raises(
+        RecordError, match="not a record: reference_context_grades has 1 grades for 0 relevant"
+    ):
+        Record.from_json(json.dumps(mailed))
 
 
 @pytest.mark.parametrize("metric", ["faithfulness", "answer_similarity", "bleu"])

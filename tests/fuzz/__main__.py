@@ -118,7 +118,12 @@ def main() -> int:
         print(rows[-1], flush=True)
     parsed = sum(row.count for row in rows if row.name.startswith("parser."))
     found = sum(len(row.found) for row in rows)
-    print(f"{sum(row.count for row in rows):,} executions, {parsed:,} of them of parsers; {found} findings")
+    print(
+        f"{sum(row.count for row in rows):,} executions, {parsed:,} of them of parsers, in "
+        f"{sum(row.seconds for row in rows):,.0f} s; at most {max(row.slowest for row in rows):.0f} ms for "
+        f"100 kB, {max(row.growth for row in rows):.1f} MB of growth, {max(row.peak for row in rows):.0f} MB "
+        f"at the peak; {found} findings"
+    )
     return 1 if found else 0
 
 
