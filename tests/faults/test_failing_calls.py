@@ -20,7 +20,7 @@ from tests.servers import Answer, OpenAIServer, Seen, chat
 
 SAMPLES, ATTEMPTS = 25, 3
 # Seconds: only a server that hangs takes so long, also on a busy machine.
-TIMEOUT = 4.0
+TIMEOUT = 2.5
 # Together 30 %. A page of HTML is the only one that asking again cannot mend.
 FAULTS: Mapping[Fault, float] = {
     "429": 0.05,
