@@ -100,7 +100,8 @@ class HaystackApp:
             loop.close()
 
     def root(self, number: int, ending: Ending) -> None:
-        span = tracer.trace("haystack.pipeline.run", tags={"haystack.pipeline.input_data": {}})
+        asked = self._data(f"question {number}")
+        span = tracer.trace("haystack.pipeline.run", tags={"haystack.pipeline.input_data": asked})
         pipeline_span = span.__enter__()
         with tracer.trace(
             "haystack.component.run",
