@@ -9,7 +9,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from ragmetrics_core.errors import ModelError
+from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import fixed_property
 from ragmetrics_langchain.apart import Name, PerLoop, apart, as_model_error, name_of
 
@@ -56,16 +56,9 @@ class LangChainEmbedder:
             ModelError: the model did not answer.
         """
         embeddings = self._models.here()
-        try:
-            rows = await apart(lambda: embeddings.aembed_documents(list(texts)))
-        except ModelError:
-            raise
-        except Exception as error:  # the boundary to foreign code: each provider has errors of its own
-            failure = as_model_error(error, self.identity, embeddings)
-        else:
-            return np.asarray(rows, dtype=np.float64)
-        # outside the handler: the provider's error may hold the request, and with it the key
-        raise failure
+        call = apart(lambda: embeddings.aembed_documents(list(texts)))
+        rows = await foreign_answer(call, lambda error: as_model_error(error, self.identity, embeddings))
+        return np.asarray(rows, dtype=np.float64)
 
     @cached_property
     def _models(self) -> PerLoop[Embeddings]:

@@ -10,7 +10,6 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink, is_judging
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
@@ -53,6 +52,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
         scorer: the model that rates pairs, for metrics that need one.
         live: a live scorer that other handlers use too, in place of metrics, models and the settings of one.
+            Closing the handler closes it, for all of them.
         mode: "inline" makes the application wait for the scores.
         scope: which runs are samples. "root": each outermost run. "outermost_rag": the same, but of a run
             that gives a list of answers, the outermost runs inside it that answer one question each. A run's
@@ -111,15 +111,12 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         max_open: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
-        if live is not None and metrics != ():
-            raise ConfigError(
-                "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
-            )
-        self._live = live or live_scorer(
+        self._live = live_scorer(
             metrics,
             judge=judge,
             embedder=embedder,
             scorer=scorer,
+            live=live,
             mode=mode,
             out=out,
             sinks=sinks,

@@ -14,6 +14,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 
 from ragmetrics_core.errors import ModelError
+from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
 from ragmetrics_langchain.apart import JUDGE_TAG, Name, PerLoop, apart, as_model_error, name_of
 
@@ -76,18 +77,8 @@ class LangChainJudge:
         messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
         config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
         draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
-        try:
-            replies = await apart(lambda: _all(draws, messages, config))
-        except ModelError:
-            raise
-        except Exception as error:  # the boundary to foreign code: each provider has errors of its own
-            failure = as_model_error(error, self.identity, model)
-        else:
-            return self._completions(replies)
-        # outside the handler: the provider's error may hold the request, and with it the key
-        raise failure
-
-    def _completions(self, replies: Sequence[Any]) -> list[Completion]:
+        call = apart(lambda: _all(draws, messages, config))
+        replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
         if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
         return [_completion(reply, self.identity) for reply in replies]

@@ -15,7 +15,6 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer, by_name
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
@@ -162,10 +161,14 @@ def as_langsmith_evaluator(
     Raises:
         ConfigError: a mistake in the arguments.
     """
-    if live is not None and metrics != ():
-        raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
-    own = live or live_scorer(
-        metrics, judge=judge, embedder=embedder, scorer=scorer, redact=redact, prompts=prompts
+    own = live_scorer(
+        metrics,
+        judge=judge,
+        embedder=embedder,
+        scorer=scorer,
+        live=live,
+        redact=redact,
+        prompts=prompts,
     )
 
     def ragmetrics(run: "Run", example: "Example | None") -> "EvaluationResults":

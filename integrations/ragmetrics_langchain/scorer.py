@@ -9,6 +9,7 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveResult, LiveScorer, Sink
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
@@ -24,6 +25,7 @@ def live_scorer(
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | str | None = None,
+    live: LiveScorer | None = None,
     mode: Literal["background", "inline"] = "background",
     out: str | Path | None = None,
     sinks: Sequence[Sink] = (),
@@ -39,7 +41,19 @@ def live_scorer(
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
 ) -> LiveScorer:
-    """A live scorer that takes LangChain's models too; the arguments are those of `LiveScorer`."""
+    """A live scorer that takes LangChain's models too, or the one that is given as `live`.
+
+    The other arguments are those of `LiveScorer`.
+
+    Raises:
+        ConfigError: a mistake in the arguments, or both metrics and a live scorer.
+    """
+    if live is not None:
+        if metrics != ():
+            raise ConfigError(
+                "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
+            )
+        return live
     return LiveScorer(
         metrics,
         judge=LangChainJudge(judge) if _is_runnable(judge) else judge,

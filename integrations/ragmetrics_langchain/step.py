@@ -58,10 +58,14 @@ def score_step(
     Raises:
         ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
     """
-    if live is not None and metrics != ():
-        raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
-    own = live or live_scorer(
-        metrics, judge=judge, embedder=embedder, scorer=scorer, redact=redact, prompts=prompts
+    own = live_scorer(
+        metrics,
+        judge=judge,
+        embedder=embedder,
+        scorer=scorer,
+        live=live,
+        redact=redact,
+        prompts=prompts,
     )
 
     def capture(value: Any, run: BaseRunManager) -> Capture:

@@ -132,7 +132,8 @@ def instrument(
         watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
             default all query and chat engines, and no workflows.
         scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer that others use too, in place of metrics, models and the settings of one.
+        live: a live scorer that others use too, in place of metrics, models and the settings of one. `close`
+            closes it, for all of them; `uninstrument` does not.
         mode: "inline" lets the application wait for the scores.
         out: a run folder for the results, which the `ragmetrics` commands read.
         sinks: where results go besides; the newest 1,000 are kept in any case.

@@ -18,9 +18,14 @@ from llama_index.core.llms.llm import LLM
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.errors import ModelError
-from ragmetrics_core.metrics import get
-from ragmetrics_core.models import as_embedder, model_error, settings_digest, settings_for_names
+from ragmetrics_core.metrics import models_needed
+from ragmetrics_core.models import (
+    as_embedder,
+    foreign_answer,
+    model_error,
+    settings_digest,
+    settings_for_names,
+)
 from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
 from ragmetrics_core.shapes import is_mapping, is_sequence
 from ragmetrics_llama_index.threads import defining_class, in_thread
@@ -93,18 +98,7 @@ class LlamaIndexJudge:
         return await asyncio.gather(*draws)
 
     async def _reply(self, messages: Sequence[ChatMessage]) -> Completion:
-        try:
-            response = await self._ask(messages)
-        except ModelError:
-            raise
-        except Exception as error:  # the boundary to foreign code: a model may raise anything
-            failure = model_error(error, self.llm)
-        else:
-            return self._completion(response)
-        # outside the handler: the provider's error may hold the request, and with it the key
-        raise failure
-
-    def _completion(self, response: ChatResponse | CompletionResponse) -> Completion:
+        response = await foreign_answer(self._ask(messages), lambda error: model_error(error, self.llm))
         text = response.text if isinstance(response, CompletionResponse) else response.message.content
         return Completion(
             text=text or "",
@@ -164,20 +158,16 @@ class LlamaIndexEmbedder:
         Raises:
             ModelError: the model did not answer.
         """
+        vectors = await foreign_answer(
+            self._embed(list(texts)), lambda error: model_error(error, self.embed_model)
+        )
+        return np.asarray(vectors, dtype=np.float64)
+
+    async def _embed(self, texts: list[str]) -> list[list[float]]:
         model = self.embed_model
-        try:
-            if _embeds_synchronously(model):
-                vectors = await in_thread(model.get_text_embedding_batch, list(texts))
-            else:
-                vectors = await model.aget_text_embedding_batch(list(texts))
-        except ModelError:
-            raise
-        except Exception as error:  # the boundary to foreign code: a model may raise anything
-            failure = model_error(error, model)
-        else:
-            return np.asarray(vectors, dtype=np.float64)
-        # outside the handler: the provider's error may hold the request, and with it the key
-        raise failure
+        if _embeds_synchronously(model):
+            return await in_thread(model.get_text_embedding_batch, texts)
+        return await model.aget_text_embedding_batch(texts)
 
 
 def judge_of(llm: AnyLLM) -> Judge:
@@ -201,13 +191,8 @@ def embedder_of(embed_model: AnyEmbedder) -> Embedder:
 
 
 def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "scorer"]) -> bool:
-    """Whether metrics with these settings use a kind of model; a composite asks what its parts ask."""
-    return any(
-        needed((get(part.metric, variant=part.variant, **part.settings) for part in metric.parts_used), model)
-        if metric.parts_used
-        else model in metric.needs
-        for metric in metrics
-    )
+    """Whether metrics with these settings use a kind of model."""
+    return any(model in models_needed(metric) for metric in metrics)
 
 
 class _Name(NamedTuple):

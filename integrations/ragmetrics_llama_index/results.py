@@ -7,6 +7,7 @@ from llama_index.core.evaluation import EvaluationResult
 
 from ragmetrics_core import Record, Score
 from ragmetrics_core.errors import RagMetricsError
+from ragmetrics_core.live import by_name
 
 __all__ = ["EvaluationFailed", "Passing", "TracedEvaluationResult", "result_of"]
 
@@ -33,11 +34,7 @@ class TracedEvaluationResult(EvaluationResult):
     @property
     def scores(self) -> dict[str, float | None]:
         """The metrics' own values by name (by signature where two have the same name)."""
-        names = [record.metric for record in self.records]
-        return {
-            record.signature if names.count(record.metric) > 1 else record.metric: record.value
-            for record in self.records
-        }
+        return {name: record.value for name, record in by_name(self.records).items()}
 
 
 class EvaluationFailed(RagMetricsError, ValueError):

@@ -64,7 +64,7 @@ class Delivery:
 
     def _begin(self) -> None:
         self.counts = Counts()
-        self.means = Means(self._measuring.names)
+        self.means = Means(self._measuring.names.values())
         self._thread: Threads | None = None
         self._failing: set[str] = set()
         self._told: set[str] = set()
@@ -110,11 +110,10 @@ class Delivery:
     ) -> None:
         """See `LiveScorer.alert`."""
         names = self._measuring.names
-        known = dict(zip((each.signature for each in self._measuring.metrics), names, strict=True))
         name = ALIASES.get(metric, metric)
-        name = known.get(name, name)
-        if name not in names:
-            raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names)}")
+        name = names.get(name, name)
+        if name not in names.values():
+            raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names.values())}")
         self._alarms.append(Alarm(name, below=below, above=above, window=window, call=call or _log_alert))
 
     def note_span(self, capture: Capture) -> None:

@@ -10,7 +10,7 @@ from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live.judging import within_judging
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
-from ragmetrics_core.metrics import Metric, resolve
+from ragmetrics_core.metrics import Metric, names_of, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact
@@ -75,10 +75,9 @@ class Measuring:
             self._ready = on_own_loop(self._prepared())
 
     @property
-    def names(self) -> list[str]:
-        """The metrics by name, or by signature where two have the name."""
-        names = [metric.name for metric in self.metrics]
-        return [each.name if names.count(each.name) == 1 else each.signature for each in self.metrics]
+    def names(self) -> dict[str, str]:
+        """The metrics' names by signature; the signature itself where two have the name."""
+        return names_of(self.metrics)
 
     @property
     def manifest(self) -> Manifest | None:

@@ -10,7 +10,16 @@ from ragmetrics_core.metrics.answer_similarity import AnswerSimilarity
 from ragmetrics_core.metrics.average_precision import AveragePrecision
 from ragmetrics_core.metrics.bert_score import BertScore
 from ragmetrics_core.metrics.bleu import Bleu
-from ragmetrics_core.metrics.catalogue import ALIASES, METRICS, RECOMMENDED, get, of_part, resolve
+from ragmetrics_core.metrics.catalogue import (
+    ALIASES,
+    METRICS,
+    RECOMMENDED,
+    get,
+    models_needed,
+    names_of,
+    of_part,
+    resolve,
+)
 from ragmetrics_core.metrics.chrf import Chrf
 from ragmetrics_core.metrics.chunk_faithfulness import ChunkFaithfulness
 from ragmetrics_core.metrics.citation_support import CitationSupport
@@ -89,6 +98,8 @@ __all__ = [
     "SemanticAnswerSimilarity",
     "TokenF1",
     "get",
+    "models_needed",
+    "names_of",
     "of_part",
     "resolve",
 ]

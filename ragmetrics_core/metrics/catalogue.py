@@ -58,6 +58,7 @@ __all__ = [
     "get",
     "metric_class",
     "models_needed",
+    "names_of",
     "of_part",
     "resolve",
     "reworded",
@@ -283,3 +284,14 @@ def models_needed(metric: Metric[Any]) -> frozenset[str]:
     return (
         frozenset[str]().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs
     )
+
+
+def names_of(metrics: Iterable[Metric[Any]]) -> dict[str, str]:
+    """How metrics are called where people look: by name, by signature where several have the name.
+
+    >>> names_of(resolve(["faithfulness", "faithfulness/paper", "context_recall"]))  # doctest: +ELLIPSIS
+    {'faithfulness/strict...': 'faithfulness/strict...', ..., 'context_recall/strict...': 'context_recall'}
+    """
+    chosen = list(metrics)
+    names = [metric.name for metric in chosen]
+    return {each.signature: each.name if names.count(each.name) == 1 else each.signature for each in chosen}

@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ragmetrics_core.models.foreign_errors import model_error
+from ragmetrics_core.models.foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models.foreign_settings import settings_digest
 from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
 from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge, as_scorer
@@ -43,6 +43,7 @@ __all__ = [
     "as_judge",
     "as_scorer",
     "bare_address",
+    "foreign_answer",
     "holds_secret",
     "keyless",
     "model_error",

@@ -1,7 +1,7 @@
 """Errors of clients that we do not know, as ours."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from ragmetrics_core.errors import (
     ModelError,
@@ -14,13 +14,36 @@ from ragmetrics_core.models.secrets import keyless
 from ragmetrics_core.models.waits import retry_after
 from ragmetrics_core.shapes import is_mapping
 
-__all__ = ["model_error"]
+__all__ = ["foreign_answer", "model_error"]
+
+T = TypeVar("T")
 
 _OVERLOADED = frozenset({429, 503, 529})
 _PASSING_4XX = frozenset({408, 409, 425})
 # Parts of the names that clients give to errors of a lost connection (httpx, aiohttp, requests, openai).
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
 _LONGEST_MESSAGE = 300
+
+
+async def foreign_answer(call: Awaitable[T], told: Callable[[Exception], ModelError]) -> T:
+    """Await what a provider's client answers; what it raises becomes an error of ours.
+
+    Args:
+        call: the client's call.
+        told: makes our error of the client's, as `model_error` does.
+
+    Raises:
+        ModelError: the model did not answer. It has no cause: the client's error may hold the request, and
+            with it the key.
+    """
+    try:
+        return await call
+    except ModelError:
+        raise
+    except Exception as error:  # the boundary to foreign code: each client has errors of its own
+        failure = told(error)
+    # outside the handler, so that the client's error is not its context either
+    raise failure
 
 
 def model_error(error: Exception, model: object = None, *, identity: str | None = None) -> ModelError:

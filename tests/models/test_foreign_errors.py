@@ -19,7 +19,7 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models import model_error
+from ragmetrics_core.models import foreign_answer, model_error
 from tests.servers import Answer, OpenAIServer
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1:1/v1")
@@ -139,6 +139,32 @@ def test_the_message_names_the_model_and_is_one_short_line():
     assert told.startswith("mine: ValueError: a bccc")
     assert told.endswith("c...")
     assert len(told) < 400
+
+
+def test_a_clients_error_is_neither_the_cause_nor_the_context_of_ours():
+    # it may hold the request, and with it the key
+    async def call() -> str:
+        raise answered(429)
+
+    with pytest.raises(ModelOverloaded) as raised:
+        asyncio.run(foreign_answer(call(), model_error))
+
+    assert raised.value.__cause__ is None
+    assert raised.value.__context__ is None
+
+
+def test_an_answer_and_an_error_of_ours_come_as_they_are():
+    refused = ModelRefused("no")
+
+    async def call(error: ModelError | None = None) -> str:
+        if error is not None:
+            raise error
+        return "Paris"
+
+    assert asyncio.run(foreign_answer(call(), model_error)) == "Paris"
+    with pytest.raises(ModelRefused) as raised:
+        asyncio.run(foreign_answer(call(refused), model_error))
+    assert raised.value is refused
 
 
 # How long a server asks to wait

@@ -14,12 +14,12 @@ from haystack_integrations.components.evaluators.ragmetrics.failures import Eval
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import inputs_needed
 from haystack_integrations.components.evaluators.ragmetrics.results import (
     entry_of,
-    keys_of,
     meta_of,
     outputs_of,
 )
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError, RunStopped
+from ragmetrics_core.metrics import names_of
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.shapes import is_series
@@ -162,7 +162,7 @@ class BatchEvaluator(Configured):
         ids = [sample.id for sample in samples]
         by_metric = {
             key: outputs_of([self._entry(run.record(each, signature)) for each in ids])
-            for signature, key in keys_of(self._metrics).items()
+            for signature, key in names_of(self._metrics).items()
         }
         meta = meta_of(run, ids)
         if len(by_metric) == 1:

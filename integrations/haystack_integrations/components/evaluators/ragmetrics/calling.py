@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from haystack.core.serialization import component_to_dict
 
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.models import bare_address, model_error
+from ragmetrics_core.models import bare_address, foreign_answer, model_error
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Identity", "call", "identity_of"]
@@ -43,25 +43,16 @@ async def call(
     :returns: The component's output.
     :raises ModelError: The component failed, or its output is no mapping.
     """
-    try:
+
+    async def output_of() -> object:
         run_async: Callable[..., Awaitable[object]] | None = getattr(component, "run_async", None)
         if asynchronous and callable(run_async):
-            output = await run_async(**inputs)
-        else:
-            # the context goes along, so that spans which the component opens find their parent
-            run = partial(copy_context().run, component.run, **inputs)
-            output = await asyncio.get_running_loop().run_in_executor(executor, run)
-    except ModelError:
-        raise
-    except Exception as error:  # the boundary to foreign code: a component may raise anything
-        failure = model_error(error, component)
-    else:
-        return _checked(component, output)
-    # outside the handler: the provider's error may hold the request, and with it the key
-    raise failure
+            return await run_async(**inputs)
+        # the context goes along, so that spans which the component opens find their parent
+        run = partial(copy_context().run, component.run, **inputs)
+        return await asyncio.get_running_loop().run_in_executor(executor, run)
 
-
-def _checked(component: Any, output: Any) -> Mapping[str, Any]:
+    output = await foreign_answer(output_of(), lambda error: model_error(error, component))
     if not is_mapping(output):
         raise ModelError(f"{type(component).__name__} returned {type(output).__name__}, not a mapping")
     return output

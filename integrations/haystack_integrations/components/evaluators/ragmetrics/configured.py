@@ -18,11 +18,11 @@ from haystack_integrations.components.evaluators.ragmetrics.judge import Haystac
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import (
     MetricSettings,
     metrics_of,
-    models_needed,
     plain,
 )
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import as_embedder, holds_secret
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts

@@ -16,11 +16,12 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from haystack_integrations.components.evaluators.ragmetrics.results import entry_of, keys_of
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult
+from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.redaction import Redact
 
@@ -151,7 +152,7 @@ class RagMetricsLiveEvaluator(Live):
         if self.mode != "inline" and (self.gate or self.raise_on_failure):
             option = "a gate" if self.gate else "raise_on_failure"
             raise ConfigError(f"{option} must wait for the scores: pass mode='inline'")
-        keys = keys_of(self._metrics).values()
+        keys = names_of(self._metrics).values()
         for metric in self.gate or {}:
             if metric not in keys:
                 raise ConfigError(f"the gate names {metric!r}, but measured are only {', '.join(keys)}")
@@ -263,7 +264,7 @@ class RagMetricsLiveEvaluator(Live):
         )
 
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
-        keys = keys_of(self._metrics)
+        keys = names_of(self._metrics)
         entries = [_entries(each, keys) for each in scored]
         marked = [
             _with_meta(each.answer, _evaluation(each.id, entry))
@@ -294,7 +295,7 @@ class RagMetricsLiveEvaluator(Live):
 
     def _is_good(self, threshold: float, key: str, value: float) -> bool:
         """Whether a value is at least as good as a threshold."""
-        keys = keys_of(self._metrics)
+        keys = names_of(self._metrics)
         is_rising = next(each.higher_is_better for each in self._metrics if keys[each.signature] == key)
         return value >= threshold if is_rising else value <= threshold
 

@@ -7,7 +7,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get, resolve
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["MetricSettings", "inputs_needed", "metrics_of", "models_needed", "plain"]
+__all__ = ["MetricSettings", "inputs_needed", "metrics_of", "plain"]
 
 MetricSettings = str | dict[str, Any] | list[str | dict[str, Any]]
 
@@ -45,16 +45,6 @@ def _metric(setting: object) -> str | Metric[Any]:
         raise ConfigError(f"a metric's mapping needs its name, as in {{'name': 'faithfulness'}}: {setting}")
     parameters: dict[str, Any] = {key: value for key, value in setting.items() if key != "name"}
     return get(name, **parameters)
-
-
-def models_needed(metric: Metric[Any]) -> frozenset[str]:
-    """Say which models a metric with these parameters asks: its own, or those of its parts.
-
-    :param metric: The metric.
-    :returns: Of "judge", "embedder" and "scorer".
-    """
-    parts = [get(each.metric, variant=each.variant, **each.settings) for each in metric.parts_used]
-    return frozenset[str]().union(*map(models_needed, parts)) if parts else metric.needs
 
 
 def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:

@@ -8,25 +8,12 @@ from typing import Any
 
 from haystack import logging
 
-from ragmetrics_core import Metric, Record, Run
+from ragmetrics_core import Record, Run
 from ragmetrics_core.protocol import Usage
 
-__all__ = ["entry_of", "keys_of", "meta_of", "outputs_of"]
+__all__ = ["entry_of", "meta_of", "outputs_of"]
 
 logger = logging.getLogger(__name__)
-
-
-def keys_of(metrics: Sequence[Metric[Any]]) -> dict[str, str]:
-    """Name the metrics as short as they can be told apart.
-
-    :param metrics: The metrics.
-    :returns: By signature, the metric's name, or the signature itself where several have the name.
-    """
-    names = [metric.name for metric in metrics]
-    return {
-        metric.signature: metric.name if names.count(metric.name) == 1 else metric.signature
-        for metric in metrics
-    }
 
 
 def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
