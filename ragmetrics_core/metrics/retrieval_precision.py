@@ -34,5 +34,4 @@ class RetrievalPrecision(RankingMetric):
 
     def spelled(self, ranked: Ranked) -> str:
         """The formula as text."""
-        del ranked
-        return "{found} / {ranks}"
+        return "{found} / {ranks}" if ranked.results or self.k else "nothing retrieved"

@@ -113,6 +113,11 @@ def test_nothing_retrieved_is_0(metric):
     assert rank(metric(), context_ids=[], reference_context_ids=["a"]).value == 0.0
 
 
+def test_a_precision_of_nothing_divides_by_nothing_in_no_formula():
+    score = rank(RetrievalPrecision(), context_ids=[], reference_context_ids=["a"])
+    assert score.formula == "nothing retrieved = 0"
+
+
 @NAMES
 def test_nothing_relevant_is_undefined(metric):
     score = rank(metric(), context_ids=["a"], reference_context_ids=[])

@@ -22,6 +22,7 @@ import ray
 from ragmetrics_core import evaluate, recompute
 from ragmetrics_core.errors import ConfigError, ModelRefused, RecordError
 from ragmetrics_core.models import LexicalJudge
+from ragmetrics_core.prompts import STATEMENTS, PromptText
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder
 from ragmetrics_ray import evaluate_dataset, to_run
@@ -199,6 +200,22 @@ def test_what_is_finished_is_not_measured_again(tmp_path):
     assert later
     assert all("mast8x" in call or "mast9x" in call for call in later)
     assert keys(in_folder(tmp_path / "out")) == every(more)
+
+
+def test_what_is_finished_with_prompts_of_ones_own_is_not_measured_again(tmp_path):
+    shorter = {"statements": PromptText("statements", 2, None, "", STATEMENTS.user, STATEMENTS.again)}
+
+    def judge() -> Counting:
+        return Counting(tmp_path / "calls")
+
+    for _ in range(2):
+        evaluate_dataset(
+            ray.data.from_items(rows(2)), PAIR, judge=judge, out=tmp_path / "out", prompts=shorter, actors=1
+        )
+
+    calls = asked(tmp_path / "calls")
+    assert len(calls) == len(set(calls))
+    assert {row["signature"].count("statements.v2@") for row in in_folder(tmp_path / "out")} == {1}
 
 
 def test_failed_scores_are_measured_again_and_the_others_of_the_sample_are_kept(tmp_path):
