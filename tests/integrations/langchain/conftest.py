@@ -32,7 +32,8 @@ def make_handler() -> Iterator[MakeHandler]:
 
 @pytest.fixture
 def handler(make_handler: MakeHandler) -> Any:
-    return make_handler()
+    """It scores one after another, so that its results come in the order of the answers."""
+    return make_handler(concurrency=1)
 
 
 @pytest.fixture
