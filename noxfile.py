@@ -86,6 +86,9 @@ def build(session: nox.Session) -> None:
 def wheel(session: nox.Session) -> None:
     """The quickest tests of the core, with no extra: for continuous integration."""
     run_tests(session, "newest", PROJECT["dependencies"], tests=QUICK)
+    # The other tests are read only: one that needs an extra must say so before it imports it.
+    command = ["python", "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-qq", "tests"]
+    session.run(*command, silent=True)
 
 
 @nox.session(requires=["build"])
