@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.columns import Label, read_row
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.redaction import Redact, Renamed, redacted
+from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
@@ -180,7 +180,11 @@ class Sample(BaseModel, frozen=True):
                     return value
 
         names = Renamed(redact)
-        labels = dict(zip(Renamed(redact).all(self.labels), map(applied, self.labels.values()), strict=True))
+        # lists and mappings became JSON text, in which escapes may hide something
+        values = (
+            redacted_reply(redact, each) if isinstance(each, str) else each for each in self.labels.values()
+        )
+        labels = dict(zip(Renamed(redact).all(self.labels), values, strict=True))
         ids = {
             name: names.all(given)
             for name in ("context_ids", "reference_context_ids")

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.record import Record
-from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.sample import Label, Sample
 
 __all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated", "without_texts"]
@@ -124,10 +124,11 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
         ConfigError: `redact` raised something or returned no text.
     """
     span = capture.data.get("span_context")
-    labels = {
-        name: redacted(redact, known) if isinstance(known := _label(value), str) else known
-        for name, value in capture.labels.items()
-    }
+    values = (
+        redacted_reply(redact, known) if isinstance(known := _label(value), str) else known
+        for value in capture.labels.values()
+    )
+    labels = dict(zip(Renamed(redact).all(capture.labels), values, strict=True))
     return replace(
         released(capture),
         name=capture.name and redacted(redact, capture.name),

@@ -157,3 +157,14 @@ def test_neither_judge_nor_result_sees_what_is_redacted(live: MakeScorer):
     assert result.sample.reference == "[name] is in."
     assert judge.asked
     assert not any("Ann" in message.content for request in judge.asked for message in request.messages)
+
+
+def test_labels_of_a_capture_are_redacted_with_their_names_and_behind_escapes(live: MakeScorer):
+    scorer = live(redact=lambda text: text.replace("Ann\nLee", "[name]"))
+
+    result = scorer.score(capture_of(labels={"Ann\nLee": "x", "by": ["Ann\nLee"], "n": 3}))
+
+    # a list becomes a label as its text, in which a line break is the two characters \\n
+    expected = {"[name]": "x", "by": "['[name]']", "n": 3}
+    assert result.capture.labels == expected
+    assert result.sample.labels == expected

@@ -1,6 +1,7 @@
 """What `redact` takes out is nowhere: in no file, no score, no log, however the judge misbehaves."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -305,6 +306,15 @@ def test_an_id_that_holds_what_is_private_gives_way_to_that_of_the_content():
     assert without.id == Sample(question="Who?").id
     assert without.labels == {"[mail]": "[mail]", "[mail] 2": 2.0}
     assert sample.redacted(lambda text: text.replace("Who", "[who]")).id == "ann@x"
+
+
+def test_what_the_escapes_of_a_label_hide_is_taken_out_too():
+    # other columns become labels as JSON text, in which a line break is the two characters \\n
+    sample = Sample.from_mapping({"question": "Who?", "by": ["Ann\nLee"], "of": {"at": '\tAnn "A" Lee'}})
+
+    without = sample.redacted(lambda text: re.sub(r'Ann(\s|"A")+Lee', "[name]", text))
+
+    assert without.labels == {"by": '["[name]"]', "of": '{"at": "\\t[name]"}'}
 
 
 texts = st.text(alphabet='ab"\\/u0061 ', max_size=12)
