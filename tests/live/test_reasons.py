@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
+import ragmetrics_core
 from ragmetrics_core.live import SkipReason
 
 ROOT = Path(__file__).resolve().parents[2]
+# The packages that are imported: those of the checkout, or those of the wheel.
+CORE = Path(ragmetrics_core.__file__).parent
+ADAPTERS = CORE.parent / "integrations" if CORE.parent == ROOT else CORE.parent
 FOLDERS = (
-    ROOT / "ragmetrics_core" / "live",
-    ROOT / "integrations" / "ragmetrics_langchain",
-    ROOT / "integrations" / "ragmetrics_llama_index",
-    ROOT / "integrations" / "haystack_integrations",
+    CORE / "live",
+    ADAPTERS / "ragmetrics_langchain",
+    ADAPTERS / "ragmetrics_llama_index",
+    ADAPTERS / "haystack_integrations" / "components" / "evaluators" / "ragmetrics",
 )
 
 
