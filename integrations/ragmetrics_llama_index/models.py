@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import asyncio
+import inspect
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.generic_utils import messages_to_prompt as generic_format
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
@@ -216,10 +218,28 @@ def _name_of(kind: str, model: LLM | BaseEmbedding) -> _Name:
     digest = settings_digest(model, shown={*settings, *_NO_SETTINGS, "model"})
     if digest.text:
         settings["settings"] = digest.text
+    is_sure = digest.is_complete
+    if isinstance(model, LLM) and not published.get("is_chat_model"):
+        form = _format_of(model)
+        is_sure = is_sure and form is not None
+        if form:
+            settings["messages_to_prompt"] = form
     shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
     made_by = f"{type(model).__module__}.{type(model).__qualname__}"
     named = published.get("model_name") or _UNKNOWN
-    return _Name(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and digest.is_complete)
+    return _Name(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and is_sure)
+
+
+def _format_of(model: LLM) -> str | None:
+    """The name of the function that makes the prompt of a completion model.
+
+    Empty where the model's class or LlamaIndex says which one it is, None where others may have that name.
+    """
+    function = model.messages_to_prompt
+    if function is generic_format or getattr(function, "__self__", None) is model:
+        return ""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '<unnamed>')}"
+    return name if inspect.isfunction(function) and "<" not in name else None
 
 
 def _embeds_synchronously(model: BaseEmbedding) -> bool:

@@ -69,12 +69,26 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     cause, kind = next(
         ((each, kind) for each in _causes(error) if (kind := _kind(each)) is not None), (error, ModelError)
     )
-    text = " ".join(keyless(error, model).split())
+    text = " ".join(_said(error, model).split())
     text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
     message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
     if issubclass(kind, TransientModelError):
         return kind(message, retry_after=retry_after(_headers(cause)))
     return kind(message)
+
+
+def _said(error: Exception, model: object) -> str:
+    try:
+        return keyless(error, model)
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return ""
+
+
+def _held(owner: object, name: str) -> Any:
+    try:
+        return getattr(owner, name, None)
+    except Exception:  # the boundary to foreign code: so may a property, as of an error without its answer
+        return None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
@@ -105,22 +119,22 @@ def _status(error: BaseException) -> int | None:
 
 
 def _statuses(error: BaseException) -> Iterator[object]:
-    response: Any = getattr(error, "response", None)
+    response = _held(error, "response")
     if is_mapping(response):  # botocore
         told = response.get("ResponseMetadata")
         yield told.get("HTTPStatusCode") if is_mapping(told) else None
     else:
-        yield getattr(response, "status_code", None)
+        yield _held(response, "status_code")
     for name in ("status_code", "status", "code"):
-        yield getattr(error, name, None)
+        yield _held(error, name)
 
 
 def _headers(error: BaseException) -> Mapping[str, str]:
     """The headers of the answer that the error tells of, by small letters, where clients put them."""
-    response: Any = getattr(error, "response", None)
+    response = _held(error, "response")
     if is_mapping(response):  # botocore
         told = response.get("ResponseMetadata")
-        found = told.get("HTTPHeaders") if is_mapping(told) else None
+        found: object = told.get("HTTPHeaders") if is_mapping(told) else None
     else:
-        found = getattr(response, "headers", None) or getattr(error, "headers", None)
+        found = _held(response, "headers") or _held(error, "headers")
     return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}

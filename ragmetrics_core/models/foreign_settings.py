@@ -45,9 +45,9 @@ class SettingsDigest(NamedTuple):
 def settings_digest(model: object, *, shown: Collection[str] = ()) -> SettingsDigest:
     """Digest of the public settings of a model that are not the usual ones.
 
-    Settings are the fields of a pydantic model, without those that it leaves out of its serialization
-    (clients, callbacks), or the public attributes of any other object. Keys, passwords, clients and what only
-    says how calls are made (time limits, batch sizes) are left out.
+    Settings are the fields of a pydantic model and what it takes beside them, without those that it leaves
+    out of its serialization (clients, callbacks), or the public attributes of any other object. Keys,
+    passwords, clients and what only says how calls are made (time limits, batch sizes) are left out.
 
     Args:
         model: the model.
@@ -76,6 +76,9 @@ def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
             if field.exclude is not True and (value := getattr(model, name)) is not None:
                 needs_others = field.default_factory_takes_validated_data
                 yield name, value, None if needs_others else field.get_default(call_default_factory=True)
+        yield from (
+            (name, each, None) for name, each in (model.model_extra or {}).items() if each is not None
+        )
         return
     for name, value in getattr(model, "__dict__", {}).items():
         if not name.startswith("_") and value is not None:

@@ -56,6 +56,7 @@ _WITH_USER = re.compile(r"^([\w+.-]+://)(?:[^\s/@?#]*@|[^\s/@?#:]*:(?!\d*(?:/|$)
 _IN_QUERY = re.compile(
     r"([?&](?:[\w.-]*[_.-])?(?:key|token|secret|sig|signature|password)=)[^&\s'\"<>#]+", re.I
 )
+_ADDRESS = re.compile(r"[\w+.-]+://\S*")
 # Settings that are sent beside a request (`extra_headers`), and the headers that say who pays and how.
 _SENT = re.compile(r"header|cookie", re.IGNORECASE)
 _OPEN_HEADERS = frozenset(
@@ -144,17 +145,31 @@ def bare_address(address: str) -> str:
 def settings_for_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a model as its name may have them: addresses bare, and of what may hold a key a digest.
 
-    A header or a cookie is taken for a key, whatever it is called, unless it is one of those that are none.
+    A header or a cookie is taken for a key, whatever it is called and however deep it stands, unless it is
+    one of those that are none. A text that only speaks of an address stays whole.
     """
     told: dict[str, Any] = {}
     for name, value in settings.items():
-        if isinstance(value, str) and "://" in value:
+        if isinstance(value, str) and _ADDRESS.fullmatch(value):
             told[name] = bare_address(value)
-        elif secrets_in({name: value}) or (_SENT.search(name) and not _is_open(value)):
+        elif secrets_in({name: value}) or _may_hold_key(name, value, _DEPTH):
             told[name] = sha256(repr(value).encode("utf-8", "replace")).hexdigest()[:12]
         else:
             told[name] = value
     return told
+
+
+def _may_hold_key(name: str, value: object, depth: int) -> bool:
+    """Whether a setting is, or holds, a header, a cookie, or an address with more than host and path."""
+    if _SENT.search(name) and not _is_open(value):
+        return True
+    if isinstance(value, str):
+        return "://" in value and not value == without_secrets(value) == bare_address(value)
+    if not depth:
+        return False
+    if is_mapping(value):
+        return any(_may_hold_key(str(inner), each, depth - 1) for inner, each in value.items())
+    return is_series(value) and any(_may_hold_key("", each, depth - 1) for each in value)
 
 
 def _is_open(headers: object) -> bool:

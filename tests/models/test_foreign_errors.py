@@ -247,3 +247,17 @@ def test_an_error_that_will_not_pass_has_no_wait():
     told = model_error(httpx.HTTPStatusError("401", request=REQUEST, response=response))
 
     assert type(told) is ModelRefused
+
+
+def test_an_error_that_cannot_be_printed_or_looked_at_is_told_by_its_class():
+    class Broken(Exception):
+        @property
+        def response(self) -> object:
+            raise RuntimeError("there is no response")
+
+        def __str__(self) -> str:
+            raise ValueError("there are no words")
+
+    told = model_error(Broken(), identity="a model")
+
+    assert (type(told), str(told)) == (ModelError, "a model: Broken: ")

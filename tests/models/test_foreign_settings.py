@@ -1,11 +1,12 @@
 """Which models of a framework have the same name, and which must not."""
 
+import re
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 
-from ragmetrics_core.models import settings_digest
+from ragmetrics_core.models import settings_digest, settings_for_names
 
 
 class Model(BaseModel):
@@ -88,3 +89,40 @@ def test_a_plain_object_is_told_by_its_public_attributes():
     assert settings_digest(Plain(4)).is_complete
     # the identity shows them already
     assert settings_digest(Plain(4), shown=["dimensions"]) == ("", True)
+
+
+def test_a_setting_that_a_model_takes_beside_its_fields_is_one():
+    class Open(Model, extra="allow"):
+        pass
+
+    assert settings_digest(Open(style="long")) != settings_digest(Open(style="short"))
+    assert settings_digest(Open(style="long")) == settings_digest(Open(style="long"))
+    assert settings_digest(Open(hook_of_mine=object())) == ("", False)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"extra_headers": {"X-Team": "fern-and-moss"}},
+        [{"options": {"cookies": {"session": "fern-and-moss"}}}],
+        {"proxy": "https://host/v1?tenant=fern-and-moss"},
+        "first see http://host/, then http://me:fern-and-moss@other/",
+    ],
+    ids=["header", "cookie", "parameter", "in a text"],
+)
+def test_what_may_be_a_key_is_in_no_name_however_deep_it_stands(value: Any):
+    (shown,) = settings_for_names({"model_kwargs": value}).values()
+
+    assert re.fullmatch("[0-9a-f]{12}", shown)
+    assert settings_for_names({"model_kwargs": [value, 2]}) != settings_for_names(
+        {"model_kwargs": [value, 3]}
+    )
+
+
+def test_a_text_that_speaks_of_an_address_stays_whole():
+    # cut at the question mark, two instructions would be one
+    told = settings_for_names({"system": "Is it as in http://host/? Be strict.", "url": "http://host/v1?k=1"})
+
+    assert told["url"] == "http://host/v1"
+    assert told["system"] != settings_for_names({"system": "Is it as in http://host/? Be mild."})["system"]
+    assert settings_for_names({"system": "See http://host/ first."}) == {"system": "See http://host/ first."}

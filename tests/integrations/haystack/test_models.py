@@ -92,6 +92,31 @@ def test_replies_of_a_generator_that_cannot_be_named_are_not_kept():
     assert not HaystackJudge(MockChatGenerator(response_fn=lambda messages: "{}")).cacheable
 
 
+@component
+class Silent:
+    """Keeps what it was made with under a name that Haystack does not look for."""
+
+    def __init__(self, model: str = "small"):
+        self._chosen = model
+
+    @component.output_types(replies=list[ChatMessage])
+    def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+        return {"replies": [ChatMessage.from_assistant(self._chosen)]}
+
+
+@component
+class Telling(Silent):
+    def __init__(self, model: str = "small"):
+        self.model = self._chosen = model
+
+
+def test_replies_of_a_generator_that_does_not_show_its_settings_are_not_kept():
+    # Haystack would save both with the default of `model`
+    assert HaystackJudge(Silent("small")).identity == HaystackJudge(Silent("large")).identity
+    assert not HaystackJudge(Silent("large")).cacheable
+    assert HaystackJudge(Telling("large")).cacheable
+
+
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [

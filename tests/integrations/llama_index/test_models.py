@@ -225,6 +225,23 @@ def test_replies_of_a_model_with_a_setting_that_cannot_be_read_are_not_kept():
     assert not LlamaIndexJudge(Hooked(str, hook=object())).cacheable
 
 
+def briefly(messages: Any) -> str:
+    return "Be brief."
+
+
+def test_a_completion_model_is_told_by_the_format_of_its_prompt():
+    usual = LlamaIndexJudge(Hosted(str))
+    brief = LlamaIndexJudge(Hosted(str, messages_to_prompt=briefly))
+
+    assert '"messages_to_prompt":"tests.integrations.llama_index.test_models.briefly"' in brief.identity
+    assert "messages_to_prompt" not in usual.identity
+    assert usual.cacheable
+    assert brief.cacheable
+    # two lambdas have one name; a chat model has no such format
+    assert not LlamaIndexJudge(Hosted(str, messages_to_prompt=lambda messages: "")).cacheable
+    assert LlamaIndexJudge(ChatLLM(messages_to_prompt=lambda messages: "")).cacheable
+
+
 def test_a_cache_keeps_the_replies_of_two_servers_apart(tmp_path):
     says = '{"statements": ["It is 300 m high."], "declined": false}'
 

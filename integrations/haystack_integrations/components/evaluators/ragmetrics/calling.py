@@ -1,6 +1,7 @@
 """Calling a component of Haystack from an event loop, and telling which model it is."""
 
 import asyncio
+import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
@@ -76,9 +77,27 @@ def identity_of(component: Any) -> Identity:
             sort_keys=True,
             default=str,
         )
+        is_complete = _shows_settings(component)
     except Exception:  # the boundary to foreign code: a component that cannot be saved can still be asked
         return Identity(name, is_complete=False)
-    return Identity(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete=True)
+    return Identity(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete)
+
+
+def _shows_settings(component: Any) -> bool:
+    """Say whether a component can be saved with what it was made with.
+
+    Haystack takes a setting's default where the component keeps the setting under another name.
+
+    :param component: The component.
+    :returns: Whether all settings are known.
+    """
+    if hasattr(component, "to_dict") or type(component).__init__ is object.__init__:
+        return True
+    parameters = inspect.signature(component.__init__).parameters.values()
+    return all(
+        each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) and hasattr(component, each.name)
+        for each in parameters
+    )
 
 
 def _is_secret(value: object) -> bool:
