@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, overload
 
-from pydantic import with_config
+from pydantic import ConfigDict, with_config
 
 from ragmetrics_core.parsers import Span
 from ragmetrics_core.scoring import Bounds
@@ -36,7 +36,7 @@ class Labels(NamedTuple):
 
 
 # A record keeps the fields of a later version; there is no place for them in here, where they are left out.
-@with_config(extra="ignore")
+@with_config(ConfigDict(extra="ignore"))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Words that a judge quoted, and where they stand.
@@ -72,7 +72,7 @@ class Decision(NamedTuple):
     votes: tuple[bool, ...] = ()
 
 
-@with_config(extra="ignore", allow_inf_nan=False)
+@with_config(ConfigDict(extra="ignore", allow_inf_nan=False))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What was decided about one numbered text, at its place in the record.
