@@ -3,6 +3,7 @@
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
@@ -142,7 +143,8 @@ class Alarm:
         window = self._last.maxlen or 0
         if len(self._last) < window:
             return
-        mean = sum(value for value, _ in self._last) / window
+        # exact until the end: 0.7, 0.7 and 0.7 have no mean below 0.7
+        mean = float(sum(Fraction(value) for value, _ in self._last) / window)
         assert self._threshold is not None, "one of the two is given"
         is_below = self._side == "below"
         was_off, self._is_off = self._is_off, mean < self._threshold if is_below else mean > self._threshold

@@ -9,7 +9,7 @@ from typing_extensions import TypeIs
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement
-from ragmetrics_core.metrics.settings import checks_of
+from ragmetrics_core.metrics.settings import checks_of, escaped
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.shapes import is_dict, is_list, is_tuple
@@ -20,6 +20,9 @@ __all__ = ["Metric", "Needs", "signature_of"]
 V = TypeVar("V", bound=View)
 
 Needs = frozenset[str]
+
+# Up to here a float holds every whole number.
+_WHOLE = 2**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +259,8 @@ def _from_json(value: Any, usual: Any) -> Any:
 def _in_short(value: Any) -> str:
     match value:
         case _ if is_list(value):
-            return ":".join(_in_short(each) for each in value)
+            # "a:b" and "c" are not "a" and "b:c"
+            return ":".join(escaped(each) if isinstance(each, str) else _in_short(each) for each in value)
         case {"digest": digest, "prompt": prompt}:
             translations = sorted(value.get("translations", {}).items())
             return ":".join([f"{prompt}@{digest[:8]}", *(_in_short(each) for _, each in translations)])
@@ -268,6 +272,8 @@ def _in_short(value: Any) -> str:
         case bool() | None:
             return str(value).lower()
         case float():
+            if value.is_integer() and abs(value) < _WHOLE:
+                return str(int(value))  # as the whole number that equals it
             short = f"{value:g}"
             return short if float(short) == value else repr(value)
         case _:

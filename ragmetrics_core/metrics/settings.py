@@ -1,5 +1,6 @@
 """What a setting may be, from its type: values are checked before anything is asked, and read from text."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields
@@ -14,7 +15,7 @@ from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
 from ragmetrics_core.shapes import is_tuple
 
-__all__ = ["checks_of", "from_text", "type_of"]
+__all__ = ["checks_of", "escaped", "from_text", "type_of"]
 
 # A whole number does where a number is meant; a text, a truth value or an infinite number does not.
 _EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -25,6 +26,10 @@ _WORDS = {
     str: "a text",
     NoneType: "none",
 }
+
+# Several values stand with colons between them; a colon with a backslash before it belongs to a value.
+_MARK = re.compile(r"[:\\]")
+_CHARACTER = re.compile(r"\\[:\\]|.", re.DOTALL)
 
 Check = Callable[[object], None]
 
@@ -62,6 +67,15 @@ def _types(metric: type) -> dict[str, Any]:
     return {each.name: hints.get(each.name, each.type) for each in fields(metric)}
 
 
+def escaped(text: str) -> str:
+    r"""A text among several as `from_text` reads it back.
+
+    >>> escaped("good: complete")
+    'good\\: complete'
+    """
+    return _MARK.sub(r"\\\g<0>", text)
+
+
 def from_text(text: str, kind: Any) -> Any:
     """A setting of a type as it is written in a metric's name: `10`, `1:0`, `true`, `none`."""
     members = [each for each in _members(kind) if each is not NoneType]
@@ -71,7 +85,7 @@ def from_text(text: str, kind: Any) -> Any:
     if get_origin(kind) is tuple:
         element, *others = get_args(kind)
         kinds = [element] if Ellipsis in others else [element, *others]
-        parts = text.split(":")
+        parts = _separated(text)
         return tuple(from_text(part.strip(), kinds[min(n, len(kinds) - 1)]) for n, part in enumerate(parts))
     choices = get_args(kind) if get_origin(kind) is Literal else ()
     if kind is str or (choices and all(isinstance(each, str) for each in choices)):
@@ -82,6 +96,16 @@ def from_text(text: str, kind: Any) -> Any:
         with suppress(ValueError):
             return number(text)
     return text
+
+
+def _separated(text: str) -> list[str]:
+    parts = [""]
+    for character in _CHARACTER.findall(text):
+        if character == ":":
+            parts.append("")
+        else:
+            parts[-1] += character[-1]
+    return parts
 
 
 def _members(kind: Any) -> tuple[Any, ...]:

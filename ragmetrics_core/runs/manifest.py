@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,6 +102,12 @@ def manifest_in(path: Path) -> Manifest:
             f"the run in {path} has format {schema}; this version of ragmetrics reads up to {_SCHEMA}"
         )
     try:
-        return Manifest.model_validate(fields)
+        manifest = Manifest.model_validate(fields)
     except ValueError as error:
         raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
+    for each in manifest.metrics:
+        if not (isfinite(each.low) and isfinite(each.high) and each.low < each.high):
+            raise RecordError(
+                f"{file} is no manifest: {each.signature} has no range from {each.low} to {each.high}"
+            )
+    return manifest

@@ -2,6 +2,7 @@
 
 import pytest
 
+from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Alert, LiveMean
 from ragmetrics_core.testing import HashEmbedder
@@ -45,6 +46,23 @@ def test_an_alarm_can_watch_for_scores_that_are_too_high(live: MakeScorer):
 
     assert [each[:5] for each in heard] == [("faithfulness", 1.0, 0.6, "above", 2)]
     assert heard[0].worst in {each.sample.id for each in scorer.results[2:]}
+
+
+@pytest.mark.parametrize(("side", "relevant"), [("below", 7), ("above", 1)])
+def test_scores_at_the_threshold_itself_raise_no_alarm(live: MakeScorer, side: str, relevant: int):
+    heard: list[Alert] = []
+    found = tuple(map(str, range(10)))
+    sample = Sample(question="Who?", context_ids=found, reference_context_ids=found[:relevant])
+    scorer = live("retrieval_precision")
+    scorer.alert("retrieval_precision", window=3, call=heard.append, **{side: relevant / 10})
+
+    # as floats 0.7 + 0.7 + 0.7 is a little less than 2.1, and 0.1 + 0.1 + 0.1 a little more than 0.3
+    for _ in range(3):
+        scorer.submit(capture_of(translate=lambda capture: sample))
+    scorer.flush()
+
+    assert scorer.means == {"retrieval_precision": LiveMean(pytest.approx(relevant / 10), 3)}
+    assert heard == []
 
 
 @pytest.mark.parametrize("thresholds", [{}, {"below": 0.2, "above": 0.8}])

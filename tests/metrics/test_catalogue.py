@@ -17,6 +17,7 @@ from ragmetrics_core.metrics import (
     Faithfulness,
     Ndcg,
     RagasScore,
+    Rubric,
     get,
     resolve,
 )
@@ -55,6 +56,28 @@ def test_a_signature_holds_numbers_in_full_so_that_two_of_them_never_share_one(t
     signature = AnswerSimilarity(threshold=threshold).signature
     assert signature == f"answer_similarity/strict.1(threshold={shown})"
     assert get(signature) == AnswerSimilarity(threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("levels", "shown"),
+    [
+        (("a:b", "c"), r"a\:b:c"),
+        (("a", "b:c"), r"a:b\:c"),
+        (("a\\", "b:c"), r"a\\:b\:c"),
+        (("a\\:b", "c"), r"a\\\:b:c"),
+        (("a:", ":"), r"a\::\:"),
+    ],
+)
+def test_texts_that_are_cut_elsewhere_share_no_signature(levels, shown):
+    assert Rubric(levels=levels).signature == f"rubric/strict.1(levels={shown})"
+    assert get(f"rubric(levels={shown})") == Rubric(levels=levels)
+
+
+@pytest.mark.parametrize(("whole", "number"), [(2, 2.0), (10**6, 1e6), (2**53 - 1, 2.0**53 - 1)])
+def test_equal_settings_share_a_signature(whole, number):
+    one, other = FactualCorrectness(beta=whole), FactualCorrectness(beta=number)
+    assert one == other
+    assert one.signature == other.signature == f"factual_correctness/strict.1(beta={whole})"
 
 
 def test_a_setting_of_the_variants_own_value_is_not_in_the_signature():

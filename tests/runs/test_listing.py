@@ -95,6 +95,9 @@ def test_a_run_between_two_waves_is_waiting(tmp_path):
         ("{", "is no JSON"),
         ("{}", "is no manifest"),
         ("[]", "is no manifest"),
+        # neither can be gone through from the bad end to the good one
+        ('{"metrics": [{"signature": "a/1", "name": "a", "low": 1, "high": 1}]}', "a/1 has no range"),
+        ('{"metrics": [{"signature": "a/1", "name": "a", "high": Infinity}]}', "a/1 has no range"),
         ('{"schema": 99, "metrics": []}', "has format 99; this version of ragmetrics reads up to 1"),
     ],
 )
