@@ -123,17 +123,20 @@ class Delivery:
             if context is not None:
                 capture.data.setdefault("span_context", context)
 
-    def tell(self, what: str, error: BaseException) -> None:
-        """Count an error, and log it with its traceback when it is the first of its kind."""
+    def tell(self, what: str, error: BaseException, *holders: object) -> None:
+        """Count an error, and log it with its traceback when it is the first of its kind.
+
+        Keys that `holders` have are not told; looking through them is nothing for a thread of the host.
+        """
         redact = self._measuring.redact
-        message = one_line(discreet(f"{what}: {described(error)}", redact))
+        message = one_line(discreet(f"{what}: {described(error)}", redact, *holders))
         self.counts.error(message)
         if message not in self._told:
             if len(self._told) < _MANY_MESSAGES:
                 self._told.add(message)
             trace = _traced(error)
             # a traceback repeats the words of the error, and of those that led to it
-            if (clean := discreet(trace, redact)) == trace:
+            if (clean := discreet(trace, redact, *holders)) == trace:
                 _LOGGER.error("%s", message, exc_info=error)
             else:
                 _LOGGER.error("%s\n%s", message, clean)
@@ -184,7 +187,7 @@ class Delivery:
         try:
             call()
         except BaseException as error:  # the boundary to sinks and alarms: the others must go on
-            self.tell(f"{type(each).__name__} failed", error)
+            self.tell(f"{type(each).__name__} failed", error, each)
 
 
 def described(error: BaseException) -> str:

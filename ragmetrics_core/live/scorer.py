@@ -331,7 +331,7 @@ class LiveScorer:
         except Skip:
             return False
         except Exception as error:  # the boundary to translations and other code of the host's
-            self._delivery.tell("scoring failed", error)
+            self._delivery.tell("scoring failed", error, self._measuring)
             return False
         return True
 

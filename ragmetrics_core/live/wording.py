@@ -3,7 +3,7 @@
 import re
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.secrets import in_environment, without_secrets
+from ragmetrics_core.models.secrets import in_environment, secrets_in, without_secrets
 from ragmetrics_core.redaction import Redact, redacted
 
 __all__ = ["discreet", "one_line"]
@@ -21,12 +21,13 @@ def one_line(text: str) -> str:
     return _CONTROLS.sub(" ", text).strip()
 
 
-def discreet(words: str, redact: Redact | None) -> str:
+def discreet(words: str, redact: Redact | None, *holders: object) -> str:
     """Words of an error without keys and, where texts are redacted, without what is private.
 
-    They may be somebody else's words: of a model, a sink or the application's own code.
+    They may be somebody else's words: of a model, a sink or the application's own code. Known as keys are
+    those of the environment, and those that can be seen in the holders.
     """
-    words = without_secrets(words, in_environment())
+    words = without_secrets(words, in_environment() | secrets_in(*holders))
     if redact is None:
         return words
     try:

@@ -216,7 +216,7 @@ class Worker:
         except Skip:
             pass
         except Exception as error:  # the boundary to translations and other code of the host's
-            self._delivery.tell("scoring failed", error)
+            self._delivery.tell("scoring failed", error, self._measuring)
         finally:
             self._queue.end(ticket)
             self._pump()

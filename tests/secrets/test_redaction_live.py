@@ -113,6 +113,42 @@ def test_the_errors_of_the_applications_own_code_are_logged_without_what_is_priv
     assert "Traceback" in log.text
 
 
+class Feedback:
+    """A sink with a key of its own, which its server repeats."""
+
+    def __init__(self, api_key: str):
+        self.api_key = api_key
+
+    def write(self, result: LiveResult) -> None:
+        raise RuntimeError(f"403 for the key {self.api_key}")
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def judge_with(api_key: str) -> Callable[[], Any]:
+    def made() -> Any:
+        raise RuntimeError(f"401 for the key {api_key}")
+
+    return made
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"judge": "embedded", "sinks": [Feedback(KEY)]}, {"judge_factory": judge_with(KEY)}],
+    ids=["sink", "factory"],
+)
+def test_a_key_that_a_sink_or_a_factory_holds_is_in_no_log(options: dict[str, Any]):
+    with Log() as log, LiveScorer("faithfulness", **options) as live:
+        live.submit(capture())
+        live.flush()
+
+    assert live.stats.errors[0].endswith(" for the key ***")
+    assert found(log.text + shown(live.stats), KEY) == []
+    assert "Traceback" in log.text
+
+
 def test_a_translation_that_fails_says_where_and_not_what():
     failing = capture()
     failing.translate = raising(ValueError(f"cannot read {NAME}"))
