@@ -65,7 +65,8 @@ class Score:
             cosine = "" if verdict.cosine is None else f" (cosine {verdict.cosine:.3f})"
             lines.append(f"{verdict.number:>3}. {verdict.label}: {verdict.text}{cosine}")
             if verdict.overruled is not None:
-                lines.append(f"     a person overruled the judge's {'yes' if verdict.overruled else 'no'}")
+                did = "confirmed" if verdict.overruled == verdict.supported else "overruled"
+                lines.append(f"     a person {did} the judge's {'yes' if verdict.overruled else 'no'}")
             if verdict.tally:
                 lines.append(f"     {verdict.tally}")
             if verdict.reason:

@@ -144,7 +144,7 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
     if names is None and variant is None:
         return None
     # a comma between brackets is one of a metric's settings: ndcg(k=10,gain=exponential)
-    listed = re.split(r",(?![^()]*\))", names or "recommended")
+    listed = re.split(r",(?![^()]*\))", "recommended" if names is None else names)
     named = [name.strip() for name in listed if name.strip()]
     if not named:
         raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")

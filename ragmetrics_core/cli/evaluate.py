@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Literal
 
 import typer
@@ -137,5 +138,6 @@ def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[Ren
     if run.path is None:
         yield Text("The records were not kept: give --out FOLDER to open and audit every score.")
     else:
-        yield Text(f"ragmetrics show {run.path}    all samples; add SAMPLE METRIC for the proof of a score")
-        yield Text(f"ragmetrics audit {run.path}   derive every score again from its record")
+        folder = quote(str(run.path))
+        yield Text(f"ragmetrics show {folder}    all samples; add SAMPLE METRIC for the proof of a score")
+        yield Text(f"ragmetrics audit {folder}   derive every score again from its record")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -60,7 +61,14 @@ def show(
             terminal.sample_page(opened.sample(sample), opened.scores(sample), findings, opened.metrics),
         )
         print_page(
-            console, [Text(), Text(f"ragmetrics show {run} {sample} METRIC   the proof of one score", "dim")]
+            console,
+            [
+                Text(),
+                Text(
+                    f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score",
+                    "dim",
+                ),
+            ],
         )
     else:
         record = opened.self_contained(sample, metric) if prompts else opened.record(sample, metric)

@@ -16,7 +16,7 @@ from ragmetrics_core.cli.study_output import (
     names,
     save_plot,
 )
-from ragmetrics_core.cli.study_truth import Adjudicator, CorrectFrom, LabelName, agreed_values
+from ragmetrics_core.cli.study_truth import Adjudicator, CorrectFrom, FileLabelName, agreed_values
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
@@ -55,7 +55,7 @@ def agreement(
             metavar="[RUN]", help="The run whose metrics are compared with people.", show_default=False
         ),
     ] = None,
-    label: LabelName = None,
+    label: FileLabelName = None,
     metrics: Wanted = None,
     level: Annotated[
         Literal["nominal", "ordinal", "interval"] | None,
@@ -115,7 +115,7 @@ def estimate(
     metric: Annotated[
         str, typer.Option(help="The metric that predicts what people say.")
     ] = "factual_correctness",
-    label: LabelName = None,
+    label: FileLabelName = None,
     adjudicator: Adjudicator = None,
     scale: Annotated[
         str | None, typer.Option(help="Ends of the labels' scale: 1:5. Without it: 1:5 for 1 to 5, else 0:1.")

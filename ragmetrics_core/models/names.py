@@ -19,6 +19,7 @@ _JUDGES = (
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
 # A model's own name may hold an "@", so an address is only what begins like one.
+_NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/.*)?)")
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
@@ -88,4 +89,7 @@ def _at_server(rest: str) -> tuple[str, str | None]:
             "the name of a model holds a password, and names are shown and stored: set OPENAI_BASE_URL, or "
             "pass OpenAIJudge(model, base_url=...)"
         )
+    if not found and (bare := _NO_SCHEME.fullmatch(rest)):
+        address = without_secrets(bare["address"])
+        raise ConfigError(f"the address {address!r} of a server begins with http:// or https://")
     return (found["model"], found["url"]) if found else (rest, None)

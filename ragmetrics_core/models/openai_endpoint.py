@@ -101,7 +101,8 @@ class Endpoint:
             raise ConfigError(f"{user} needs the name of a model")
         if not key and not (base_url or os.environ.get(_URL)):
             raise ConfigError(
-                f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only)"
+                f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only, "
+                "on the command line openai:MODEL@URL)"
             )
         if not _can_be_sent(key):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")

@@ -16,12 +16,14 @@ class Causes(NamedTuple):
     Attributes:
         failed: how often each status and reason of a failure occurred, the most frequent first.
         skipped: how many samples each metric skipped for the lack of each field, by (metric, field).
+        undefined: how many samples each metric has no value of, for each reason, by (metric, reason).
         measured: how many scores are neither failed nor skipped.
         total: how many scores there are.
     """
 
     failed: list[tuple[tuple[str, str], int]]
     skipped: dict[tuple[str, str], int]
+    undefined: dict[tuple[str, str], int]
     measured: int
     total: int
 
@@ -30,6 +32,7 @@ class Causes(NamedTuple):
         """Count the causes in outcomes, one pass over them."""
         failed: Counter[tuple[str, str]] = Counter()
         skipped: Counter[tuple[str, str]] = Counter()
+        undefined: Counter[tuple[str, str]] = Counter()
         measured = total = 0
         for key, outcome in outcomes:
             total += 1
@@ -39,4 +42,7 @@ class Causes(NamedTuple):
                 skipped[key.signature, outcome.reason or ""] += 1
             else:
                 measured += 1
-        return cls(failed.most_common(), dict(skipped), measured, total)
+                if outcome.status == "undefined":
+                    reason = (outcome.reason or "no reason given").replace("_", " ")
+                    undefined[key.signature, reason] += 1
+        return cls(failed.most_common(), dict(skipped), dict(undefined), measured, total)

@@ -7,7 +7,7 @@ from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import Correction, Record
 
-__all__ = ["Mark", "Place", "correction_of", "marks", "place"]
+__all__ = ["Mark", "Place", "correction_of", "decided", "marks", "place"]
 
 
 class Place(NamedTuple):
@@ -45,6 +45,14 @@ def marks(record: Record) -> Mapping[Place, list[Mark]]:
     for where, mark in _relevant_sentences(record):
         found.setdefault(where, []).append(mark)
     return found
+
+
+def decided(verdict: Verdict) -> str:
+    """What a person's decision did to the judge's: overruled it, or confirmed it."""
+    if verdict.overruled is None:
+        return "overruled the judge's missing verdict"
+    did = "confirmed" if verdict.overruled == verdict.supported else "overruled"
+    return f"{did} the judge's {'yes' if verdict.overruled else 'no'}"
 
 
 def correction_of(record: Record, verdict: Verdict) -> Correction | None:

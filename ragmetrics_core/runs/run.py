@@ -124,6 +124,19 @@ class Run:
         """The number of samples."""
         return len(self.sample_ids)
 
+    def __repr__(self) -> str:
+        """Where the run is; nothing is read for it."""
+        return f"<Run in {'memory' if self.path is None else self.path}>"
+
+    def __str__(self) -> str:
+        """The means, and how many rows were left out as no samples."""
+        lines = [f"{len(self)} samples{'' if self.finished else ', not finished'}"]
+        lines += [f"{mean.metric}: {mean}" for mean in self.means()]
+        if bad := self.rejected:
+            counted = "1 row is no sample" if len(bad) == 1 else f"{len(bad)} rows are no samples, the first"
+            lines.append(f"{counted}: {bad[0].where}: {bad[0].message}")
+        return "\n".join([*lines, *self.notes])
+
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id.
 

@@ -228,8 +228,11 @@ def _detectable(differences: np.ndarray[tuple[int], np.dtype[np.float64]], level
     r"""The difference found with power 0.8: :math:`(z_{1-\alpha/2} + z_{0.8}) \, s / \sqrt n`."""
     if len(differences) < 2:
         return None
+    spread = float(differences.std(ddof=1))
+    if not spread:  # no spread was seen, which tells nothing of the spread that there is
+        return None
     reach = normal_quantile(0.5 + level / 2) + normal_quantile(0.8)
-    return reach * float(differences.std(ddof=1)) / sqrt(len(differences))
+    return reach * spread / sqrt(len(differences))
 
 
 def _gain(each: Compared) -> Estimate:

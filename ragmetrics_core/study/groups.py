@@ -174,7 +174,8 @@ def study_groups(
         raise ConfigError(f"the baseline {baseline!r} is none of the runs ({names})")
     chosen = metrics_of_all(runs, metrics)
     members = {run.name: _members(run, by) for run in runs}
-    _check_groups(by, members)
+    known = {name for run in runs for labels in run.labels.values() for name in labels}
+    _check_groups(by, members, known)
     measured = [
         _measured(run, metric, Group(run.name, value), ids)
         for run in runs
@@ -315,14 +316,15 @@ def _members(run: Scores, by: str | None) -> dict[str, list[str]]:
     return dict(sorted(found.items(), key=lambda item: rank_of(item[0])))
 
 
-def _check_groups(by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+def _check_groups(
+    by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]], names: Collection[str]
+) -> None:
     if by is None:
         return
     values = {value for groups in members.values() for value in groups}
     if not values:
-        raise ConfigError(
-            f"no sample has the label {by!r}; ragmetrics show RUN tells the labels that there are"
-        )
+        told = ", ".join(sorted(names)) or "none"
+        raise ConfigError(f"no sample has the label {by!r}; labels are: {told}")
     if len(values) == 1:
         raise ConfigError(f"the label {by!r} is {values.pop()} for every sample: there is no second group")
     if len(values) > 30:

@@ -82,7 +82,7 @@ class Scores:
             return found[0]
         if found:
             raise ConfigError(f"{self.name} has several metrics {name!r}: name one of {', '.join(found)}")
-        near = get_close_matches(name, self.values, n=3, cutoff=0.3) or list(self.values)
+        near = get_close_matches(name, self.values, n=3) or list(self.values)
         raise ConfigError(f"{self.name} has no metric {name!r}; it has {', '.join(near) or 'none'}")
 
     def oriented(self, metric: str, among: Sequence[str]) -> Oriented:

@@ -46,6 +46,12 @@ def test_the_run_is_kept_in_the_folder_and_the_next_commands_are_named(command, 
     assert f"ragmetrics audit {tmp_path / 'run'}" in outcome.words
 
 
+def test_the_next_commands_can_be_pasted_where_the_folder_has_a_space(command, data, tmp_path):
+    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "my run")
+
+    assert f"ragmetrics show '{tmp_path / 'my run'}'" in outcome.words
+
+
 def test_without_a_folder_it_says_that_nothing_is_kept(command, data):
     assert "give --out FOLDER" in command("evaluate", data, "--metrics", "faithfulness").words
 
@@ -131,6 +137,7 @@ def test_a_bad_row_stops_a_run_that_is_told_to_stop(command, data):
     [
         (["--metrics", "faithfulnes"], "there is no metric 'faithfulnes'; did you mean 'faithfulness'?"),
         (["--metrics", ","], "--metrics names no metric; ragmetrics metrics lists them all"),
+        (["--metrics", ""], "--metrics names no metric; ragmetrics metrics lists them all"),
         (["--concurrency", "0"], "concurrency must be at least 1, not 0"),
         (["--judge", "gpt"], "there is no judge 'gpt'; "),
     ],

@@ -1,6 +1,7 @@
 """A run, a sample and a proof on the terminal: complete, readable without colours, safe with any text."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from ragmetrics_core import Record, Run, evaluate, recompute
+from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.report import terminal
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
@@ -190,6 +192,40 @@ def test_a_correction_is_shown_with_the_person_and_the_judges_decision(command, 
 
     assert "✓ 2 supported Einstein was born on 20 March 1879." in page
     assert "Ada [red] overruled the judge's no" in page
+
+
+def test_a_person_who_decides_as_the_judge_did_confirms_it(command, folder):
+    command("correct", folder, "q1", "faithfulness", 2, "no", "--by", "Ada")
+    page = command("show", folder, "q1", "faithfulness").words
+
+    assert "Ada confirmed the judge's no" in page
+    assert "overruled" not in page
+    assert "a person confirmed the judge's no" in Run.load(folder).score("q1", "faithfulness").explain()
+
+
+def test_a_run_that_did_not_finish_says_so_beside_its_means(command, folder):
+    told = "The run is not finished: the numbers are of what it has so far."
+    assert told not in command("show", folder).words
+
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "finished": False}))
+    assert told in command("show", folder).words
+
+
+def test_the_reason_why_a_score_is_undefined_stands_beside_the_means(command, folder):
+    # the answer of q3 declines, so that the judge finds no statement in it
+    assert "faithfulness/strict.1 undefined for 1 of 6: no statements" in command("show", folder).words
+
+
+def test_a_sample_without_any_value_is_not_called_free_of_findings(command, tmp_path):
+    row = {"id": "q", "question": "Q?", "answer": "A.", "contexts": ["C."]}
+    evaluate(
+        [row],
+        metrics="faithfulness",
+        judge=ScriptedJudge(lambda _: ModelRefused("401")),
+        out=tmp_path / "run",
+    )
+    assert "No diagnosis: no score has a value." in command("show", tmp_path / "run", "q").words
 
 
 def test_prompts_and_replies_are_shown_only_on_request(command, folder):

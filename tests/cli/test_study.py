@@ -330,7 +330,7 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
     ("arguments", "told"),
     [
         (["groups"], "name a run, or a published table with --from-summary"),
-        (["groups", "RUN", "--by", "colour"], "no sample has the label 'colour'"),
+        (["groups", "RUN", "--by", "colour"], "labels are: correct, retrieval_correct"),
         (["groups", "RUN", "--claims", "x.json"], "go with --from-summary"),
         (["groups", "RUN", "--table", "none"], "there is no table 'none'"),
         (["groups", "RUN", "--format", "terminal", "--out", "x.md"], "cannot be written to a file"),

@@ -51,6 +51,12 @@ def test_an_at_sign_alone_is_part_of_the_model():
     assert as_judge("openai:m@v2") == OpenAIJudge("m@v2")
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:11434/v1", "localhost/v1", "vllm.lan:8000"])
+def test_an_address_without_http_is_not_taken_for_a_part_of_the_model(address: str):
+    with pytest.raises(ConfigError, match=f"^the address '{address}' of a server begins with http"):
+        as_judge(f"openai:m@{address}")
+
+
 def test_llama_and_a_path_is_that_file(tmp_path: Path):
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
     file = tmp_path / "a:b.gguf"

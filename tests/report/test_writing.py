@@ -126,6 +126,13 @@ def test_a_file_stays_under_20_megabytes_and_has_the_worst_proofs(tmp_path):
     assert max(proven) <= min(others)
 
 
+def test_a_folder_in_place_of_the_file_is_refused_with_a_sentence(telecom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in (tmp_path, Path()):
+        with pytest.raises(ConfigError, match="is a folder: name the file to write"):
+            telecom.report(folder)
+
+
 def test_a_shorter_report_removes_the_pages_of_a_longer_one(long, tmp_path):
     long.report(tmp_path / "report.html", everything=True)
     (tmp_path / "report-samples" / "0009.html").write_text("old", encoding="utf-8")

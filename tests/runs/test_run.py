@@ -30,6 +30,18 @@ def test_rows_become_a_data_frame():
     assert list(frame["faithfulness"]) == [1.0, 1.0, 1.0]
 
 
+def test_a_printed_run_shows_its_means_and_what_was_left_out():
+    run = evaluate(
+        [*many(3), {"question": "Q?", "answer": "A.", "contexts": [1]}],
+        metrics="faithfulness",
+        judge=scripted(),
+    )
+    size, mean, left_out = str(run).splitlines()
+    assert (size, mean) == ("3 samples", f"faithfulness/strict.1: {run.mean('faithfulness')}")
+    assert left_out.startswith("1 row is no sample: row 4: ")
+    assert repr(run) == "<Run in memory>"
+
+
 def test_an_unknown_sample_is_answered_with_near_ids():
     run = evaluate(
         [Sample(id="tc-01", question="Q", answer="A", contexts=("C",))],

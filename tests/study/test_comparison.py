@@ -96,6 +96,11 @@ def test_the_detectable_difference_by_hand(scores):
     assert compared(scores, BEFORE, after).detectable == pytest.approx(expected, rel=1e-6)
 
 
+def test_runs_that_differ_nowhere_do_not_claim_to_find_every_difference(scores):
+    # every difference is 0, so their spread is 0, and with it the smallest difference that could be found
+    assert compared(scores, BEFORE, BEFORE).detectable is None
+
+
 def test_a_small_loss_is_shown_to_be_within_a_wide_margin_and_not_within_a_narrow_one(scores):
     assert compared(scores, BEFORE, LOWER, margin=0.2).within_margin is True
     assert compared(scores, BEFORE, LOWER, margin=0.05).within_margin is False

@@ -9,7 +9,7 @@ from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.record import CountStep, GenerateStep, PartResult, Record, Step
-from ragmetrics_core.report.evidence import Place, correction_of, marks, place
+from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.locating import Sought
 from ragmetrics_core.report.html.text import Cut, cut, one_line, units, visible
@@ -153,9 +153,8 @@ def _verdict(record: Record, verdict: Verdict) -> dict[str, Any]:
         ]
     correction = correction_of(record, verdict)
     if correction or verdict.overruled is not None:
-        judge = {True: "yes", False: "no", None: "missing verdict"}[verdict.overruled]
         who = one_line(correction.by, 80) if correction and correction.by else "a person"
-        told["overruled"] = f"{who} overruled the judge's {judge}"
+        told["overruled"] = f"{who} {decided(verdict)}"
     return told
 
 

@@ -46,6 +46,8 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
         ConfigError: matplotlib or scipy is not installed, there is no metric, or the file cannot be written.
         RecordError: a record cannot be read.
     """
+    if not path.name or path.is_dir():
+        raise ConfigError(f"{path} is a folder: name the file to write, such as {path / 'report.html'}")
     beside = columns(runs)
     outcomes = outcomes_of(runs)
     rows = table_rows(runs, beside, outcomes)

@@ -46,6 +46,9 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
 
 def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     """What a reader should know beside the means: notes, failures by cause, rejected rows, skipped fields."""
+    if not run.finished:
+        yield Text()
+        yield Text("The run is not finished: the numbers are of what it has so far.", OPEN)
     if run.notes:
         yield Text()
         yield heading("Notes")
@@ -72,6 +75,13 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
         yield bullets(
             Text.assemble(plain(metric), f" skipped for {times} of {len(run)}: no ", plain(field))
             for (metric, field), times in causes.skipped.items()
+        )
+    if causes.undefined:
+        yield Text()
+        yield heading("Undefined")
+        yield bullets(
+            Text.assemble(plain(metric), f" undefined for {times} of {len(run)}: ", one_line(reason))
+            for (metric, reason), times in causes.undefined.items()
         )
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.record import PartResult, Record
-from ragmetrics_core.report.evidence import Place, correction_of, marks, place
+from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
 from ragmetrics_core.report.terminal.evidence import marked, style_of
 from ragmetrics_core.report.terminal.steps import steps_page
 from ragmetrics_core.report.terminal.text import (
@@ -149,8 +149,7 @@ def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
     correction = correction_of(record, verdict)
     if correction or verdict.overruled is not None:
         who = one_line(correction.by).plain if correction and correction.by else "a person"
-        judge = {True: "yes", False: "no", None: "missing verdict"}[verdict.overruled]
-        yield Text(f"{who} overruled the judge's {judge}", OPEN)
+        yield Text(f"{who} {decided(verdict)}", OPEN)
 
 
 def _contexts(record: Record) -> Iterator[RenderableType]:

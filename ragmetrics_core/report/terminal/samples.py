@@ -94,8 +94,10 @@ def sample_page(
     if findings:
         yield heading("Diagnosis")
         yield bullets(_finding(each) for each in findings)
-    else:
+    elif any(score.value is not None for score in scores.values()):
         yield Text("The diagnosis found nothing.", LABEL)
+    else:
+        yield Text("No diagnosis: no score has a value.", LABEL)
 
 
 def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
