@@ -74,7 +74,8 @@ def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(model, BaseModel):
         for name, field in type(model).model_fields.items():
             if field.exclude is not True and (value := getattr(model, name)) is not None:
-                needs_others = field.default_factory_takes_validated_data
+                # before pydantic 2.10 no factory took the other fields, and none was asked whether it does
+                needs_others: bool = getattr(field, "default_factory_takes_validated_data", False)
                 yield name, value, None if needs_others else field.get_default(call_default_factory=True)
         yield from (
             (name, each, None) for name, each in (model.model_extra or {}).items() if each is not None

@@ -4,13 +4,16 @@ import re
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from ragmetrics_core.models import settings_digest, settings_for_names
 
 
 class Model(BaseModel):
     """As the frameworks' model classes are."""
+
+    # pydantic 2.9 keeps every name that begins with `model_` for itself
+    model_config = ConfigDict(protected_namespaces=())
 
     temperature: float = 0.7
     model_kwargs: dict[str, Any] = Field(default_factory=dict)
