@@ -215,6 +215,8 @@ class FitnessCard(_Part):
             return cls.model_validate_json(Path(path).read_bytes())
         except FileNotFoundError:
             raise RecordError(f"there is no fitness card {path}") from None
+        except OSError as error:
+            raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))

@@ -23,15 +23,18 @@ DAMAGED = (
     RecursionError,
     SampleError,
 )
-# What a run writes, and all that overwriting one removes.
+# What a run writes, and all that overwriting one removes: a copy ("manifest.json.bak") is somebody's.
+# The manifest is the last to go, so that what an overwriting that failed has left can be overwritten.
 _WRITTEN = (
-    "manifest.json*",
+    "records.jsonl",
     "samples.jsonl",
     "prompts.jsonl",
-    "records.jsonl",
     "rejected.jsonl",
-    "waiting.jsonl*",
-    "journal.sqlite*",
+    "waiting.jsonl",
+    "waiting.jsonl.new",
+    *(f"journal.sqlite{rest}" for rest in ("", "-journal", "-shm", "-wal")),
+    "manifest.json.new",
+    "manifest.json",
 )
 
 
@@ -97,6 +100,5 @@ def is_run(path: Path) -> bool:
 
 def remove_run(path: Path) -> None:
     """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
-    for pattern in _WRITTEN:
-        for entry in path.glob(pattern):
-            entry.unlink()
+    for name in _WRITTEN:
+        (path / name).unlink(missing_ok=True)

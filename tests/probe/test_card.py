@@ -52,6 +52,11 @@ def test_a_file_that_is_no_card_is_named(tmp_path):
         FitnessCard.read(tmp_path / "probe.json")
 
 
+def test_a_folder_in_place_of_a_card_is_named(tmp_path):
+    with pytest.raises(RecordError, match=r"cannot be read: Is a directory"):
+        FitnessCard.read(tmp_path)
+
+
 def test_the_tables_hold_every_rate_of_the_card(card):
     text = json_text(list(card_tables(card)))
     assert card.judge in text

@@ -96,6 +96,28 @@ def test_overwriting_a_run_removes_the_run_and_follows_no_link(folder: Path, tmp
     assert len(Run.load(folder)) == 3
 
 
+def test_overwriting_a_run_leaves_the_copies_that_somebody_made_of_its_files(folder: Path):
+    copies = [folder / name for name in ("manifest.json.bak", "journal.sqlite.old", "records.jsonl.gz")]
+    for copy in copies:
+        copy.write_text("mine", encoding="utf-8")
+
+    judged(folder, overwrite=True)
+
+    assert [copy.read_text(encoding="utf-8") for copy in copies] == ["mine"] * 3
+
+
+def test_what_an_overwriting_that_failed_has_left_can_be_overwritten(folder: Path):
+    (folder / "journal.sqlite").unlink(missing_ok=True)
+    (folder / "journal.sqlite").mkdir()  # cannot be removed as a file
+    with pytest.raises(ConfigError, match="cannot be written"):
+        judged(folder, overwrite=True)
+    (folder / "journal.sqlite").rmdir()
+
+    judged(folder, overwrite=True)
+
+    assert len(Run.load(folder)) == 3
+
+
 def test_a_folder_of_another_project_is_not_taken_for_a_run_to_overwrite(tmp_path: Path):
     (tmp_path / "manifest.json").write_text('{"name": "an extension", "version": "1"}', encoding="utf-8")
 
