@@ -21,6 +21,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs import with_prompts
+from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import templates
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.responses import answer_in, nodes_in, read_whole, text_of_node
@@ -153,7 +154,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             EvaluationFailed: there is no score, if `raise_error` was set.
         """
         await asyncio.sleep(sleep_time_in_seconds)
-        given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
+        given = _given(query, response, contexts)
         try:
             records = await self._measure(query, response, contexts, reference)
         except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
@@ -162,10 +163,11 @@ class RagMetricsEvaluator(BaseEvaluator):
             # where texts are redacted, neither a traceback nor a cause may repeat the words of the error
             log.warning("an evaluation failed: %s", reason, exc_info=is_open)
             result = TracedEvaluationResult(**given, invalid_result=True, invalid_reason=reason)
-            if self._raise_error:
-                raise EvaluationFailed(result) from (error if is_open else None)
-            return result
-        result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
+            if self._raise_error and is_open:
+                raise EvaluationFailed(result) from error
+        else:
+            result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
+        # outside the handler: it must not carry the error that holds what was taken out
         fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
         if self._raise_error and fails:
             raise EvaluationFailed(result)
@@ -272,3 +274,13 @@ class RagMetricsEvaluator(BaseEvaluator):
 
     def _warn(self, name: str, why: str) -> None:
         warnings.warn(f"{type(self).__name__}: {name} is not used: {why}", UserWarning, stacklevel=4)
+
+
+def _given(query: object, response: object, contexts: object) -> dict[str, Any]:
+    """What was evaluated, as far as a result can hold it: it refuses what is no text, and says it aloud."""
+    texts = contexts if is_series(contexts) and all(isinstance(each, str) for each in contexts) else None
+    return {
+        "query": query if isinstance(query, str) else None,
+        "response": response if isinstance(response, str) else None,
+        "contexts": texts,
+    }

@@ -284,6 +284,29 @@ def test_missing_verdicts_leave_bounds_and_no_score():
     assert "between 0.5 and 1" in (result.invalid_reason or "")
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"query": 5}, {"response": ["300 m."]}, {"contexts": [5]}, {"contexts": 5}]
+)
+def test_what_is_no_text_is_told_and_stops_no_batch(wrong: dict[str, Any]):
+    result = RagMetricsEvaluator("faithfulness", judge_llm()).evaluate(**{**GIVEN, **wrong})
+
+    assert result.invalid_result
+    assert result.score is None
+    (name,) = wrong
+    assert getattr(result, name) is None
+
+
+def test_with_redact_the_failure_that_is_raised_has_no_other_error_behind_it():
+    calling = Calling(redact=lambda text: text.replace("Ann", "[name]"))
+    made = RagMetricsEvaluator("faithfulness", judge_llm(), raise_error=True, calling=calling)
+
+    with pytest.raises(EvaluationFailed) as raised:
+        made.evaluate(query=["Ann"], response=HALF, contexts=CONTEXTS)  # type: ignore[arg-type]
+
+    assert "[name]" in str(raised.value)
+    assert raised.value.__context__ is raised.value.__cause__ is None
+
+
 def test_with_raise_error_a_failure_raises_and_carries_the_result():
     made = RagMetricsEvaluator("faithfulness", FunctionLLM(fails), raise_error=True)
     with pytest.raises(EvaluationFailed, match="the judge is down") as failed:
