@@ -4,6 +4,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from math import isfinite
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
@@ -129,7 +130,11 @@ class Alarm:
             raise ConfigError("an alert takes one threshold: below=..., or above=... where lower is better")
         self._metric = metric
         self._side: Literal["below", "above"] = "above" if below is None else "below"
-        self._threshold = above if below is None else below
+        threshold = above if below is None else below
+        assert threshold is not None, "one of the two is given"
+        if not isfinite(threshold):  # no mean is below or above NaN
+            raise ConfigError(f"a threshold is a finite number, not {threshold}")
+        self._threshold = threshold
         self._call = call
         self._last: deque[tuple[float, str]] = deque(maxlen=window)
         self._is_off = False
@@ -145,7 +150,6 @@ class Alarm:
             return
         # exact until the end: 0.7, 0.7 and 0.7 have no mean below 0.7
         mean = float(sum(Fraction(value) for value, _ in self._last) / window)
-        assert self._threshold is not None, "one of the two is given"
         is_below = self._side == "below"
         was_off, self._is_off = self._is_off, mean < self._threshold if is_below else mean > self._threshold
         if self._is_off and not was_off:

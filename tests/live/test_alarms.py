@@ -71,6 +71,12 @@ def test_an_alarm_takes_one_threshold(live: MakeScorer, thresholds: dict[str, fl
         live(judge=by_context()).alert("faithfulness", **thresholds)
 
 
+@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
+def test_an_alarm_that_could_never_go_off_is_refused(live: MakeScorer, threshold: float):
+    with pytest.raises(ConfigError, match="a threshold is a finite number, not"):
+        live(judge=by_context()).alert("faithfulness", below=threshold)
+
+
 def test_there_is_no_alarm_before_the_window_is_full(live: MakeScorer):
     heard: list[Alert] = []
     scorer = live(judge=by_context())
