@@ -64,6 +64,15 @@ def test_no_line_is_wider_than_the_terminal(command, folder, columns):
         assert max(map(len, out.splitlines())) <= columns
 
 
+def test_a_narrow_terminal_still_has_every_metric_and_every_digit(command, folder):
+    table = command("show", folder, columns=40).out.split("\n\n")[0]
+    first_column = "".join(line.split("  ")[0] for line in table.splitlines())
+
+    assert "…" not in table
+    assert "0.417" in table
+    assert "faithfulness/strict.1" in first_column
+
+
 def test_the_width_can_be_set(command, folder):
     out = command("show", folder, "q1", "faithfulness", "--width", "50").out
 

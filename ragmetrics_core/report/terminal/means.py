@@ -31,7 +31,8 @@ def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
     """One row for each metric: mean, spread, what it rests on, and how far failures could have moved it."""
     means_of = table("metric")
     for name in ("mean", "sd", "n", "worst–best", "abstained"):
-        means_of.add_column(name, justify="right", no_wrap=True)
+        # folded, and only where even a narrow column of names leaves them no room: no digit may be lost
+        means_of.add_column(name, justify="right", overflow="fold")
     for mean, entry in zip(means, entries, strict=True):
         means_of.add_row(
             Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
