@@ -119,6 +119,7 @@ def evaluate_dataset(
         timeout=timeout,
         attempts=attempts,
         repeats=repeats,
+        redact=redact,
     )
     parts = Parts.at(out) if out is not None else None
     earlier = _earlier(parts, manifest) if parts else None
@@ -188,7 +189,7 @@ def _checked(metrics: Any, judge: object, embedder: object, scorer: object, **se
         scorer=_StandIn() if scorer is not None else None,
         **settings,
     )
-    return Manifest(metrics=run.metrics, repeats=settings["repeats"])
+    return Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)
 
 
 def _check_room(reserved: float) -> None:

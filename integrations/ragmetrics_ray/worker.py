@@ -180,6 +180,7 @@ class Actor:
             embedder=run.embedder,
             scorer=self._scorer.identity if self._scorer else None,
             repeats=self._plan.repeats,
+            redacted=self._plan.redact is not None,
             versions={"ragmetrics": version("ragmetrics")},
             notes=run.manifest.notes,
         )

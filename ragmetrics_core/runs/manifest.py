@@ -59,6 +59,7 @@ class Manifest(BaseModel):
     embedder: str | None = None
     scorer: str | None = None
     repeats: int = 1
+    redacted: bool = False
     versions: dict[str, str] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: str | None = None
@@ -76,6 +77,8 @@ class Manifest(BaseModel):
             one, another = getattr(self, name), getattr(other, name)
             if one != another:
                 found.append(f"its {name} is {one or 'none'}, not {another or 'none'}")
+        if self.redacted and not other.redacted:
+            found.append("its texts are redacted, and no redact is given")
         return found
 
 

@@ -103,6 +103,7 @@ def _manifest(one: Manifest, other: Manifest) -> Manifest:
             "versions": {**other.versions, **one.versions},
             "source": None if one.source != other.source else one.source,
             "started": min(one.started, other.started),
+            "redacted": one.redacted or other.redacted,
             "finished": one.finished and other.finished,
             "tally": {name: one.tally.get(name, 0) + other.tally.get(name, 0) for name in names},
         }

@@ -107,7 +107,7 @@ async def prepare(
         rows=_from(first, rows, limit=limit),
         metrics=chosen,
         models=models,
-        manifest=_manifest(chosen, models, notes, _source(samples, redact)),
+        manifest=_manifest(chosen, models, notes, samples, redact),
     )
 
 
@@ -192,7 +192,11 @@ def _check_identities(models: Models) -> None:
 
 
 def _manifest(
-    metrics: tuple[Metric[Any], ...], models: Models, notes: list[str], source: str | None
+    metrics: tuple[Metric[Any], ...],
+    models: Models,
+    notes: list[str],
+    samples: AsyncSource,
+    redact: Redact | None,
 ) -> Manifest:
     entries = (
         MetricEntry(
@@ -212,9 +216,10 @@ def _manifest(
         embedder=models.embedder.identity if models.embedder else None,
         scorer=models.scorer.identity if models.scorer else None,
         repeats=models.repeats,
+        redacted=redact is not None,
         versions={"ragmetrics": _own_version()},
         notes=tuple(notes),
-        source=source,
+        source=_source(samples, redact),
     )
 
 

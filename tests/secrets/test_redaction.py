@@ -360,3 +360,20 @@ def test_an_error_of_the_function_names_its_class_and_not_its_words():
         redacted_reply(fails, NAME)
 
     assert raised.value.__context__ is None
+
+
+def test_a_redacted_run_is_not_gone_on_with_in_clear(tmp_path: Path):
+    first = {"id": "a", "question": f"Who is {NAME}?", "answer": "A physicist."}
+    second = {"id": "b", "question": f"Where is {NAME}?", "answer": "In Ulm."}
+    options: Mapping[str, Any] = {
+        "metrics": "answer_relevance_rating",
+        "judge": RandomJudge(1),
+        "out": tmp_path / "run",
+    }
+    evaluate([first], redact=without_name, **options)
+
+    with pytest.raises(ConfigError, match="its texts are redacted, and no redact is given"):
+        evaluate([first, second], **options)
+
+    assert NAME not in (tmp_path / "run" / "samples.jsonl").read_text("utf-8")
+    assert len(evaluate([first, second], redact=without_name, **options)) == 2
