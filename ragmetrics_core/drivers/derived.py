@@ -1,7 +1,7 @@
 """What a record gives without a model: its score again, or under other settings, its messages, its votes."""
 
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from ragmetrics_core.drivers.replay import Replay, metric_of, replayed
 from ragmetrics_core.errors import ConfigError, RecordError
@@ -54,12 +54,14 @@ def correct(
         metric: the metric, when it is not one of the catalogue.
 
     Raises:
-        ConfigError: there is no verdict with this number.
+        ConfigError: there is no verdict with this number, or the decision is neither True nor False.
     """
     if not 1 <= number <= len(record.verdicts):
         raise ConfigError(
             f"{record.signature} of {record.sample_id} has verdicts 1 to {len(record.verdicts)}, no {number}"
         )
+    if not isinstance(cast("object", supported), bool):
+        raise ConfigError(f"a decision is True (supported) or False, not {supported!r}")
     verdict = record.verdicts[number - 1]
     place = verdict.path
     item = 1 + sum(each.path == place for each in record.verdicts[: number - 1])

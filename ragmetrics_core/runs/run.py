@@ -112,7 +112,7 @@ class Run:
 
     @property
     def rejected(self) -> list[BadRow]:
-        """The rows that are no samples, with the reason for each."""
+        """The rows that were left out, with the reason for each."""
         return list(self._folder.rejected)
 
     @property
@@ -129,11 +129,11 @@ class Run:
         return f"<Run in {'memory' if self.path is None else self.path}>"
 
     def __str__(self) -> str:
-        """The means, and how many rows were left out as no samples."""
+        """The means, and how many rows were left out."""
         lines = [f"{len(self)} samples{'' if self.finished else ', not finished'}"]
         lines += [f"{mean.metric}: {mean}" for mean in self.means()]
         if bad := self.rejected:
-            counted = "1 row is no sample" if len(bad) == 1 else f"{len(bad)} rows are no samples, the first"
+            counted = "1 row was left out" if len(bad) == 1 else f"{len(bad)} rows were left out, the first"
             lines.append(f"{counted}: {bad[0].where}: {bad[0].message}")
         return "\n".join([*lines, *self.notes])
 

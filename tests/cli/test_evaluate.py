@@ -59,7 +59,7 @@ def test_without_a_folder_it_says_that_nothing_is_kept(command, data):
 def test_a_row_that_is_no_sample_is_named_with_its_line(command, data):
     page = command("evaluate", data, "--metrics", "faithfulness").words
 
-    assert "1 row is no sample · line 2: not valid JSON" in page
+    assert "1 row was left out · line 2: not valid JSON" in page
 
 
 def test_a_limit_takes_the_first_rows_and_still_names_the_bad_ones(command, data, tmp_path):
@@ -171,7 +171,7 @@ def test_of_many_rejected_rows_five_are_listed_and_the_rest_counted():
     run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge({}))
     page = printed(*terminal.remarks(run, terminal.Causes.of(run.outcomes())))
 
-    assert "8 rows are no samples · row 2: " in page
+    assert "8 rows were left out · row 2: " in page
     assert "row 6: " in page
     assert "row 7: " not in page
     assert "and 3 more rows" in page

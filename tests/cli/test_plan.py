@@ -47,10 +47,10 @@ def test_the_planned_calls_are_those_of_the_evaluation(command, data, tmp_path):
     assert int(planned) == tally["calls"]
 
 
-def test_rows_that_are_no_samples_are_counted(command, data):
+def test_rows_that_would_be_left_out_are_counted(command, data):
     words = command("plan", data).words
     assert "samples 3" in words
-    assert "rejected 1 rows that are no samples" in words
+    assert "left out 1 row" in words
 
 
 def test_the_cost_is_shown_when_prices_are_given(command, one, prices, monkeypatch):

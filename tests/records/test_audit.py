@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -390,6 +390,11 @@ def test_the_second_decision_of_a_person_replaces_the_first(folder):
 def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
     with pytest.raises(ConfigError, match=r"has verdicts 1 to 2, no 3"):
         Run.load(folder).correct("q1", "faithfulness", 3, True)
+
+
+def test_a_decision_is_true_or_false(folder):
+    with pytest.raises(ConfigError, match="not 'maybe'"):
+        Run.load(folder).correct("q1", "faithfulness", 2, cast("bool", "maybe"))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     bad = run.rejected
     if bad:
         yield Text()
-        yield heading("1 row is no sample" if len(bad) == 1 else f"{len(bad)} rows are no samples")
+        yield heading("1 row was left out" if len(bad) == 1 else f"{len(bad)} rows were left out")
         yield bullets(Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
         yield from _more(len(bad) - SHOWN, "row")
     if causes.skipped:

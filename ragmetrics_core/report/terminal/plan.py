@@ -54,7 +54,7 @@ def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
     if plan.kept:
         yield "kept", Text(f"{plan.kept:,} scores that the run has already")
     if plan.rejected:
-        yield "rejected", Text(f"{plan.rejected:,} rows that are no samples")
+        yield "left out", Text(f"{plan.rejected:,} row{'s' * (plan.rejected != 1)}")
     if total.embedded:
         yield "embedded", Text(f"{total.embedded:,} texts")
     if total.rated:
