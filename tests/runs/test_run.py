@@ -38,7 +38,7 @@ def test_a_printed_run_shows_its_means_and_what_was_left_out():
     )
     size, mean, left_out = str(run).splitlines()
     assert (size, mean) == ("3 samples", f"faithfulness/strict.1: {run.mean('faithfulness')}")
-    assert left_out.startswith("1 row is no sample: row 4: ")
+    assert left_out.startswith("1 row was left out: row 4: ")
     assert repr(run) == "<Run in memory>"
 
 
