@@ -42,7 +42,7 @@ class Progress(NamedTuple):
 
     Attributes:
         samples: how many samples have all their scores.
-        rejected: how many rows are no samples.
+        rejected: how many rows were left out: no samples, or other content under a known id.
         failed: how many scores failed.
         tally: what the models were asked.
         kept: how many of the samples an earlier part of the run had finished.

@@ -216,7 +216,7 @@ class Folder:
 
     @property
     def rejected(self) -> Iterator[BadRow]:
-        """The rows that are no samples, each once."""
+        """The rows that were left out, each once."""
         return iter(dict.fromkeys(map(self._bad_row, self._rejected)))
 
     def _bad_row(self, line: Line) -> BadRow:

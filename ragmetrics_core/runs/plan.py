@@ -33,7 +33,7 @@ class Plan:
     Attributes:
         samples: how many samples would be measured.
         kept: how many scores the run's folder has already.
-        rejected: how many rows are no samples.
+        rejected: how many rows would be left out.
         metrics: what each metric would ask, by signature; a call that several make is the first one's.
         price: what the judge costs; None when no prices were given.
     """
