@@ -1,0 +1,308 @@
+"""docs/capture.md: each line of LangChain's table, tried on an application."""
+
+import operator
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Annotated, Any, NamedTuple, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
+from langchain_core.runnables import RunnablePassthrough
+from langchain_core.tools import create_retriever_tool, tool
+
+from ragmetrics_core import Sample
+from tests.integrations.capture_page import rows
+from tests.integrations.langchain.apps import (
+    PROMPT,
+    Echo,
+    Shelf,
+    answer,
+    join,
+    question,
+    rag_chain,
+    retrieval_chain,
+    texts,
+)
+
+langgraph = pytest.importorskip("langgraph.graph")
+agents = pytest.importorskip("langchain.agents")
+classic = pytest.importorskip("langchain_classic.chains")
+InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
+types = pytest.importorskip("langgraph.types")
+
+ROWS = rows("LangChain")
+Handler = Any
+
+
+class Found(NamedTuple):
+    """What a sample holds; by default what everybody says about tea."""
+
+    question: str = question("tea")
+    contexts: tuple[str, ...] | None = texts("tea")
+    answer: str = answer("tea")
+    history: tuple[str, ...] | None = None
+
+
+Application = Callable[[Any], Found | None]
+APPLICATIONS: dict[str, tuple[Application, dict[str, Any]]] = {}
+
+
+def application(name: str, **options: Any) -> Callable[[Application], Application]:
+    """An application that runs with a handler, under its name on the page; and the handler's options."""
+
+    def register(run: Application) -> Application:
+        APPLICATIONS[name] = (run, options)
+        return run
+
+    return register
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_line_of_the_page_is_what_is_captured(make_handler: Any, name: str):
+    run, options = APPLICATIONS[name]
+    handler = make_handler(concurrency=1, **options)
+    found = run({"callbacks": [handler]})
+    assert handler.flush()
+    assert handler.stats.errors == []
+    assert handler.open_runs == 0
+
+    if ROWS[name].skipped is not None:
+        assert handler.results == []
+        assert handler.stats.skipped == {ROWS[name].skipped: 1}
+        return
+    assert found is not None
+    sample: Sample = handler.results[-1].sample
+    history = None if sample.history is None else tuple(turn.content for turn in sample.history)
+    assert Found(sample.question or "", sample.contexts, sample.answer or "", history) == found
+    labels = {name: rule for name, rule in sample.labels.items() if name.startswith("found_")}
+    assert labels == ROWS[name].labels
+
+
+def test_every_application_is_on_the_page():
+    assert set(APPLICATIONS) == set(ROWS)
+
+
+# Chains
+
+
+@application("LCEL chain: retriever, prompt, model, parser")
+def tutorial(config: Any) -> Found:
+    rag_chain().invoke(question("tea"), config)
+    return Found()
+
+
+@application("LCEL chain that returns its sources, with `assign`")
+def with_sources(config: Any) -> Found:
+    generate = RunnablePassthrough.assign(context=lambda given: join(given["context"])) | PROMPT | Echo()
+    chain = RunnablePassthrough.assign(context=itemgetter("question") | Shelf()).assign(
+        answer=generate | StrOutputParser()
+    )
+    chain.invoke({"question": question("tea")}, config)
+    return Found()
+
+
+@application("`create_retrieval_chain`")
+def classic_retrieval(config: Any) -> Found:
+    retrieval_chain().invoke({"input": question("tea")}, config)
+    return Found()
+
+
+@application("`create_retrieval_chain` with a history-aware retriever")
+def history_aware(config: Any) -> Found:
+    prompt = ChatPromptTemplate.from_messages([MessagesPlaceholder("chat_history"), ("human", "{input}")])
+    model = Echo(replies=[AIMessage("Books about tea")])
+    rewriting = classic.create_history_aware_retriever(model, Shelf(), prompt)
+    given = {"input": "And what of it?", "chat_history": [("human", "Is there tea?"), ("ai", "Yes.")]}
+    retrieval_chain(rewriting, Echo(replies=[AIMessage(answer("tea"))])).invoke(given, config)
+    return Found("And what of it?", history=("Is there tea?", "Yes."))
+
+
+@application("`RetrievalQA`")
+def retrieval_qa(config: Any) -> Found:
+    chain = classic.RetrievalQA.from_chain_type(Echo(), retriever=Shelf())
+    chain.invoke({"query": question("tea")}, config)
+    return Found()
+
+
+@application("chain that is streamed")
+def streamed(config: Any) -> Found:
+    list(rag_chain().stream(question("tea"), config))
+    return Found()
+
+
+# Graphs
+
+
+class State(TypedDict, total=False):
+    question: str
+    context: list[Document]
+    answer: str
+    approved: bool
+
+
+def retrieve(state: State) -> State:
+    return {"context": Shelf().invoke(state["question"])}
+
+
+def grade(state: State) -> State:
+    return {"context": state["context"][1:]}
+
+
+def search(state: State) -> State:
+    return {"context": [Document(page_content=text) for text in texts("tea")]}
+
+
+def approve(state: State) -> State:
+    return {"approved": types.interrupt("May I answer?")}
+
+
+def generate(state: State) -> State:
+    given = {"context": join(state["context"]), "question": state["question"]}
+    return {"answer": str((PROMPT | Echo()).invoke(given).text)}
+
+
+def graph(*nodes: Any, schema: Any = State, **settings: Any) -> Any:
+    """A graph of nodes in a row."""
+    built = langgraph.StateGraph(schema)
+    built.add_sequence([(getattr(node, "__name__", "inner"), node) for node in nodes])
+    built.add_edge(langgraph.START, getattr(nodes[0], "__name__", "inner"))
+    return built.compile(**settings)
+
+
+@application("graph: retrieve, generate")
+def plain_graph(config: Any) -> Found:
+    graph(retrieve, generate).invoke({"question": question("tea")}, config)
+    return Found()
+
+
+@application("graph with a node that grades documents")
+def grading(config: Any) -> Found:
+    graph(retrieve, grade, generate).invoke({"question": question("tea")}, config)
+    return Found(contexts=texts("tea")[1:])
+
+
+@application("graph that searches without a retriever")
+def searching(config: Any) -> Found:
+    graph(search, generate).invoke({"question": question("tea")}, config)
+    return Found()
+
+
+@application("graph that fans out with `Send`")
+def fan_out(config: Any) -> Found:
+    class Gathered(TypedDict, total=False):
+        question: str
+        found: Annotated[list[str], operator.add]
+        answer: str
+
+    def plan(state: Gathered) -> Any:
+        return [types.Send("look", {"question": question("tea")})]
+
+    def look(state: Gathered) -> Gathered:
+        return {"found": [join(Shelf().invoke(state["question"]))]}
+
+    def write(state: Gathered) -> Gathered:
+        return {"answer": answer("tea")}
+
+    built = langgraph.StateGraph(Gathered)
+    built.add_node("look", look)
+    built.add_node("write", write)
+    built.add_conditional_edges(langgraph.START, plan, ["look"])
+    built.add_edge("look", "write")
+    built.compile().invoke({"question": question("tea")}, config)
+    return Found()
+
+
+@application("graph with a subgraph")
+def subgraph(config: Any) -> Found:
+    built = langgraph.StateGraph(State)
+    built.add_sequence([("inner", graph(retrieve)), ("generate", generate)])
+    built.add_edge(langgraph.START, "inner")
+    built.compile().invoke({"question": question("tea")}, config)
+    return Found()
+
+
+@application("graph that waits for approval")
+def approved(config: Any) -> Found:
+    app = graph(retrieve, approve, generate, checkpointer=InMemorySaver())
+    config = in_thread(config)
+    app.invoke({"question": question("tea")}, config)
+    app.invoke(types.Command(resume=True), config)
+    return Found()
+
+
+def in_thread(config: Any) -> Any:
+    """The conversation of a thread."""
+    return config | {"configurable": {"thread_id": "1"}}
+
+
+# Agents
+
+
+def looking(topic: str) -> AIMessage:
+    """A model's message that looks a topic up."""
+    return AIMessage("", tool_calls=[{"name": "search", "args": {"query": question(topic)}, "id": topic}])
+
+
+def agent(tools: Any, *replies: AIMessage, **settings: Any) -> Any:
+    """An agent whose model replies so, then about the topic that was named last."""
+    return agents.create_agent(Echo(replies=list(replies)), tools, **settings)
+
+
+def asked(*messages: BaseMessage) -> dict[str, Any]:
+    """What an agent gets."""
+    return {"messages": list(messages or [HumanMessage(question("tea"))])}
+
+
+RETRIEVER_TOOL = create_retriever_tool(Shelf(), "search", "Finds books.")
+
+
+@application("agent with `create_retriever_tool`")
+def retriever_tool(config: Any) -> Found:
+    agent([RETRIEVER_TOOL], looking("tea")).invoke(asked(), config)
+    return Found()
+
+
+@application("agent with a tool of `content_and_artifact`")
+def artifact(config: Any) -> Found:
+    @tool("search", response_format="content_and_artifact")
+    def find(query: str) -> tuple[str, list[Document]]:
+        """Finds books."""
+        documents = [Document(page_content=text) for text in texts("tea")]
+        return join(documents), documents
+
+    agent([find], looking("tea")).invoke(asked(), config)
+    return Found()
+
+
+@application('agent with a tool that gives text, `context_tools=["search"]`', context_tools=["search"])
+def text_tool(config: Any) -> Found:
+    @tool("search")
+    def find(query: str) -> str:
+        """Finds books."""
+        return "\n".join(texts("tea"))
+
+    agent([find], looking("tea")).invoke(asked(), config)
+    return Found(contexts=("\n".join(texts("tea")),))
+
+
+@application("agent that does not look")
+def idle(config: Any) -> Found:
+    agent([RETRIEVER_TOOL]).invoke(asked(), config)
+    return Found(contexts=None)
+
+
+@application("agent in a conversation, second turn")
+def second_turn(config: Any) -> Found:
+    app = agent(
+        [RETRIEVER_TOOL],
+        looking("milk"),
+        AIMessage(answer("milk")),
+        looking("tea"),
+        checkpointer=InMemorySaver(),
+    )
+    for topic in ("milk", "tea"):
+        app.invoke(asked(HumanMessage(question(topic))), in_thread(config))
+    return Found(history=(question("milk"), answer("milk")))
