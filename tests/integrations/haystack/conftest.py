@@ -16,9 +16,9 @@ haystack = pytest.importorskip(
 @pytest.fixture(autouse=True)
 def same_tracer() -> Iterator[None]:
     """Each test finds and leaves a process without tracing."""
-    from haystack import tracing
+    from haystack import tracing  # noqa: PLC0415  (not before the variable is set)
 
-    from haystack_integrations.components.evaluators.ragmetrics import RagMetricsTracer
+    from haystack_integrations.components.evaluators.ragmetrics import RagMetricsTracer  # noqa: PLC0415
 
     yield
     RagMetricsTracer.uninstall()

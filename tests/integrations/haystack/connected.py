@@ -3,9 +3,9 @@
 from typing import Any
 
 from haystack import Pipeline
+from ragmetrics_core import Sample
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector
-from ragmetrics_core import Sample
 
 __all__ = ["QUESTION", "connected", "samples"]
 

@@ -45,7 +45,8 @@ class Broken:
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
-        raise RuntimeError("the provider is down")
+        msg = "the provider is down"
+        raise RuntimeError(msg)
 
 
 @component
@@ -112,9 +113,7 @@ def rag_pipeline(llm: Any = None, *, with_answers: bool = False) -> Pipeline:
     pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=2))
     pipeline.add_component(
         "prompt_builder",
-        ChatPromptBuilder(
-            template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]
-        ),
+        ChatPromptBuilder(template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]),
     )
     pipeline.add_component("llm", llm or MockChatGenerator(response_fn=answering))
     pipeline.connect("retriever.documents", "prompt_builder.documents")

@@ -16,10 +16,10 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import tracer
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun
-from ragmetrics_core.live import LiveScorer
 from tests.live.suite import App, Ending, answer_to, contexts_for
 
 TEMPLATE = "{% for each in documents %}{{ each.content }}\n{% endfor %}Question: {{ question }}"
@@ -63,9 +63,7 @@ class HaystackApp:
         self.pipeline.add_component("retriever", Contexts())
         self.pipeline.add_component(
             "prompt",
-            ChatPromptBuilder(
-                template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]
-            ),
+            ChatPromptBuilder(template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]),
         )
         self.pipeline.add_component("llm", MockChatGenerator(response_fn=reply))
         self.pipeline.connect("retriever.documents", "prompt.documents")

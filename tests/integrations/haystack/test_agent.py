@@ -9,14 +9,14 @@ from haystack.components.agents import Agent
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool
+from ragmetrics_core import Sample
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsAgentHook,
     RagMetricsConnector,
     RagMetricsTracer,
 )
-from ragmetrics_core import Sample
-from ragmetrics_core.live import LiveScorer
 
 QUESTION = "What is the capital of France?"
 TEXT = "Paris is the capital of France."
@@ -45,9 +45,7 @@ def tool(function: Any = search_text, **options: Any) -> Tool:
     )
 
 
-def agent(
-    *, hook: RagMetricsAgentHook | None = None, tools: list[Tool] | None = None, **options: Any
-) -> Agent:
+def agent(*, hook: RagMetricsAgentHook | None = None, tools: list[Tool] | None = None, **options: Any) -> Agent:
     """Searches once, then answers."""
     call = ChatMessage.from_assistant(tool_calls=[ToolCall("search", {"query": "France"}, id="1")])
     return Agent(
@@ -66,7 +64,7 @@ def only_sample(scorer: LiveScorer) -> Sample:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_the_hook_has_question_history_answer_and_what_the_tools_returned(is_async: bool):
+def test_the_hook_has_question_history_answer_and_what_the_tools_returned(*, is_async: bool):
     hook = RagMetricsAgentHook(chat_generator="embedded", name="agent")
     made = agent(hook=hook)
 
@@ -86,7 +84,7 @@ def test_the_hook_has_question_history_answer_and_what_the_tools_returned(is_asy
 
 
 @pytest.mark.parametrize("needs_contexts", [False, True])
-def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(needs_contexts: bool):
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(*, needs_contexts: bool):
     hook = RagMetricsAgentHook(chat_generator="embedded", needs_contexts=needs_contexts)
 
     Agent(chat_generator=MockChatGenerator(responses=TEXT), hooks={"after_run": [hook]}).run(MESSAGES)
@@ -163,7 +161,7 @@ def test_an_agent_in_a_pipeline_is_scored_once_with_what_its_tools_found():
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_an_agent_by_itself_is_a_run_of_its_own(is_async: bool):
+def test_an_agent_by_itself_is_a_run_of_its_own(*, is_async: bool):
     scorer = LiveScorer("faithfulness", judge="embedded")
     RagMetricsTracer.install().watch(scorer)
     made = agent()

@@ -12,6 +12,9 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsConnector,
@@ -19,9 +22,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsLiveEvaluator,
     RagMetricsTracer,
 )
-from ragmetrics_core import Sample
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveScorer
 from tests.integrations.haystack.connected import QUESTION, connected, samples
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline
 
@@ -130,9 +130,7 @@ def test_a_super_component_and_a_pipeline_inside_of_a_component_are_counted_once
     outer = Pipeline()
     outer.add_component(
         "rag",
-        SuperComponent(
-            pipeline=inner, input_mapping=mapping, output_mapping={"answer_builder.answers": "found"}
-        ),
+        SuperComponent(pipeline=inner, input_mapping=mapping, output_mapping={"answer_builder.answers": "found"}),
     )
     connector = connected(outer)
 
@@ -241,9 +239,7 @@ def test_a_place_that_the_user_names_is_used():
     pipeline = rag_pipeline()
     pipeline.add_component("ranker", Ranker())
     pipeline.connect("retriever.documents", "ranker.documents")
-    connector = connected(
-        pipeline, extract={"contexts": "ranker.documents", "question": "prompt_builder.question"}
-    )
+    connector = connected(pipeline, extract={"contexts": "ranker.documents", "question": "prompt_builder.question"})
 
     pipeline.run(question_data(QUESTION))
 
@@ -309,7 +305,7 @@ def test_an_answer_to_no_question_is_skipped_and_counted():
 
 
 @pytest.mark.parametrize("needs_contexts", [False, True])
-def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(needs_contexts: bool):
+def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(*, needs_contexts: bool):
     pipeline = Pipeline()
     pipeline.add_component("llm", MockChatGenerator(responses="Paris."))
     connector = connected(pipeline, needs_contexts=needs_contexts)

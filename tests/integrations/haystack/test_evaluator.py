@@ -15,6 +15,9 @@ from haystack.components.evaluators import FaithfulnessEvaluator as HaystackFait
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.evaluation import EvaluationRunResult
+from ragmetrics_core import Record, Run, recompute
+from ragmetrics_core.errors import ConfigError, RagMetricsError
+from ragmetrics_core.metrics import METRICS
 
 from haystack_integrations.components.evaluators import ragmetrics
 from haystack_integrations.components.evaluators.ragmetrics import (
@@ -25,19 +28,14 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     metric_evaluators,
 )
-from ragmetrics_core import Record, Run, recompute
-from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.metrics import METRICS
 from tests.catalogue import reason_to_skip
 from tests.integrations.haystack.asked import INPUTS, QUESTIONS, faithfulness
-from tests.integrations.haystack.generators import Broken, Synchronous
+from tests.integrations.haystack.generators import Broken, Synchronous, judged
 
 
 def test_inputs_outputs_and_results_have_the_names_and_types_of_haystacks_own_evaluators():
     reply = '{"statements": ["Paris is the capital."], "statement_scores": [1]}'
-    theirs = HaystackFaithfulnessEvaluator(
-        chat_generator=MockChatGenerator(responses=reply), progress_bar=False
-    )
+    theirs = HaystackFaithfulnessEvaluator(chat_generator=MockChatGenerator(responses=reply), progress_bar=False)
     ours = faithfulness()
 
     expected, found = theirs.run(**INPUTS), ours.run(**INPUTS)
@@ -211,10 +209,9 @@ def test_without_raise_on_failure_a_failure_is_a_status_with_its_reason(generato
 
 def test_one_failed_sample_does_not_lose_the_others():
     def sometimes(messages: list[ChatMessage]) -> str:
-        from tests.integrations.haystack.generators import judged
-
         if "Madrid" in (messages[-1].text or ""):
-            raise RuntimeError("the provider is down")
+            msg = "the provider is down"
+            raise RuntimeError(msg)
         return judged(messages)
 
     evaluator = faithfulness(chat_generator=MockChatGenerator(response_fn=sometimes), raise_on_failure=False)
@@ -260,9 +257,7 @@ def test_the_run_folder_is_one_that_the_command_line_reads(tmp_path: Any):
     found = evaluator.run(**INPUTS)
 
     run = Run.load(tmp_path / "run")
-    assert [score.value for each in run.sample_ids for score in run.scores(each).values()] == found[
-        "individual_scores"
-    ]
+    assert [score.value for each in run.sample_ids for score in run.scores(each).values()] == found["individual_scores"]
     assert not list(run.audit())
 
 
@@ -322,9 +317,7 @@ def test_mistakes_in_the_metrics_are_told_when_the_evaluator_is_made(metrics: An
 
 
 def test_a_metric_that_asks_no_judge_needs_no_generator():
-    evaluator = AnswerSimilarityEvaluator(
-        text_embedder=MockTextEmbedder(embedding=[1.0, 0.0]), progress_bar=False
-    )
+    evaluator = AnswerSimilarityEvaluator(text_embedder=MockTextEmbedder(embedding=[1.0, 0.0]), progress_bar=False)
 
     found = evaluator.run(predicted_answers=["Paris"], ground_truth_answers=["Rome"])
 

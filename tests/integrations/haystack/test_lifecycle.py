@@ -1,6 +1,8 @@
 """Warming up and closing reach the parts inside; nothing happens before."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -173,17 +175,17 @@ def test_a_pipeline_of_its_own_for_each_connector_scores_with_its_own_metrics():
         pipeline.close()
 
 
+@pytest.mark.integration
 def test_importing_the_package_enables_nothing_and_starts_nothing():
-    import subprocess
-    import sys
-
     code = (
         "import threading, haystack_integrations.components.evaluators.ragmetrics\n"
         "from haystack import tracing\n"
         "assert threading.active_count() == 1\n"
         "assert not tracing.is_tracing_enabled()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(  # noqa: S603  (our own interpreter)
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 0, done.stderr
 

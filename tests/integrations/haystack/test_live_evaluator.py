@@ -10,14 +10,15 @@ from haystack import Document, Pipeline, component
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineConnectError, PipelineRuntimeError
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
-
-from haystack_integrations.components.evaluators.ragmetrics import EvaluationFailed, RagMetricsLiveEvaluator
 from ragmetrics_core import Run, recompute
 from ragmetrics_core.errors import ConfigError
+
+from haystack_integrations.components.evaluators.ragmetrics import EvaluationFailed, RagMetricsLiveEvaluator
 from tests.integrations.haystack.generators import (
     Asynchronous,
     Broken,
     Synchronous,
+    judged,
     question_data,
     rag_pipeline,
     scripted,
@@ -122,8 +123,6 @@ def test_in_background_mode_answers_go_on_before_the_judge_replies_and_scores_ar
     release = threading.Event()
 
     def waits(messages: list[ChatMessage]) -> str:
-        from tests.integrations.haystack.generators import judged
-
         release.wait(30)
         return judged(messages)
 
@@ -196,9 +195,7 @@ def test_an_answer_exactly_at_the_threshold_passes():
 
 @pytest.mark.parametrize(("unscored", "output"), [("reject", "rejected_answers"), ("pass", "answers")])
 def test_where_an_answer_without_a_score_goes_is_the_users_choice(unscored: Any, output: str):
-    evaluator = live(
-        mode="inline", gate={"faithfulness": 0.7}, unscored=unscored, chat_generator=Broken(), attempts=1
-    )
+    evaluator = live(mode="inline", gate={"faithfulness": 0.7}, unscored=unscored, chat_generator=Broken(), attempts=1)
 
     found = evaluator.run(answers=[answer()])
 
@@ -281,9 +278,7 @@ def test_a_judge_that_hangs_holds_the_pipeline_no_longer_than_the_timeout():
         release.wait(30)
         return "{}"
 
-    evaluator = live(
-        chat_generator=MockChatGenerator(response_fn=waits), mode="inline", timeout=0.05, attempts=1
-    )
+    evaluator = live(chat_generator=MockChatGenerator(response_fn=waits), mode="inline", timeout=0.05, attempts=1)
     try:
         found = evaluator.run(answers=[answer()])
     finally:
@@ -295,9 +290,7 @@ def test_a_judge_that_hangs_holds_the_pipeline_no_longer_than_the_timeout():
 
 
 def test_with_raise_on_failure_the_pipeline_stops_with_the_cause():
-    pipeline = answered_pipeline(
-        live(chat_generator=Broken(), mode="inline", raise_on_failure=True, attempts=1)
-    )
+    pipeline = answered_pipeline(live(chat_generator=Broken(), mode="inline", raise_on_failure=True, attempts=1))
 
     with pytest.raises(PipelineRuntimeError, match="the provider is down") as raised:
         pipeline.run(question_data(QUESTION, with_answers=True))

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 from haystack.dataclasses import GeneratedAnswer
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import MemorySink
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsAgentHook,
@@ -12,8 +14,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     RagMetricsLiveEvaluator,
 )
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import MemorySink
 from tests.integrations.haystack.functions import HEARD, MADE, always_paris, hear, to_memory
 
 QUESTIONS = [f"Question {number}?" for number in range(40)]

@@ -12,8 +12,6 @@ from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGen
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
-
-from haystack_integrations.components.evaluators.ragmetrics import HaystackEmbedder, HaystackJudge
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
     ModelError,
@@ -24,6 +22,8 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Embedder, Generate, Judge
+
+from haystack_integrations.components.evaluators.ragmetrics import HaystackEmbedder, HaystackJudge
 from tests.integrations.haystack.generators import judged, scripted
 from tests.servers import Answer, OpenAIServer
 
@@ -81,9 +81,7 @@ def test_an_identity_names_model_and_server_and_no_key():
     assert identity.startswith("haystack:OpenAIChatGenerator/some-model@http://localhost:1/v1#")
     assert (
         identity
-        == HaystackJudge(
-            OpenAIChatGenerator(model="some-model", api_base_url="http://localhost:1/v1")
-        ).identity
+        == HaystackJudge(OpenAIChatGenerator(model="some-model", api_base_url="http://localhost:1/v1")).identity
     )
 
 
@@ -159,7 +157,7 @@ class APIConnectionError(Exception):
     pass
 
 
-class ReadTimeout(Exception):
+class ReadTimeout(Exception):  # noqa: N818  (the name is a client's)
     pass
 
 
@@ -191,9 +189,7 @@ def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: ty
 
 def test_the_wait_that_a_server_asks_for_is_kept():
     with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
-        generator = OpenAIChatGenerator(
-            api_key=Secret.from_token("none"), api_base_url=server.base_url, max_retries=0
-        )
+        generator = OpenAIChatGenerator(api_key=Secret.from_token("none"), api_base_url=server.base_url, max_retries=0)
         with pytest.raises(ModelOverloaded) as failed:
             asyncio.run(HaystackJudge(generator).agenerate(REQUEST))
 
@@ -225,7 +221,8 @@ def test_an_embedder_gives_one_row_for_each_text():
 
 def test_an_embedder_that_fails_is_a_model_error_with_its_words():
     def fails(text: str) -> list[float]:
-        raise RuntimeError("no vectors today")
+        msg = "no vectors today"
+        raise RuntimeError(msg)
 
     with pytest.raises(ModelError, match="no vectors today"):
         asyncio.run(HaystackEmbedder(MockTextEmbedder(embedding_fn=fails)).aembed(["a"]))

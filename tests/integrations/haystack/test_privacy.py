@@ -11,6 +11,8 @@ from haystack.components.agents import Agent
 from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from haystack.utils import Secret
+from ragmetrics_core import Run, evaluate
+from ragmetrics_core.errors import ConfigError, PromptError
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     FaithfulnessEvaluator,
@@ -20,8 +22,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     RagMetricsLiveEvaluator,
 )
-from ragmetrics_core import Run, evaluate
-from ragmetrics_core.errors import ConfigError, PromptError
 from tests.integrations.haystack.functions import ANN, without_ann
 from tests.integrations.haystack.generators import judged, question_data, rag_pipeline
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, Log, found, held, shown
@@ -152,9 +152,9 @@ def test_a_connector_and_a_hook_redact_what_they_find(tmp_path: Path):
 
 def test_a_folder_of_prompts_replaces_those_of_the_same_name_everywhere(tmp_path: Path):
     judges = [Knowing() for _ in range(3)]
-    FaithfulnessEvaluator(
-        chat_generator=judges[0], progress_bar=False, raise_on_failure=False, prompts=PROMPTS
-    ).run(**INPUTS)
+    FaithfulnessEvaluator(chat_generator=judges[0], progress_bar=False, raise_on_failure=False, prompts=PROMPTS).run(
+        **INPUTS
+    )
     inline = RagMetricsLiveEvaluator("faithfulness", judges[1], mode="inline", prompts=PROMPTS)
     inline.run(answers=[GeneratedAnswer("It is so.", "Is it?", [Document(content="So.")])])
     inline.close()

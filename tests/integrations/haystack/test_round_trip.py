@@ -26,6 +26,7 @@ from haystack.components.generators.chat import (
 from haystack.core.errors import DeserializationError, SerializationError
 from haystack.core.serialization import component_to_dict
 from haystack.utils import Secret
+from ragmetrics_core.errors import ConfigError
 
 from haystack_integrations.components.evaluators import ragmetrics
 from haystack_integrations.components.evaluators.ragmetrics import (
@@ -36,7 +37,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     RagMetricsLiveEvaluator,
 )
-from ragmetrics_core.errors import ConfigError
 from tests.integrations.haystack.functions import always_paris, hear, to_memory, without_ann
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -106,9 +106,7 @@ def models() -> dict[str, Any]:
 
 # Every parameter differs from its default; a test below makes sure of it.
 COMPONENTS: dict[str, Any] = {
-    "evaluator": lambda: RagMetricsEvaluator(
-        metrics=LIVE["metrics"], scorer="token-match:small", **BATCH, **models()
-    ),
+    "evaluator": lambda: RagMetricsEvaluator(metrics=LIVE["metrics"], scorer="token-match:small", **BATCH, **models()),
     "correctness": lambda: AnswerCorrectnessEvaluator(
         variant="ragas-0.4", parameters={"weights": [1, 2]}, **BATCH, **models()
     ),
@@ -123,9 +121,7 @@ COMPONENTS: dict[str, Any] = {
     "connector": lambda: RagMetricsConnector(
         extract={"contexts": "ranker.documents"}, needs_contexts=True, **LIVE, **models()
     ),
-    "hook": lambda: RagMetricsAgentHook(
-        needs_contexts=True, **LIVE | {"references": always_paris}, **models()
-    ),
+    "hook": lambda: RagMetricsAgentHook(needs_contexts=True, **LIVE | {"references": always_paris}, **models()),
 }
 
 
@@ -139,7 +135,7 @@ def loaded_elsewhere(text: str) -> str:
     """Load a pipeline in a new process and save it again there."""
     environment = {name: value for name, value in os.environ.items() if "HAYSTACK" not in name}
     path = os.pathsep.join([str(ROOT), str(ROOT / "integrations")])
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  (our own interpreter)
         [sys.executable, "-c", LOAD],
         input=text,
         env=environment
@@ -156,6 +152,7 @@ def loaded_elsewhere(text: str) -> str:
     return done.stdout
 
 
+@pytest.mark.integration
 def test_every_part_with_every_generator_and_embedder_comes_back_from_yaml_in_a_new_process():
     pipeline = Pipeline()
     for name, make in COMPONENTS.items():

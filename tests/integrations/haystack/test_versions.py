@@ -9,6 +9,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 CODE = """
@@ -47,6 +49,7 @@ assert found["score"] == 1.0
 """
 
 
+@pytest.mark.integration
 def test_every_component_works_in_a_process_of_its_own():
     assert tuple(map(int, version("haystack-ai").split(".")[:2])) >= (3, 0)
     environment = {
@@ -54,7 +57,7 @@ def test_every_component_works_in_a_process_of_its_own():
         "PYTHONPATH": os.pathsep.join(map(str, (ROOT, ROOT / "integrations"))),
         "HAYSTACK_TELEMETRY_ENABLED": "False",
     }
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603  (our own interpreter)
         [sys.executable, "-c", CODE], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

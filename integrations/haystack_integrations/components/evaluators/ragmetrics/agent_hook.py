@@ -5,19 +5,20 @@ from collections.abc import Callable
 from haystack.components.agents.state import State
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
+from ragmetrics_core.live import Capture, LiveResult, is_judging
+from ragmetrics_core.redaction import Redact
+from ragmetrics_core.shapes import is_list
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from ragmetrics_core.live import Capture, LiveResult, is_judging
-from ragmetrics_core.redaction import Redact
-from ragmetrics_core.shapes import is_list
 
 __all__ = ["RagMetricsAgentHook"]
 
 
 class RagMetricsAgentHook(Live):
-    """Has the last answer of every run of an agent scored in the background.
+    """
+    Has the last answer of every run of an agent scored in the background.
 
     The question is the user's last message, the answer the agent's. Contexts are the documents in the agent's
     state, or else what its tools returned.
@@ -52,7 +53,8 @@ class RagMetricsAgentHook(Live):
         prompts: str | None = None,
         redact: Redact | None = None,
     ) -> None:
-        """Create the hook; nothing is loaded, started or written yet.
+        """
+        Create the hook; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the agent's, or the name of a judge
@@ -92,13 +94,12 @@ class RagMetricsAgentHook(Live):
         self.max_pending = max_pending
         self.overflow = overflow
         self._prepare(
-            self._configure(
-                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
-            )
+            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )
 
     def run(self, state: State) -> None:
-        """Hand the agent's conversation over; nothing of the state is changed.
+        """
+        Hand the agent's conversation over; nothing of the state is changed.
 
         :param state: The agent's state at the end of its run.
         """
@@ -124,7 +125,8 @@ class RagMetricsAgentHook(Live):
             self.live.hook_failed(error)
 
     async def run_async(self, state: State) -> None:
-        """Do what `run` does; it does not wait for anything.
+        """
+        Do what `run` does; it does not wait for anything.
 
         :param state: The agent's state at the end of its run.
         """

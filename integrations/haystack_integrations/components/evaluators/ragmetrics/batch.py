@@ -7,6 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from haystack import Document, component
+from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
+from ragmetrics_core.errors import ConfigError, RunStopped
+from ragmetrics_core.metrics import names_of
+from ragmetrics_core.redaction import Redact
+from ragmetrics_core.runs import Progress
+from ragmetrics_core.shapes import is_series
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
@@ -17,12 +23,6 @@ from haystack_integrations.components.evaluators.ragmetrics.results import (
     meta_of,
     outputs_of,
 )
-from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
-from ragmetrics_core.errors import ConfigError, RunStopped
-from ragmetrics_core.metrics import names_of
-from ragmetrics_core.redaction import Redact
-from ragmetrics_core.runs import Progress
-from ragmetrics_core.shapes import is_series
 
 __all__ = ["BatchEvaluator"]
 
@@ -41,7 +41,8 @@ _FIELDS = {
 
 
 class BatchEvaluator(Configured):
-    """Evaluates lists of questions, contexts and answers with one or several metrics.
+    """
+    Evaluates lists of questions, contexts and answers with one or several metrics.
 
     The inputs that the metrics need are mandatory, the others are optional.
     """
@@ -58,12 +59,11 @@ class BatchEvaluator(Configured):
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Declare inputs and outputs; called at the end of a constructor."""
         if self.concurrency_limit < 1:
-            raise ConfigError(f"concurrency_limit must be at least 1, not {self.concurrency_limit}")
+            msg = f"concurrency_limit must be at least 1, not {self.concurrency_limit}"
+            raise ConfigError(msg)
         self._metrics = metrics
         self._needed = inputs_needed(metrics)
-        component.set_input_types(
-            self, **{name: type_ for name, type_ in _INPUT_TYPES.items() if name in self._needed}
-        )
+        component.set_input_types(self, **{name: type_ for name, type_ in _INPUT_TYPES.items() if name in self._needed})
         for name, type_ in _INPUT_TYPES.items():
             if name not in self._needed:
                 component.set_input_type(self, name, type_ | None, None)
@@ -100,7 +100,8 @@ class BatchEvaluator(Configured):
         await self._close_models_async()
 
     def run(self, **inputs: Any) -> dict[str, Any]:
-        """Evaluate the inputs, several at a time.
+        """
+        Evaluate the inputs, several at a time.
 
         :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
             `ground_truth_answers`: lists of the same length, as far as the metrics need them.
@@ -124,7 +125,8 @@ class BatchEvaluator(Configured):
             return self._outputs(evaluate(samples, **options), samples)
 
     async def run_async(self, **inputs: Any) -> dict[str, Any]:
-        """Evaluate the inputs on the running event loop; the same as `run`.
+        """
+        Evaluate the inputs on the running event loop; the same as `run`.
 
         :param inputs: See `run`.
         :returns: See `run`.
@@ -144,9 +146,7 @@ class BatchEvaluator(Configured):
         return {
             "metrics": self._metrics,
             "judge": self._judge(asynchronous=asynchronous, executor=executor),
-            "embedder": self._embedder(
-                parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor
-            ),
+            "embedder": self._embedder(parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor),
             "scorer": self.scorer,
             "out": self.out,
             "redact": self.redact,
@@ -206,16 +206,20 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact |
     given = {name: value for name, value in inputs.items() if value is not None}
     for name, value in given.items():
         if name not in _FIELDS:
-            raise InputError(f"there is no input {name!r}, only {', '.join(_FIELDS)}")
+            msg = f"there is no input {name!r}, only {', '.join(_FIELDS)}"
+            raise InputError(msg)
         if not isinstance(value, list | tuple):
-            raise InputError(f"{name} must be a list, one item for each sample, not {type(value).__name__}")
+            msg = f"{name} must be a list, one item for each sample, not {type(value).__name__}"
+            raise InputError(msg)
     missing = [name for name in _FIELDS if name in needed and name not in given]
     if missing:
-        raise InputError(f"the metrics need {', '.join(missing)}, got only {', '.join(given) or 'nothing'}")
+        msg = f"the metrics need {', '.join(missing)}, got only {', '.join(given) or 'nothing'}"
+        raise InputError(msg)
     lengths = {name: len(value) for name, value in given.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise InputError(f"the inputs must have the same length, got {told}")
+        msg = f"the inputs must have the same length, got {told}"
+        raise InputError(msg)
     rows = zip(*given.values(), strict=True)
     samples = [_sample(dict(zip(given, row, strict=True)), n) for n, row in enumerate(rows)]
     # here and not only by the run: ids come from the content, and are to be found again in its records
@@ -224,21 +228,21 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact |
 
 def _sample(row: Mapping[str, Any], number: int) -> Sample:
     fields: dict[str, Any] = {
-        _FIELDS[name]: _field(name, value, f"{name}[{number}]")
-        for name, value in row.items()
-        if value is not None
+        _FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
     }
     try:
         return Sample(**fields)
     except ValueError as error:  # pydantic's: half a character
-        raise InputError(f"sample {number}: {error}") from error
+        msg = f"sample {number}: {error}"
+        raise InputError(msg) from error
 
 
 def _field(name: str, value: object, where: str) -> str | tuple[str, ...]:
     if name != "contexts":
         return _text(value, where)
     if not is_series(value):
-        raise InputError(f"{where} must be a list of texts, not {type(value).__name__}")
+        msg = f"{where} must be a list of texts, not {type(value).__name__}"
+        raise InputError(msg)
     return tuple(_text(each, where) for each in value)
 
 
@@ -246,7 +250,8 @@ def _text(value: object, where: str) -> str:
     if isinstance(value, Document):
         return value.content or ""
     if not isinstance(value, str):
-        raise InputError(f"{where} must be text, not {type(value).__name__}")
+        msg = f"{where} must be text, not {type(value).__name__}"
+        raise InputError(msg)
     return value
 
 

@@ -11,7 +11,6 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from haystack.core.serialization import component_to_dict
-
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import bare_address, foreign_answer, model_error
 from ragmetrics_core.shapes import is_mapping
@@ -20,7 +19,8 @@ __all__ = ["Identity", "call", "identity_of"]
 
 
 class Identity(NamedTuple):
-    """What a component is called in records.
+    """
+    What a component is called in records.
 
     Attributes:
         name: class, model and server, and a digest of all settings.
@@ -31,10 +31,9 @@ class Identity(NamedTuple):
     is_complete: bool
 
 
-async def call(
-    component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any
-) -> Mapping[str, Any]:
-    """Run a component without blocking the loop.
+async def call(component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any) -> Mapping[str, Any]:
+    """
+    Run a component without blocking the loop.
 
     :param component: The component.
     :param asynchronous: Await its `run_async`, if it has one. A client belongs to the event loop that it was
@@ -55,12 +54,14 @@ async def call(
 
     output = await foreign_answer(output_of(), lambda error: model_error(error, component))
     if not is_mapping(output):
-        raise ModelError(f"{type(component).__name__} returned {type(output).__name__}, not a mapping")
+        msg = f"{type(component).__name__} returned {type(output).__name__}, not a mapping"
+        raise ModelError(msg)
     return output
 
 
 def identity_of(component: Any) -> Identity:
-    """Name a generator or an embedder by its class, model, server and settings; keys are left out.
+    """
+    Name a generator or an embedder by its class, model, server and settings; keys are left out.
 
     :param component: The component.
     :returns: Its name.
@@ -84,7 +85,8 @@ def identity_of(component: Any) -> Identity:
 
 
 def _shows_settings(component: Any) -> bool:
-    """Say whether a component can be saved with what it was made with.
+    """
+    Say whether a component can be saved with what it was made with.
 
     Haystack takes a setting's default where the component keeps the setting under another name.
 

@@ -6,12 +6,20 @@ from inspect import signature
 from typing import Any, Self
 
 from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators import chat  # loads a generator when it is asked for
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.serialization import component_to_dict, default_from_dict, default_to_dict
 
 # pyright: reportUnknownVariableType=false
 # Haystack does not say what the functions take that it writes down by name.
 from haystack.utils import deserialize_callable, deserialize_chatgenerator_inplace, serialize_callable
+from ragmetrics_core import Embedder, Judge, Metric, as_judge
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import models_needed
+from ragmetrics_core.models import as_embedder, holds_secret
+from ragmetrics_core.redaction import Redact
+from ragmetrics_core.runs import with_prompts
+from ragmetrics_core.shapes import is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
@@ -20,13 +28,6 @@ from haystack_integrations.components.evaluators.ragmetrics.metric_settings impo
     metrics_of,
     plain,
 )
-from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import models_needed
-from ragmetrics_core.models import as_embedder, holds_secret
-from ragmetrics_core.redaction import Redact
-from ragmetrics_core.runs import with_prompts
-from ragmetrics_core.shapes import is_series
 
 __all__ = ["Configured"]
 
@@ -54,7 +55,8 @@ class Configured:
         prompts: str | None,
         redact: Redact | None,
     ) -> tuple[Metric[Any], ...]:
-        """Make the metrics with their prompts and check that there is a model for all they ask.
+        """
+        Make the metrics with their prompts and check that there is a model for all they ask.
 
         :raises ConfigError: There is no such metric or prompt, or it needs another model and none is given,
             or the name of a model holds a password, which would be saved.
@@ -64,24 +66,25 @@ class Configured:
             chosen = with_prompts(chosen, prompts)
         for name in (chat_generator, text_embedder):
             if isinstance(name, str) and holds_secret(name, ()):
-                raise ConfigError(
+                msg = (
                     "the name of a model holds a password, which would be saved with the pipeline: set "
                     "OPENAI_BASE_URL, or pass a component with a Secret"
                 )
+                raise ConfigError(msg)
         self.prompts = prompts
         self.redact = redact
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
         if "embedder" in needed and text_embedder is None:
-            raise ConfigError(f"{needed['embedder']} needs an embedder: pass text_embedder=...")
+            msg = f"{needed['embedder']} needs an embedder: pass text_embedder=..."
+            raise ConfigError(msg)
         if "scorer" in needed and scorer is None:
-            raise ConfigError(
+            msg = (
                 f"{needed['scorer']} needs a scorer, which Haystack has no component for: pass the name of "
                 "one of ragmetrics, scorer='cross-encoder:MODEL'"
             )
+            raise ConfigError(msg)
         if "judge" in needed and chat_generator is None:
-            from haystack.components.generators.chat import OpenAIChatGenerator
-
-            chat_generator = OpenAIChatGenerator(generation_kwargs={"seed": 42})
+            chat_generator = chat.OpenAIChatGenerator(generation_kwargs={"seed": 42})
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
         self.scorer = scorer
@@ -90,7 +93,8 @@ class Configured:
         return chosen
 
     def to_dict(self) -> dict[str, Any]:
-        """Serialize the component with all its parameters and the components inside.
+        """
+        Serialize the component with all its parameters and the components inside.
 
         :returns: The dictionary that `from_dict` takes.
         """
@@ -99,7 +103,8 @@ class Configured:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Make the component of its dictionary.
+        """
+        Make the component of its dictionary.
 
         :param data: What `to_dict` gave; it is not changed.
         :returns: The component.
@@ -131,9 +136,7 @@ class Configured:
             return self._embedder_by_name
         if self.text_embedder is None:
             return None
-        return HaystackEmbedder(
-            self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor
-        )
+        return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
 
     @property
     def _models(self) -> list[Any]:

@@ -6,22 +6,23 @@ from typing import Any
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import Capture, LiveResult, is_judging
+from ragmetrics_core.redaction import Redact
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import EXTRACTED, run_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveResult, is_judging
-from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsConnector"]
 
 
 @component
 class RagMetricsConnector(Live):
-    """Has every run of its pipeline scored in the background: add it, and connect nothing.
+    """
+    Has every run of its pipeline scored in the background: add it, and connect nothing.
 
     It finds question, contexts and answer in what the pipeline's components take and put out. What
     `Pipeline.run` returns does not change. A tracer that is enabled (Langfuse, OpenTelemetry) goes on.
@@ -55,7 +56,8 @@ class RagMetricsConnector(Live):
         prompts: str | None = None,
         redact: Redact | None = None,
     ) -> None:
-        """Create the connector; nothing is loaded, started or written yet.
+        """
+        Create the connector; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
@@ -100,14 +102,10 @@ class RagMetricsConnector(Live):
         self.overflow = overflow
         for field, place in (self.extract or {}).items():
             if field not in EXTRACTED or "." not in place:
-                raise ConfigError(
-                    f"extract names places of {', '.join(EXTRACTED)} as 'component.socket', not "
-                    f"{field!r}: {place!r}"
-                )
+                msg = f"extract names places of {', '.join(EXTRACTED)} as 'component.socket', not {field!r}: {place!r}"
+                raise ConfigError(msg)
         self._prepare(
-            self._configure(
-                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
-            )
+            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )
 
     def warm_up(self) -> None:
@@ -121,7 +119,8 @@ class RagMetricsConnector(Live):
         RagMetricsTracer.install().retain(self)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Finish what is pending, release what the models hold, and take the unused tracer away.
+        """
+        Finish what is pending, release what the models hold, and take the unused tracer away.
 
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
@@ -130,7 +129,8 @@ class RagMetricsConnector(Live):
         return Live.close(self, timeout)
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """Close like `close` without blocking the loop.
+        """
+        Close like `close` without blocking the loop.
 
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
@@ -139,7 +139,8 @@ class RagMetricsConnector(Live):
         return await Live.aclose(self, timeout)
 
     def run(self) -> dict[str, Any]:
-        """Have the run scored that this component is a part of, as soon as it ends.
+        """
+        Have the run scored that this component is a part of, as soon as it ends.
 
         :returns: Nothing, so that the pipeline's result is what it was.
         """
@@ -152,14 +153,16 @@ class RagMetricsConnector(Live):
         return {}
 
     async def run_async(self) -> dict[str, Any]:
-        """Do what `run` does.
+        """
+        Do what `run` does.
 
         :returns: Nothing.
         """
         return self.run()
 
     def capture(self, run: WatchedRun) -> Capture:
-        """Make a capture of a run that has ended; the tracer calls it.
+        """
+        Make a capture of a run that has ended; the tracer calls it.
 
         :param run: The run.
         :returns: The capture.

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from haystack.components.embedders.types import TextEmbedder
 from numpy.typing import NDArray
+from ragmetrics_core.errors import ModelError
 
 from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
-from ragmetrics_core.errors import ModelError
 
 __all__ = ["HaystackEmbedder"]
 
 
 @dataclass(frozen=True, repr=False)
 class HaystackEmbedder:
-    """A text embedder of Haystack as an embedder of ragmetrics.
+    """
+    A text embedder of Haystack as an embedder of ragmetrics.
 
     A text embedder takes one text at a time, so the texts of a call are embedded side by side.
 
@@ -54,14 +55,16 @@ class HaystackEmbedder:
         return identity_of(self.text_embedder)
 
     def __repr__(self) -> str:
-        """Show the identity: a component may show its key.
+        """
+        Show the identity: a component may show its key.
 
         :returns: Class and identity.
         """
         return f"{type(self).__name__}({self.identity!r})"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """Embed each text.
+        """
+        Embed each text.
 
         :param texts: The texts.
         :returns: One row for each text.
@@ -76,7 +79,8 @@ class HaystackEmbedder:
                 )
             vector = output.get("embedding")
             if not isinstance(vector, Sequence | np.ndarray):
-                raise ModelError(f"{type(self.text_embedder).__name__} returned no embedding")
+                msg = f"{type(self.text_embedder).__name__} returned no embedding"
+                raise ModelError(msg)
             return output["embedding"]
 
         return np.array(await asyncio.gather(*map(embedded, texts)), dtype=np.float64)

@@ -3,17 +3,18 @@
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
+from ragmetrics_core.redaction import Redact
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from ragmetrics_core.redaction import Redact
 
 __all__ = ["RagMetricsEvaluator"]
 
 
 @component
 class RagMetricsEvaluator(BatchEvaluator):
-    """Evaluates lists of questions, contexts and answers; every score comes with its proof.
+    """
+    Evaluates lists of questions, contexts and answers; every score comes with its proof.
 
     The inputs are those of Haystack's own evaluators, and so are the outputs of a single metric. Several
     metrics give `results` by metric, ready for `EvaluationRunResult`.
@@ -51,7 +52,8 @@ class RagMetricsEvaluator(BatchEvaluator):
         prompts: str | None = None,
         redact: Redact | None = None,
     ) -> None:
-        """Create the evaluator; nothing is loaded and no key is needed yet.
+        """
+        Create the evaluator; nothing is loaded and no key is needed yet.
 
         :param metrics: A name, a mapping of name and parameters such as
             `{"name": "faithfulness", "variant": "paper"}`, or a list of these. "recommended" stands for
@@ -89,7 +91,5 @@ class RagMetricsEvaluator(BatchEvaluator):
         self.include_records = include_records
         self.out = out
         self._prepare(
-            self._configure(
-                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
-            )
+            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )

@@ -1,4 +1,5 @@
-"""Question, contexts and answer in what the components of a run took and put out.
+"""
+Question, contexts and answer in what the components of a run took and put out.
 
 Runs in the background. Each finding names its rule, which goes into the sample's labels.
 """
@@ -7,6 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
+from ragmetrics_core import Sample
+from ragmetrics_core.live import Capture, Skip
+from ragmetrics_core.sample import Turn
+from ragmetrics_core.shapes import is_list, is_mapping
 
 from haystack_integrations.components.evaluators.ragmetrics.texts import (
     Passages,
@@ -16,10 +21,6 @@ from haystack_integrations.components.evaluators.ragmetrics.texts import (
     passages_of,
 )
 from haystack_integrations.components.evaluators.ragmetrics.watching import Event, WatchedRun
-from ragmetrics_core import Sample
-from ragmetrics_core.live import Capture, Skip
-from ragmetrics_core.sample import Turn
-from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["EXTRACTED", "conversation_sample", "run_sample"]
 
@@ -39,7 +40,8 @@ class Found(NamedTuple):
 
 
 def run_sample(capture: Capture) -> Sample:
-    """Translate a capture of a run.
+    """
+    Translate a capture of a run.
 
     :param capture: Has the run and the places of fields (`extract`) in its `data`.
     :returns: The sample.
@@ -49,11 +51,13 @@ def run_sample(capture: Capture) -> Sample:
     extract: Mapping[str, str] = capture.data.get("extract") or {}
     answer = _placed(run, extract, "answer", answer_text) or _answer(run)
     if answer is None:
-        raise Skip("no_answer")
+        reason = "no_answer"
+        raise Skip(reason)
     contexts = _placed(run, extract, "contexts", passages_of) or _contexts(run)
     question = _placed(run, extract, "question", answer_text) or _question(run)
     if question is None:
-        raise Skip("no_question")
+        reason = "no_question"
+        raise Skip(reason)
     _note(capture, question=question, contexts=contexts, answer=answer)
     passages: Passages | None = contexts.value if contexts else None
     return Sample(
@@ -66,7 +70,8 @@ def run_sample(capture: Capture) -> Sample:
 
 
 def conversation_sample(capture: Capture) -> Sample:
-    """Translate a capture of an agent's state: `history` are its messages, `contexts` its other data.
+    """
+    Translate a capture of an agent's state: `history` are its messages, `contexts` its other data.
 
     :param capture: The capture.
     :returns: The sample.
@@ -75,10 +80,12 @@ def conversation_sample(capture: Capture) -> Sample:
     messages = [each for each in capture.history or () if isinstance(each, ChatMessage)]
     answer = _last_words(messages)
     if answer is None:
-        raise Skip("no_answer")
+        reason = "no_answer"
+        raise Skip(reason)
     asked = _last_question(messages)
     if asked is None:
-        raise Skip("no_question")
+        reason = "no_question"
+        raise Skip(reason)
     contexts = _state_documents(capture.contexts or {}) or _tool_results(messages)
     _note(
         capture,

@@ -10,19 +10,20 @@ from typing import Any
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
-
-from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.shapes import is_mapping
+
+from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
 
 __all__ = ["HaystackJudge"]
 
 
 @dataclass(frozen=True, repr=False)
 class HaystackJudge:
-    """A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
+    """
+    A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
 
     Whoever makes it warms the generator up and closes it; the components of this package do both.
 
@@ -53,23 +54,23 @@ class HaystackJudge:
         return identity_of(self.chat_generator)
 
     def __repr__(self) -> str:
-        """Show the identity: a component may show its key.
+        """
+        Show the identity: a component may show its key.
 
         :returns: Class and identity.
         """
         return f"{type(self).__name__}({self.identity!r})"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask the generator once.
+        """
+        Ask the generator once.
 
         :param request: The rendered prompt.
         :returns: The replies, one for each that the generator gave.
         :raises ModelError: The generator failed or gave no reply.
         """
         messages = [
-            ChatMessage.from_system(each.content)
-            if each.role == "system"
-            else ChatMessage.from_user(each.content)
+            ChatMessage.from_system(each.content) if each.role == "system" else ChatMessage.from_user(each.content)
             for each in request.messages
         ]
         with _span(self.chat_generator, messages) as span:
@@ -83,13 +84,15 @@ class HaystackJudge:
                 span.set_content_tag("haystack.component.output", dict(output))
         replies = output.get("replies")
         if not replies:
-            raise ModelError(f"{type(self.chat_generator).__name__} gave no reply")
+            msg = f"{type(self.chat_generator).__name__} gave no reply"
+            raise ModelError(msg)
         return [_completion(reply) for reply in replies[: request.draws]]
 
 
 @contextmanager
 def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Span | None]:
-    """The span in which Haystack's own components show a call that they make, so that its tokens are seen.
+    """
+    The span in which Haystack's own components show a call that they make, so that its tokens are seen.
 
     A live score gets none: it is no part of the application's run, which has mostly ended by then.
     """

@@ -4,10 +4,11 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal
 
-from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from ragmetrics_core import Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
+
+from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 
 __all__ = ["Live", "MakeSink", "Overflow", "References"]
 
@@ -22,7 +23,8 @@ _MAKING = threading.RLock()
 
 
 class Live(LiveFace, Configured):
-    """Hands what the application answers to a live scorer.
+    """
+    Hands what the application answers to a live scorer.
 
     The scorer's own thread asks the generator, by its `run`, whatever loop the pipeline uses.
     """
@@ -44,19 +46,20 @@ class Live(LiveFace, Configured):
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Check what needs no model; called at the end of a constructor."""
         if self.concurrency_limit < 1:
-            raise ConfigError(f"concurrency_limit must be at least 1, not {self.concurrency_limit}")
+            msg = f"concurrency_limit must be at least 1, not {self.concurrency_limit}"
+            raise ConfigError(msg)
         for each in self.sinks or ():
             if not callable(each):
-                raise ConfigError(
-                    f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"
-                )
+                msg = f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"
+                raise ConfigError(msg)
         self._metrics = metrics
         self._live: LiveScorer | None = None
         self._is_open = False
 
     @property
     def live(self) -> LiveScorer:
-        """The live scorer, made when it is first asked for.
+        """
+        The live scorer, made when it is first asked for.
 
         A closed one can still be read; the next `warm_up` makes another, without its alarms and pauses.
         """
@@ -102,7 +105,8 @@ class Live(LiveFace, Configured):
         self._opened()
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until everything captured so far is scored and written.
+        """
+        Wait until everything captured so far is scored and written.
 
         :param timeout: Seconds to wait at most.
         :returns: False when time ran out.
@@ -110,7 +114,8 @@ class Live(LiveFace, Configured):
         return self._live is None or not self._is_open or self._live.flush(timeout)
 
     async def aflush(self, timeout: float | None = None) -> bool:
-        """Wait like `flush` without blocking the loop.
+        """
+        Wait like `flush` without blocking the loop.
 
         :param timeout: Seconds to wait at most.
         :returns: False when time ran out.
@@ -118,7 +123,8 @@ class Live(LiveFace, Configured):
         return self._live is None or not self._is_open or await self._live.aflush(timeout)
 
     def close(self, timeout: float | None = None) -> bool:
-        """Finish what is pending, then release what the models hold; a further run opens everything again.
+        """
+        Finish what is pending, then release what the models hold; a further run opens everything again.
 
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
@@ -129,7 +135,8 @@ class Live(LiveFace, Configured):
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:
-        """Close like `close` without blocking the loop.
+        """
+        Close like `close` without blocking the loop.
 
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.

@@ -12,18 +12,18 @@ from haystack import Document, component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
-
-from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
-from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
-from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.redaction import Redact
+
+from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
+from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
+from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
 
 __all__ = ["RagMetricsLiveEvaluator"]
 
@@ -38,7 +38,8 @@ class _Scored(NamedTuple):
 
 @component
 class RagMetricsLiveEvaluator(Live):
-    """Scores the answers of a running pipeline, inside the pipeline.
+    """
+    Scores the answers of a running pipeline, inside the pipeline.
 
     It takes `answers`, as `AnswerBuilder` makes them, or `query`, `documents` and `replies`. Documents beside
     `answers` are used in place of the answers' own, which a reference pattern may have thinned out.
@@ -80,7 +81,8 @@ class RagMetricsLiveEvaluator(Live):
         prompts: str | None = None,
         redact: Redact | None = None,
     ) -> None:
-        """Create the evaluator; nothing is loaded, started or written yet.
+        """
+        Create the evaluator; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
@@ -130,9 +132,7 @@ class RagMetricsLiveEvaluator(Live):
         self.max_pending = max_pending
         self.overflow = overflow
         self._prepare(
-            self._configure(
-                self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact
-            )
+            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
@@ -148,14 +148,17 @@ class RagMetricsLiveEvaluator(Live):
             ("unscored", self.unscored, ("reject", "pass")),
         ):
             if value not in allowed:
-                raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
+                msg = f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}"
+                raise ConfigError(msg)
         if self.mode != "inline" and (self.gate or self.raise_on_failure):
             option = "a gate" if self.gate else "raise_on_failure"
-            raise ConfigError(f"{option} must wait for the scores: pass mode='inline'")
+            msg = f"{option} must wait for the scores: pass mode='inline'"
+            raise ConfigError(msg)
         keys = names_of(self._metrics).values()
         for metric in self.gate or {}:
             if metric not in keys:
-                raise ConfigError(f"the gate names {metric!r}, but measured are only {', '.join(keys)}")
+                msg = f"the gate names {metric!r}, but measured are only {', '.join(keys)}"
+                raise ConfigError(msg)
 
     def run(
         self,
@@ -164,7 +167,8 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """Score the answers, or hand them over to be scored.
+        """
+        Score the answers, or hand them over to be scored.
 
         :param answers: The answers, with their query and documents.
         :param query: The question, when there are no `answers`.
@@ -193,7 +197,8 @@ class RagMetricsLiveEvaluator(Live):
         documents: list[Document] | None = None,
         replies: list[ChatMessage] | list[str] | None = None,
     ) -> dict[str, Any]:
-        """Score the answers without blocking the loop; the same as `run`.
+        """
+        Score the answers without blocking the loop; the same as `run`.
 
         :param answers: See `run`.
         :param query: See `run`.
@@ -215,7 +220,7 @@ class RagMetricsLiveEvaluator(Live):
 
     def _scored(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> list[_Scored]:
         """Score answers side by side; each thread only waits."""
-        if len(answers) < 2:
+        if len(answers) <= 1:
             return [self._score(each, documents) for each in answers]
         width = min(len(answers), self.concurrency_limit)
         with ThreadPoolExecutor(width, thread_name_prefix="ragmetrics-haystack-inline") as threads:
@@ -240,7 +245,8 @@ class RagMetricsLiveEvaluator(Live):
     def _checked(self, scored: _Scored) -> _Scored:
         for record in scored.result.records if self.raise_on_failure and scored.result else ():
             if record.status in FAILED:
-                raise EvaluationFailed(f"{record.signature}: {record.status} ({record.reason})")
+                msg = f"{record.signature}: {record.status} ({record.reason})"
+                raise EvaluationFailed(msg)
         return scored
 
     def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
@@ -267,14 +273,11 @@ class RagMetricsLiveEvaluator(Live):
         keys = names_of(self._metrics)
         entries = [_entries(each, keys) for each in scored]
         marked = [
-            _with_meta(each.answer, _evaluation(each.id, entry))
-            for each, entry in zip(scored, entries, strict=True)
+            _with_meta(each.answer, _evaluation(each.id, entry)) for each, entry in zip(scored, entries, strict=True)
         ]
         outputs: dict[str, Any] = {
             "scores": {key: _mean([_value(entry.get(key)) for entry in entries]) for key in keys.values()},
-            "results": [
-                {"id": each.id, "metrics": entry} for each, entry in zip(scored, entries, strict=True)
-            ],
+            "results": [{"id": each.id, "metrics": entry} for each, entry in zip(scored, entries, strict=True)],
         }
         if not self.gate:
             return {"answers": marked, **outputs}

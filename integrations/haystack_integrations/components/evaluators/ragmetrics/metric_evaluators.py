@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
+from ragmetrics_core import Record
+from ragmetrics_core.redaction import Redact
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
-from ragmetrics_core import Record
-from ragmetrics_core.redaction import Redact
 
 __all__ = [
     "AnswerCorrectnessEvaluator",
@@ -49,7 +49,8 @@ class MetricEvaluator(BatchEvaluator):
         prompts: str | None = None,
         redact: Redact | None = None,
     ) -> None:
-        """Create the evaluator; nothing is loaded and no key is needed yet.
+        """
+        Create the evaluator; nothing is loaded and no key is needed yet.
 
         :param progress_bar: Show a progress bar.
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
@@ -87,7 +88,8 @@ class MetricEvaluator(BatchEvaluator):
 
 @component
 class FaithfulnessEvaluator(MetricEvaluator):
-    """Share of each answer's statements that its contexts support.
+    """
+    Share of each answer's statements that its contexts support.
 
     Inputs and outputs are those of Haystack's `FaithfulnessEvaluator`; an answer without a statement has no
     score (NaN) here, where Haystack gives it 0.
@@ -105,7 +107,8 @@ class FaithfulnessEvaluator(MetricEvaluator):
 
 @component
 class ContextRelevanceEvaluator(MetricEvaluator):
-    """Share of the contexts' sentences that the question needs.
+    """
+    Share of the contexts' sentences that the question needs.
 
     Inputs and outputs are those of Haystack's `ContextRelevanceEvaluator`, whose score is 1 as soon as one
     sentence is relevant.

@@ -21,7 +21,8 @@ _INPUTS = {
 
 
 def metrics_of(settings: MetricSettings) -> tuple[Metric[Any], ...]:
-    """Make the metrics that the settings name.
+    """
+    Make the metrics that the settings name.
 
     :param settings: A name ("faithfulness", "faithfulness/paper", "recommended"), a mapping with the `name`
         and, if wanted, the `variant` and other parameters, or a list of these.
@@ -36,19 +37,22 @@ def _metric(setting: object) -> str | Metric[Any]:
     if isinstance(setting, str):
         return setting
     if not is_mapping(setting):
-        raise ConfigError(
+        msg = (
             "a metric is configured by its name or by a mapping of name and parameters, so that the pipeline "
             f"can be saved; not by {type(setting).__name__}"
         )
+        raise ConfigError(msg)
     name = setting.get("name")
     if not isinstance(name, str):
-        raise ConfigError(f"a metric's mapping needs its name, as in {{'name': 'faithfulness'}}: {setting}")
+        msg = f"a metric's mapping needs its name, as in {{'name': 'faithfulness'}}: {setting}"
+        raise ConfigError(msg)
     parameters: dict[str, Any] = {key: value for key, value in setting.items() if key != "name"}
     return get(name, **parameters)
 
 
 def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
-    """Say which inputs of an evaluator its metrics cannot do without.
+    """
+    Say which inputs of an evaluator its metrics cannot do without.
 
     :param metrics: The metrics.
     :returns: The inputs' names in Haystack.
@@ -58,13 +62,15 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     for metric in metrics:
         for name in metric.inputs.required():
             if name not in _INPUTS:
-                raise ConfigError(f"{metric.name} needs {name}, which a Haystack evaluator has no input for")
+                msg = f"{metric.name} needs {name}, which a Haystack evaluator has no input for"
+                raise ConfigError(msg)
             needed.add(_INPUTS[name])
     return frozenset(needed)
 
 
 def plain(value: Any) -> Any:
-    """Copy a parameter as what YAML holds: a tuple is a list there.
+    """
+    Copy a parameter as what YAML holds: a tuple is a list there.
 
     :param value: Text, numbers, lists, mappings.
     :returns: The copy.

@@ -7,7 +7,6 @@ from statistics import fmean
 from typing import Any
 
 from haystack import logging
-
 from ragmetrics_core import Record, Run
 from ragmetrics_core.protocol import Usage
 
@@ -17,7 +16,8 @@ logger = logging.getLogger(__name__)
 
 
 def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
-    """Turn a record into a result as Haystack's evaluators give it.
+    """
+    Turn a record into a result as Haystack's evaluators give it.
 
     :param record: The record.
     :param with_record: Put the whole record in as JSON, with sample and prompts: `Record.from_json` reads it
@@ -51,7 +51,8 @@ def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
 
 
 def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Put the results of one metric together; the mean leaves out what has no score, and says so in the log.
+    """
+    Put the results of one metric together; the mean leaves out what has no score, and says so in the log.
 
     :param entries: A result for each sample.
     :returns: `score`, `individual_scores` and `results`.
@@ -71,7 +72,8 @@ def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
-    """Say for each reply which model wrote it and what it used; a reply that metrics share is listed once.
+    """
+    Say for each reply which model wrote it and what it used; a reply that metrics share is listed once.
 
     :param run: The run.
     :param sample_ids: The samples.

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
-
 from ragmetrics_core.sample import Turn
 from ragmetrics_core.shapes import is_list, is_series
 
@@ -21,7 +20,8 @@ class Passages(NamedTuple):
 
 
 def is_documents(value: object) -> TypeGuard[list[Document]]:
-    """Say whether a value is a list of documents; an empty list is one.
+    """
+    Say whether a value is a list of documents; an empty list is one.
 
     :param value: The output or input of a component.
     :returns: Whether it is.
@@ -30,16 +30,15 @@ def is_documents(value: object) -> TypeGuard[list[Document]]:
 
 
 def passages_of(value: object) -> Passages | None:
-    """Take the texts of documents, of answers' documents or of plain texts; what has no text is left out.
+    """
+    Take the texts of documents, of answers' documents or of plain texts; what has no text is left out.
 
     :param value: A list of them, or a single one.
     :returns: The passages; None when it is nothing of that kind.
     """
     items: list[object] = list(value) if is_series(value) else [value]
     if any(isinstance(each, GeneratedAnswer) for each in items):
-        items = [
-            document for each in items if isinstance(each, GeneratedAnswer) for document in each.documents
-        ]
+        items = [document for each in items if isinstance(each, GeneratedAnswer) for document in each.documents]
     texts: list[str] = []
     ids: list[str] = []
     for item in items:
@@ -56,7 +55,8 @@ def passages_of(value: object) -> Passages | None:
 
 
 def answer_text(value: object) -> str | None:
-    """Take the text of an answer, a message or a text, or of the first one in a list.
+    """
+    Take the text of an answer, a message or a text, or of the first one in a list.
 
     :param value: What a component puts out.
     :returns: The text; None when there is none.
@@ -71,7 +71,8 @@ def answer_text(value: object) -> str | None:
 
 
 def history_of(messages: Sequence[Any]) -> tuple[Turn, ...] | None:
-    """Take what user and assistant said; system messages and tool calls are no part of the conversation.
+    """
+    Take what user and assistant said; system messages and tool calls are no part of the conversation.
 
     :param messages: The messages before the question.
     :returns: The turns; None when there are none.

@@ -12,6 +12,7 @@ from weakref import WeakSet
 from haystack import logging
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
+from ragmetrics_core.live import Capture, LiveScorer, is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
@@ -21,7 +22,6 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import (
     Watcher,
     hand_over,
 )
-from ragmetrics_core.live import Capture, LiveScorer, is_judging
 
 __all__ = ["RagMetricsTracer"]
 
@@ -83,7 +83,8 @@ class _WatchedSpan(Span):
         self.outputs: Any = None
 
     def set_tag(self, key: str, value: Any) -> None:
-        """Forward a tag.
+        """
+        Forward a tag.
 
         :param key: Its name.
         :param value: Its value.
@@ -91,14 +92,16 @@ class _WatchedSpan(Span):
         self.inner.set_tag(key, value)
 
     def set_tags(self, tags: dict[str, Any]) -> None:
-        """Forward tags.
+        """
+        Forward tags.
 
         :param tags: The tags.
         """
         self.inner.set_tags(tags)
 
     def set_content_tag(self, key: str, value: Any) -> None:
-        """Keep a reference to the content, whether or not content tracing is enabled, and forward it.
+        """
+        Keep a reference to the content, whether or not content tracing is enabled, and forward it.
 
         :param key: Its name.
         :param value: Its value.
@@ -110,14 +113,16 @@ class _WatchedSpan(Span):
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
-        """Give what the inner span gives.
+        """
+        Give what the inner span gives.
 
         :returns: The span of the tracing backend.
         """
         return self.inner.raw_span()
 
     def get_correlation_data_for_logs(self) -> dict[str, Any]:
-        """Give what the inner span gives.
+        """
+        Give what the inner span gives.
 
         :returns: Data that links logs to traces.
         """
@@ -128,7 +133,8 @@ class _WatchedSpan(Span):
 
 
 class RagMetricsTracer(Tracer):
-    """Scores what pipelines and agents answer, without a change to them.
+    """
+    Scores what pipelines and agents answer, without a change to them.
 
     Haystack has one tracer. This one goes around it and forwards every call, so that Langfuse, OpenTelemetry
     or a logger see what they saw before. `RagMetricsConnector` puts it in place; to score every pipeline and
@@ -147,7 +153,8 @@ class RagMetricsTracer(Tracer):
     _latest: "RagMetricsTracer | None" = None
 
     def __init__(self, inner: Tracer | None = None, *, shared: _Shared | None = None) -> None:
-        """Go around a tracer; `install` is what most need.
+        """
+        Go around a tracer; `install` is what most need.
 
         :param inner: The tracer.
         :param shared: Of the tracer of ours that was in place before.
@@ -157,7 +164,8 @@ class RagMetricsTracer(Tracer):
 
     @classmethod
     def install(cls) -> "RagMetricsTracer":
-        """Go around the tracer that is enabled, unless that is ours already.
+        """
+        Go around the tracer that is enabled, unless that is ours already.
 
         :returns: The tracer that is enabled now.
         """
@@ -188,7 +196,8 @@ class RagMetricsTracer(Tracer):
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
-        """Have every pipeline and every agent of the process scored, but for those inside of another.
+        """
+        Have every pipeline and every agent of the process scored, but for those inside of another.
 
         :param live: Scores them.
         :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
@@ -207,21 +216,24 @@ class RagMetricsTracer(Tracer):
         )
 
     def unwatch(self, live: LiveScorer) -> None:
-        """Stop giving runs to a live scorer.
+        """
+        Stop giving runs to a live scorer.
 
         :param live: The scorer.
         """
         self._shared.watchers[:] = [each for each in self._shared.watchers if each.live is not live]
 
     def retain(self, user: object) -> None:
-        """Note that somebody needs this tracer in place.
+        """
+        Note that somebody needs this tracer in place.
 
         :param user: Who.
         """
         self._shared.users.add(user)
 
     def release(self, user: object) -> None:
-        """Note that somebody needs it no more; the last one puts the tracer inside back in place.
+        """
+        Note that somebody needs it no more; the last one puts the tracer inside back in place.
 
         :param user: Who.
         """
@@ -233,7 +245,8 @@ class RagMetricsTracer(Tracer):
     def trace(
         self, operation_name: str, tags: dict[str, Any] | None = None, parent_span: Span | None = None
     ) -> Generator[Span]:
-        """Open a span of the inner tracer, and watch it.
+        """
+        Open a span of the inner tracer, and watch it.
 
         :param operation_name: The operation.
         :param tags: Tags of the span.
@@ -262,7 +275,8 @@ class RagMetricsTracer(Tracer):
                         CURRENT_RUN.reset(token)
 
     def current_span(self) -> Span | None:
-        """Give the inner tracer's current span.
+        """
+        Give the inner tracer's current span.
 
         :returns: The span.
         """
@@ -272,9 +286,7 @@ class RagMetricsTracer(Tracer):
         return getattr(self.__dict__["inner"], name)
 
     @contextmanager
-    def _forwarded(
-        self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None
-    ) -> Generator[Span]:
+    def _forwarded(self, operation_name: str, tags: dict[str, Any] | None, parent_span: Span | None) -> Generator[Span]:
         """The inner tracer's span; what the inner tracer raises is its own, with or without us."""
         parent = parent_span.inner if isinstance(parent_span, _WatchedSpan) else parent_span
         manager = self.inner.trace(operation_name, tags=tags, parent_span=parent)

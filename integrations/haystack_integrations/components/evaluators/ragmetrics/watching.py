@@ -24,7 +24,8 @@ class Watcher(Protocol):
 
 
 class Event(NamedTuple):
-    """A component or a tool that has finished.
+    """
+    A component or a tool that has finished.
 
     Attributes:
         name: in its pipeline, or the tool's.
@@ -40,7 +41,8 @@ class Event(NamedTuple):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class WatchedRun:
-    """A run of a pipeline, or of an agent by itself.
+    """
+    A run of a pipeline, or of an agent by itself.
 
     Nothing else holds it but the spans of the run and the context in which it runs, so that it is gone with
     them, however the run ends.
@@ -79,7 +81,8 @@ CURRENT_RUN: ContextVar[WatchedRun | None] = ContextVar("ragmetrics_haystack_run
 
 
 def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseException | None) -> None:
-    """Give a run that has ended to those who want it; an error of one does not reach the others or the host.
+    """
+    Give a run that has ended to those who want it; an error of one does not reach the others or the host.
 
     :param run: The run.
     :param watchers: Who wants it.
