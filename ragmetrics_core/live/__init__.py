@@ -1,9 +1,9 @@
 """Live scoring: what a running application answers is scored beside it, through the hooks of an adapter."""
 
+from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip, by_name
 from ragmetrics_core.live.collector import Collector, Node
 from ragmetrics_core.live.face import LiveFace
-from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
 from ragmetrics_core.live.reasons import SkipReason, reason_of
 from ragmetrics_core.live.run_sink import RunSink

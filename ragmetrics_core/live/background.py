@@ -9,7 +9,8 @@ from contextvars import Context
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from ragmetrics_core.live.judging import judging_context, mark_thread
+from ragmetrics_core.adapting import harmless, lend
+from ragmetrics_core.adapting.judging import judging_context, mark_thread
 
 __all__ = ["Background", "Threads"]
 
@@ -35,17 +36,15 @@ class Threads(ThreadPoolExecutor):
         self._count = count
         self._name = name
         self._has_none = False
+        self._left_behind = 0
+        self._counting = threading.Lock()
 
     def start(self) -> None:
         """Start the threads; what was submitted before is waiting for them."""
         for number in range(self._count):
-            # not a bound method: a thread must not keep the executor alive that nobody has any more
-            thread = threading.Thread(
-                target=Context().run, args=(_work, self._tasks), name=f"{self._name}-{number}", daemon=True
-            )
-            try:
-                thread.start()
-            except RuntimeError:  # the interpreter shuts down: from now on it is done where it is submitted
+            if not self._start(
+                number
+            ):  # the interpreter shuts down: from now on it is done where it is submitted
                 self._has_none = number == 0
                 break
         self._do_without()
@@ -57,10 +56,42 @@ class Threads(ThreadPoolExecutor):
         self._do_without()
         return future
 
+    def leave_behind(self, future: "Future[Any]") -> None:
+        """Start another thread in the place of one whose call is too slow; it ends with the call.
+
+        At most as many as there are threads.
+        """
+        with self._counting:
+            if self._left_behind == self._count or not self._start(self._count + self._left_behind):
+                return
+            self._left_behind += 1
+        future.add_done_callback(self._came_back)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether so many calls did not return that no thread can be spared for another one."""
+        return self._left_behind == self._count
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let the threads end when they have done what they were given; nobody waits for it."""
         for _ in range(self._count):
             self._tasks.put(None)
+
+    def _start(self, number: int) -> bool:
+        # not a bound method: a thread must not keep the executor alive that nobody has any more
+        thread = threading.Thread(
+            target=Context().run, args=(_work, self._tasks), name=f"{self._name}-{number}", daemon=True
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # the interpreter shuts down
+            return False
+        return True
+
+    def _came_back(self, _: "Future[Any]") -> None:
+        with self._counting:
+            self._left_behind -= 1
+        self._tasks.put(None)  # one thread too many
 
     def _do_without(self) -> None:
         if self._has_none:
@@ -76,20 +107,8 @@ def _work(tasks: "SimpleQueue[_Task | None]") -> None:
             try:
                 future.set_result(function())
             except BaseException as error:  # everything is the caller's, who gets it from the future
-                future.set_exception(_harmless(error))
+                future.set_exception(harmless(error))
         del task, future, function  # or the last sample would stay until the next one comes
-
-
-def _harmless(error: BaseException) -> Exception:
-    """The error, as long as an event loop outlives it.
-
-    A loop ends when it awaits something that raises `SystemExit`, and awaits `StopIteration` for ever.
-    """
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    harmless = RuntimeError(f"{type(error).__name__} was raised: {error}")
-    harmless.__cause__ = error
-    return harmless
 
 
 class Background:
@@ -105,6 +124,7 @@ class Background:
     def __init__(self, threads: Threads, *others: Threads, name: str) -> None:
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(threads)
+        lend(self._loop, threads)
         # The thread holds the tasks, because a loop does not; it must not hold this object, which ends it.
         self._tasks: set[asyncio.Task[Any]] = set()
         self._thread = threading.Thread(

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ragmetrics_core.adapting.judging import within_judging
 from ragmetrics_core.drivers import Calls, Traffic, measure_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
-from ragmetrics_core.live.judging import within_judging
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
 from ragmetrics_core.metrics import Metric, names_of, resolve
 from ragmetrics_core.prompts import Prompt, PromptText

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, get_args
 
+from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.drivers import Traffic
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
 from ragmetrics_core.live.forking import renew_in_child
-from ragmetrics_core.live.judging import is_judging
 from ragmetrics_core.live.measuring import Measuring, References
 from ragmetrics_core.live.queue import Overflow
 from ragmetrics_core.live.reasons import SkipReason

@@ -9,12 +9,12 @@ from functools import partial
 from typing import Any
 from weakref import finalize
 
+from ragmetrics_core.adapting.judging import is_judging, judging_context
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.live.background import Background, Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
 from ragmetrics_core.live.exiting import finish_at_exit, forget_at_exit
-from ragmetrics_core.live.judging import is_judging, judging_context
 from ragmetrics_core.live.measuring import Measuring
 from ragmetrics_core.live.queue import Overflow, Queue, Ticket
 
