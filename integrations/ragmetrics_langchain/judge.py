@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 
+from ragmetrics_core.adapting import finish_reason
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
@@ -23,8 +24,6 @@ __all__ = ["LangChainJudge"]
 Model = Runnable[Any, Any]
 
 _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-# How providers say that a reply was cut by its length limit; ragmetrics says "length".
-_CUT = frozenset({"length", "max_tokens", "MAX_TOKENS", "max_output_tokens"})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,14 +173,11 @@ def _completion(reply: Any, identity: str) -> Completion:
     if not isinstance(reply, BaseMessage):
         raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
     told = reply.response_metadata
-    reason = next(
-        (told[key] for key in ("finish_reason", "stop_reason", "done_reason") if told.get(key)), None
-    )
     usage: Mapping[str, Any] = getattr(reply, "usage_metadata", None) or {}
     return Completion(
         text=str(reply.text),
         model=str(told.get("model_name") or told.get("model") or ""),
         # a reply from a cache has a cost of 0 and no tokens
         usage=Usage(usage["input_tokens"], usage["output_tokens"]) if "input_tokens" in usage else None,
-        finish_reason="length" if reason in _CUT else reason and str(reason),
+        finish_reason=finish_reason(told, reply.additional_kwargs),
     )

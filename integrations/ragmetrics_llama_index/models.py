@@ -20,6 +20,7 @@ from llama_index.core.llms.llm import LLM
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
+from ragmetrics_core.adapting import finish_reason
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
@@ -29,7 +30,7 @@ from ragmetrics_core.models import (
     settings_for_names,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
-from ragmetrics_core.shapes import is_mapping, is_sequence
+from ragmetrics_core.shapes import is_mapping
 from ragmetrics_llama_index.threads import defining_class, in_thread
 
 __all__ = [
@@ -106,7 +107,7 @@ class LlamaIndexJudge:
             text=text or "",
             model=str(_field(response.raw, "model") or self.llm.metadata.model_name),
             usage=_usage(response),
-            finish_reason=_finish_reason(response),
+            finish_reason=finish_reason(response.raw, response.additional_kwargs),
         )
 
     async def _ask(self, messages: Sequence[ChatMessage]) -> ChatResponse | CompletionResponse:
@@ -256,17 +257,6 @@ def _usage(response: ChatResponse | CompletionResponse) -> Usage | None:
             if isinstance(prompt, int) and isinstance(completion, int):
                 return Usage(prompt, completion)
     return None
-
-
-def _finish_reason(response: ChatResponse | CompletionResponse) -> str | None:
-    """Why the reply ended; "length" is what matters, because a cut reply is not read as a whole one."""
-    choices = _field(response.raw, "choices")
-    first = choices[0] if is_sequence(choices) and choices else response.raw
-    found = next(
-        (value for name in ("finish_reason", "stop_reason", "done_reason") if (value := _field(first, name))),
-        None,
-    )
-    return "length" if found == "max_tokens" else str(found) if found is not None else None
 
 
 def _field(source: Any, name: str) -> Any:

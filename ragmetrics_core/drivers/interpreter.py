@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
+from ragmetrics_core.adapting import is_cut
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
@@ -234,7 +235,7 @@ class Interpreter(ABC):
             )
             if reading.value is not None and (seen := reading.value.abstention()):
                 said.append(seen)
-            replies.append(Reply(reading, cut=completion.finish_reason == "length"))
+            replies.append(Reply(reading, cut=is_cut(completion.finish_reason)))
         if said:
             self._said.update(said)
             declined = majority([each.declined for each in said])

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from ragmetrics_core.adapting import is_cut
 from ragmetrics_core.probe.card import (
     Consistency,
     Injection,
@@ -44,7 +45,7 @@ def replies_of(records: Sequence[Record]) -> Replies:
         by_prompt={name: Rate.of(got[name], asked[name], otherwise=NO_VERDICT) for name in prompts},
         rules=dict(sorted(Counter(step.rule for step in read).items())),
         asked_again=sum(step.again for step in steps),
-        cut=sum(step.finish_reason == "length" for step in steps),
+        cut=sum(is_cut(step.finish_reason) for step in steps),
         statuses=dict(sorted(Counter(record.status for record in records).items())),
     )
 

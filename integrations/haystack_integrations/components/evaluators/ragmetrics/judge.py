@@ -10,6 +10,7 @@ from typing import Any
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
+from ragmetrics_core.adapting import finish_reason
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate, Usage
@@ -117,7 +118,7 @@ def _completion(reply: ChatMessage) -> Completion:
         text=reply.text or "",
         model=str(meta.get("model") or ""),
         usage=_usage(meta.get("usage")),
-        finish_reason=meta.get("finish_reason"),
+        finish_reason=finish_reason(meta),
     )
 
 
