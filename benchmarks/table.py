@@ -42,7 +42,11 @@ def printed(title: str, rows: Iterable[Row]) -> None:
 
 
 def child(
-    arguments: Sequence[str], *, python: str = sys.executable, environment: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    *,
+    python: str = sys.executable,
+    environment: Mapping[str, str] | None = None,
+    folder: Path = _ROOT,
 ) -> dict[str, Any]:
     """What a process of its own prints as JSON; its memory and its CPU time are its own, too.
 
@@ -50,13 +54,14 @@ def child(
         arguments: for python.
         python: the interpreter.
         environment: the process's environment variables; None for those of this one.
+        folder: where it runs; with `-m` and `-c` it imports from there first.
 
     Raises:
         RuntimeError: it failed; the message is the end of what it said.
     """
     done = subprocess.run(
         [python, *arguments],
-        cwd=_ROOT,
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
