@@ -143,6 +143,11 @@ class LiveScorer:
         renew_in_child(self)
 
     @property
+    def metrics(self) -> tuple[Metric[Any], ...]:
+        """What is measured; a `Gate` takes them."""
+        return self._measuring.metrics
+
+    @property
     def mode(self) -> Mode:
         """Whether `submit` waits for the scores."""
         return self._mode

@@ -1,0 +1,201 @@
+"""The rule by which scores let an answer pass: one for every door that stops answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, Literal, NamedTuple, get_args
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.record import FAILED, Record, Status
+
+__all__ = ["Gate", "GateDecision", "GateFinding", "OnFailure"]
+
+OnFailure = Literal["reject", "pass"]
+
+# How the verdicts of a record say that they are about a text of the answer.
+_OF_THE_ANSWER = ("answer ", "sentence that cites ")
+
+
+class GateFinding(NamedTuple):
+    """What the gate found for one threshold.
+
+    Attributes:
+        metric: the metric, as the threshold names it.
+        threshold: the worst value that passes.
+        passed: whether the answer passes this threshold.
+        reason: why, in words: "faithfulness is 0.5 (1 / 2 = 0.5), below 0.7".
+        status: how the measurement ended; None when there is no record of it.
+        value: the score.
+        unsupported: texts of the answer for which no support was found.
+        record: the proof.
+    """
+
+    metric: str
+    threshold: float
+    passed: bool
+    reason: str
+    status: Status | None
+    value: float | None
+    unsupported: tuple[str, ...]
+    record: Record | None
+
+
+class GateDecision(NamedTuple):
+    """Whether an answer may leave, and why.
+
+    Attributes:
+        findings: one for each threshold, in the order of the thresholds.
+    """
+
+    findings: tuple[GateFinding, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every threshold lets it pass."""
+        return all(finding.passed for finding in self.findings)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it does not pass, one sentence for each threshold that rejects it."""
+        return tuple(finding.reason for finding in self.findings if not finding.passed)
+
+    @property
+    def unsupported(self) -> tuple[str, ...]:
+        """Texts of the answer without support, of the thresholds that reject it; each once, in order."""
+        texts = [text for finding in self.findings if not finding.passed for text in finding.unsupported]
+        return tuple(dict.fromkeys(texts))
+
+
+class _Limit(NamedTuple):
+    """A threshold and the metric that it is for."""
+
+    asked: str
+    threshold: float
+    signature: str
+    higher_is_better: bool
+
+    def is_beyond(self, value: float) -> bool:
+        return value < self.threshold if self.higher_is_better else value > self.threshold
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Thresholds that the scores of an answer must reach: a pure function from records to a decision.
+
+    A score passes that is at least as good as its threshold: not below it, or, where lower is better, not
+    above it. An incomplete score passes when even the worse of its bounds does, and is rejected when even the
+    better one does not. What is undefined passes (a greeting, a refusal), and so does a metric that the
+    sample has no fields for (nothing was retrieved); the finding says so. Where there is no score because
+    something failed (`model_error`, `timeout`, `parse_error`, `cancelled`, bounds on both sides of
+    the threshold, or no record at all), `on_failure` decides.
+
+    Attributes:
+        thresholds: the worst value that passes, by a metric's name, alias or signature.
+        metrics: what is measured.
+        on_failure: "reject" or "pass".
+
+    Raises:
+        ConfigError: no threshold, one that is no number in the metric's range, or a metric that is not
+            measured.
+
+    >>> from ragmetrics_core.metrics import resolve
+    >>> gate = Gate({"faithfulness": 0.7}, resolve("faithfulness"))
+    >>> gate.failed("no scores within 2 s").reasons
+    ('faithfulness has no score: no scores within 2 s',)
+    """
+
+    thresholds: Mapping[str, float]
+    metrics: Sequence[Metric[Any]]
+    on_failure: OnFailure = "reject"
+    _limits: "tuple[_Limit, ...]" = field(init=False, repr=False, default=())
+
+    def __post_init__(self) -> None:
+        if self.on_failure not in get_args(OnFailure):
+            raise ConfigError(f"on_failure must be 'reject' or 'pass', not {self.on_failure!r}")
+        if not self.thresholds:
+            raise ConfigError('a gate needs a threshold, such as {"faithfulness": 0.7}')
+        object.__setattr__(self, "_limits", tuple(self._limit(*each) for each in self.thresholds.items()))
+
+    def decide(self, records: Iterable[Record]) -> GateDecision:
+        """Whether the answer that these records are about may leave."""
+        by_signature = {record.signature: record for record in records}
+        return GateDecision(
+            tuple(self._finding(limit, by_signature.get(limit.signature)) for limit in self._limits)
+        )
+
+    def failed(self, reason: str) -> GateDecision:
+        """The decision where there are no records at all: `on_failure` decides.
+
+        Args:
+            reason: why there are none, "no scores within 2 s".
+        """
+        return GateDecision(tuple(self._unscored(limit, None, reason) for limit in self._limits))
+
+    def _limit(self, asked: str, threshold: object) -> _Limit:
+        name = ALIASES.get(asked, asked)
+        found = [metric for metric in self.metrics if name in (metric.name, metric.signature)]
+        measured = ", ".join(metric.signature for metric in self.metrics)
+        if not found:
+            raise ConfigError(f"the gate names {asked!r}, which is not measured; there is {measured}")
+        if len(found) > 1:
+            raise ConfigError(f"the gate's {asked!r} is measured more than once: name one of {measured}")
+        metric = found[0]
+        low, high = metric.range
+        if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not isfinite(threshold):
+            raise ConfigError(f"the gate's threshold for {asked} is a number, not {threshold!r}")
+        if not low <= threshold <= high and not metric.exceeds:
+            raise ConfigError(
+                f"the gate's threshold for {asked} is a score, from {low:g} to {high:g}, not {threshold:g}"
+            )
+        return _Limit(asked, threshold, metric.signature, metric.higher_is_better)
+
+    def _finding(self, limit: _Limit, record: Record | None) -> GateFinding:
+        if record is None:
+            return self._unscored(limit, None, "it was not measured")
+        if record.value is not None:
+            return _compared(limit, record, record.value)
+        if record.bounds is not None:
+            worse, better = record.bounds if limit.higher_is_better else record.bounds[::-1]
+            if limit.is_beyond(better):
+                return _compared(limit, record, better, "at best ")
+            if not limit.is_beyond(worse):
+                return _compared(limit, record, worse, "at worst ")
+        why = f"{record.status} ({record.formula or record.reason})"
+        if record.status in FAILED or record.bounds is not None:
+            return self._unscored(limit, record, why)
+        return _told(limit, record, passed=True, reason=f"{limit.asked} has no score: {why}")
+
+    def _unscored(self, limit: _Limit, record: Record | None, why: str) -> GateFinding:
+        reason = f"{limit.asked} has no score: {why}"
+        return _told(limit, record, passed=self.on_failure == "pass", reason=reason)
+
+
+def _compared(limit: _Limit, record: Record, value: float, hedge: str = "") -> GateFinding:
+    is_beyond = limit.is_beyond(value)
+    side = "below" if limit.higher_is_better else "above"
+    formula = f" ({record.formula})" if record.formula else ""
+    place = f"{'' if is_beyond else 'not '}{side} {limit.threshold:g}"
+    reason = f"{limit.asked} is {hedge}{value:.3g}{formula}, {place}"
+    return _told(limit, record, passed=not is_beyond, reason=reason)
+
+
+def _told(limit: _Limit, record: Record | None, *, passed: bool, reason: str) -> GateFinding:
+    return GateFinding(
+        metric=limit.asked,
+        threshold=limit.threshold,
+        passed=passed,
+        reason=reason,
+        status=None if record is None else record.status,
+        value=None if record is None else record.value,
+        unsupported=() if record is None else _unsupported(record),
+        record=record,
+    )
+
+
+def _unsupported(record: Record) -> tuple[str, ...]:
+    """The texts of the answer with a verdict against them and none for them, in any chunk."""
+    about_answer = [verdict for verdict in record.verdicts if verdict.about.startswith(_OF_THE_ANSWER)]
+    supported = {verdict.text for verdict in about_answer if verdict.supported}
+    refused = [verdict.text for verdict in about_answer if verdict.supported is False]
+    return tuple(dict.fromkeys(text for text in refused if text not in supported))
