@@ -4,19 +4,39 @@
 # pyright: reportUnknownVariableType=false
 
 import asyncio
+import dis
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import LLM, BaseChatModel, BaseLLM, SimpleChatModel
+from langchain_core.runnables import (
+    Runnable,
+    RunnableGenerator,
+    RunnableLambda,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase
+
+from ragmetrics_core.adapting import in_thread, is_judging
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.live import is_judging
 from ragmetrics_core.models import bare_address, model_error, settings_digest, settings_for_names
 
-__all__ = ["JUDGE_TAG", "Name", "PerLoop", "apart", "as_model_error", "name_of"]
+__all__ = [
+    "JUDGE_TAG",
+    "Name",
+    "PerLoop",
+    "answered_apart",
+    "as_model_error",
+    "is_asynchronous_only",
+    "name_of",
+]
 
 # Marks the runs of judges, so that a handler which sees one leaves it alone.
 JUDGE_TAG = "ragmetrics:judge"
@@ -40,23 +60,73 @@ _ADDRESSES = ("base_url", "openai_api_base", "azure_endpoint", "endpoint_url")
 _MODELS = ("model", "model_name", "model_id", "deployment_name", "deployment")
 
 
-async def apart(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Await a call in a context that has nothing of the application's.
+async def answered_apart(ask: Callable[[], T] | None, aask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Ask a model in a context that has nothing of the application's.
 
     The application's handlers, its LangSmith parent run and its spans are context variables: with them a
     judge's calls would be traced, and evaluated, as if they were the application's. Where the scorer has
     emptied the context already, it is kept.
+
+    Args:
+        ask: asks through the synchronous interface, in a thread. The asynchronous client of a provider is
+            often one for the whole process, and belongs to the application's loop.
+        aask: asks on the running loop; for models that have no synchronous interface, where `ask` is None.
     """
+    if ask is not None:
+        return await in_thread(_untraced, ask)
     context = copy_context() if is_judging() else Context()
-    return await asyncio.get_running_loop().create_task(_untraced(call), context=context)
+    return await asyncio.get_running_loop().create_task(_auntraced(aask), context=context)
 
 
-async def _untraced(call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+def _untraced(ask: Callable[[], T]) -> T:
     # Tracing may also be switched on for the whole process, by the environment.
     from langsmith.run_helpers import tracing_context
 
     with tracing_context(enabled=False):
-        return await call()
+        return ask()
+
+
+async def _auntraced(aask: Callable[[], Awaitable[T]]) -> T:
+    from langsmith.run_helpers import tracing_context
+
+    with tracing_context(enabled=False):
+        return await aask()
+
+
+def is_asynchronous_only(model: object) -> bool:
+    """Whether a model, or one inside it, cannot be asked through the synchronous interface.
+
+    Told by a function that has no synchronous side, and by methods that can only raise.
+    """
+    match model:
+        case RunnableBindingBase():
+            return is_asynchronous_only(model.bound)
+        case RunnableSequence():
+            return any(map(is_asynchronous_only, model.steps))
+        case RunnableWithFallbacks():
+            return any(map(is_asynchronous_only, model.runnables))
+        case RunnableLambda():
+            return not hasattr(model, "func")
+        case RunnableGenerator():
+            return not hasattr(model, "_transform")
+        case SimpleChatModel() | LLM():
+            return _can_only_raise(model, "_generate") or _can_only_raise(model, "_call")
+        case BaseChatModel() | BaseLLM():
+            return _can_only_raise(model, "_generate")
+        case Embeddings():
+            return _can_only_raise(model, "embed_documents")
+        case Runnable():
+            return _can_only_raise(model, "invoke")
+        case _:
+            return False
+
+
+def _can_only_raise(model: object, method: str) -> bool:
+    """Whether a method has no place where it returns."""
+    code = getattr(getattr(type(model), method), "__code__", None)
+    return code is not None and not any(
+        step.opname.startswith(("RETURN", "YIELD")) for step in dis.get_instructions(code)
+    )
 
 
 class PerLoop(Generic[T]):
@@ -83,20 +153,22 @@ class PerLoop(Generic[T]):
             )
         self._make = cast("Callable[[], T]", given)
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        self._is_first_free = True
 
     @cached_property
     def first(self) -> T:
-        """The object, or one that the function made; to look at."""
+        """The object, or the first one that the function made."""
         return self._make() if self._fixed is None else self._fixed
 
     def here(self) -> T:
-        """The object for the running event loop."""
+        """The object for the running event loop; the first one is that of the first loop."""
         if self._fixed is not None:
             return self._fixed
         loop = asyncio.get_running_loop()
         made = self._made.get(loop)
         if made is None:
-            made = self._made[loop] = self._make()
+            made = self._made[loop] = self.first if self._is_first_free else self._make()
+            self._is_first_free = False
         return made
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import fixed_property
-from ragmetrics_langchain.apart import Name, PerLoop, apart, as_model_error, name_of
+from ragmetrics_langchain.apart import (
+    Name,
+    PerLoop,
+    answered_apart,
+    as_model_error,
+    is_asynchronous_only,
+    name_of,
+)
 
 __all__ = ["LangChainEmbedder"]
 
@@ -20,9 +27,11 @@ __all__ = ["LangChainEmbedder"]
 class LangChainEmbedder:
     """LangChain embeddings as an embedder; all texts are embedded as documents.
 
+    They are asked through their synchronous interface, in threads, as `LangChainJudge` asks a model.
+
     Attributes:
-        embeddings: the embeddings; or a function without arguments that makes them, called once in each
-            event loop.
+        embeddings: the embeddings; or a function without arguments that makes them. Those without a
+            synchronous interface are asked on the running event loop; the function is called once in each.
         name: names the model in records; by default its class, model, server and settings.
 
     Raises:
@@ -45,6 +54,11 @@ class LangChainEmbedder:
         """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
         return self.name is not None or self._name.is_sure
 
+    @cached_property
+    def is_asynchronous_only(self) -> bool:
+        """Whether there is no synchronous interface; no application that runs can be scored with it."""
+        return is_asynchronous_only(self._models.first)
+
     def __repr__(self) -> str:
         """Its identity: a model may show its key."""
         return f"{type(self).__name__}({self.identity!r})"
@@ -55,8 +69,10 @@ class LangChainEmbedder:
         Raises:
             ModelError: the model did not answer.
         """
-        embeddings = self._models.here()
-        call = apart(lambda: embeddings.aembed_documents(list(texts)))
+        is_bound = self.is_asynchronous_only
+        embeddings = self._models.here() if is_bound else self._models.first
+        ask = None if is_bound else partial(embeddings.embed_documents, list(texts))
+        call = answered_apart(ask, partial(embeddings.aembed_documents, list(texts)))
         rows = await foreign_answer(call, lambda error: as_model_error(error, self.identity, embeddings))
         return np.asarray(rows, dtype=np.float64)
 

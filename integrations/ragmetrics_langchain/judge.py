@@ -2,9 +2,9 @@
 
 import asyncio
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from langchain_core.globals import get_llm_cache
@@ -17,7 +17,15 @@ from ragmetrics_core.adapting import finish_reason
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
-from ragmetrics_langchain.apart import JUDGE_TAG, Name, PerLoop, apart, as_model_error, name_of
+from ragmetrics_langchain.apart import (
+    JUDGE_TAG,
+    Name,
+    PerLoop,
+    answered_apart,
+    as_model_error,
+    is_asynchronous_only,
+    name_of,
+)
 
 __all__ = ["LangChainJudge"]
 
@@ -31,15 +39,15 @@ class LangChainJudge:
     """A LangChain chat model, bound or not, as a judge.
 
     Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
-    are the model's own.
+    are the model's own. It is asked through its synchronous interface, in threads, so that it may be the
+    application's own model: an asynchronous client belongs to the application's event loop.
 
     A cache would give every draw of a prompt the same reply. Draws after the first go past the model's cache;
     where it cannot be seen (inside a sequence or a function), a warning says so.
 
     Attributes:
-        model: the model; or a function without arguments that makes one, called once in each event loop. The
-            function is needed when the application uses the same model object and its client keeps
-            connections that belong to one loop.
+        model: the model; or a function without arguments that makes one. One without a synchronous interface
+            is asked on the running event loop, and the function is called once in each.
         name: names the model in records; by default its class, model, server and settings.
 
     Raises:
@@ -62,6 +70,11 @@ class LangChainJudge:
         """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
         return self.name is not None or self._name.is_sure
 
+    @cached_property
+    def is_asynchronous_only(self) -> bool:
+        """Whether the model has no synchronous interface; no application that runs can be scored with it."""
+        return is_asynchronous_only(self._models.first)
+
     def __repr__(self) -> str:
         """Its identity: a model may show its key."""
         return f"{type(self).__name__}({self.identity!r})"
@@ -72,11 +85,12 @@ class LangChainJudge:
         Raises:
             ModelError: the model did not answer.
         """
-        model = self._models.here()
+        is_bound = self.is_asynchronous_only
+        model = self._models.here() if is_bound else self._models.first
         messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
         config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
         draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
-        call = apart(lambda: _all(draws, messages, config))
+        call = _all([partial(_asked, each, messages, config, is_bound=is_bound) for each in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
         if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
@@ -128,12 +142,17 @@ class _Fresh(NamedTuple):
     model: Model | None
 
 
-async def _all(draws: Sequence[Model], messages: list[BaseMessage], config: RunnableConfig) -> list[Any]:
-    if len(draws) == 1:
-        return [await draws[0].ainvoke(messages, config)]
+async def _asked(model: Model, messages: list[BaseMessage], config: RunnableConfig, *, is_bound: bool) -> Any:
+    ask = None if is_bound else partial(model.invoke, messages, config)
+    return await answered_apart(ask, partial(model.ainvoke, messages, config))
+
+
+async def _all(calls: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[Any]:
+    if len(calls) == 1:
+        return [await calls[0]()]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(model.ainvoke(messages, config)) for model in draws]
+            tasks = [group.create_task(call()) for call in calls]
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]

@@ -46,7 +46,8 @@ def live_scorer(
     The other arguments are those of `LiveScorer`.
 
     Raises:
-        ConfigError: a mistake in the arguments, or both metrics and a live scorer.
+        ConfigError: a mistake in the arguments, both metrics and a live scorer, or a model that can only be
+            asked asynchronously.
     """
     if live is not None:
         if metrics != ():
@@ -54,10 +55,19 @@ def live_scorer(
                 "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
             )
         return live
+    own_judge = LangChainJudge(judge) if _is_runnable(judge) else judge
+    own_embedder = LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder
+    for model in (own_judge, own_embedder):
+        if isinstance(model, LangChainJudge | LangChainEmbedder) and model.is_asynchronous_only:
+            raise ConfigError(
+                f"{model.identity} can only be asked asynchronously. Its client belongs to the application's "
+                "event loop, and judging happens in threads beside it: give it a synchronous side "
+                "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
+            )
     return LiveScorer(
         metrics,
-        judge=LangChainJudge(judge) if _is_runnable(judge) else judge,
-        embedder=LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder,
+        judge=own_judge,
+        embedder=own_embedder,
         scorer=scorer,
         mode=mode,
         out=out,

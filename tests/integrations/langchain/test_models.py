@@ -12,7 +12,7 @@ from langchain_core.caches import InMemoryCache
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import FakeListChatModel, FakeListLLM, GenericFakeChatModel
-from langchain_core.language_models.chat_models import BaseChatModel, SimpleChatModel
+from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnableLambda
@@ -30,7 +30,7 @@ from ragmetrics_core.models import as_embedder
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_langchain import LangChainEmbedder, LangChainJudge
-from tests.integrations.langchain.apps import Echo, answer, question
+from tests.integrations.langchain.apps import Echo, answer
 from tests.servers import Answer, OpenAIServer
 
 
@@ -306,82 +306,6 @@ def test_a_foreign_loop_that_a_client_calls_a_lost_connection_asks_for_a_functio
 
     with pytest.raises(ModelRefused, match="pass a function that makes the model"):
         ask(LangChainJudge(Echo(error=lost)))
-
-
-class LoopBound(SimpleChatModel):
-    """A model whose client belongs to the loop that it was first used in."""
-
-    @property
-    def _llm_type(self) -> str:
-        return "loop-bound"
-
-    model: str = "bound-1"
-    loops: list[Any] = []  # noqa: RUF012  copied by pydantic
-
-    def _call(self, *args: Any, **kwargs: Any) -> str:
-        raise AssertionError
-
-    async def _acall(self, *args: Any, **kwargs: Any) -> str:
-        loop = asyncio.get_running_loop()
-        if loop not in (self.loops or [loop]):
-            raise RuntimeError("this lock is bound to a different event loop")
-        self.loops.append(loop)
-        return "yes"
-
-    async def _agenerate(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> Any:
-        from langchain_core.outputs import ChatGeneration, ChatResult
-
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(await self._acall()))])
-
-
-def test_a_model_that_belongs_to_another_loop_asks_for_a_function_that_makes_one():
-    model = LoopBound()
-    asyncio.run(model.ainvoke("the application was first"))
-
-    with pytest.raises(ModelRefused, match="pass a function that makes the model"):
-        ask(LangChainJudge(model))
-
-
-def test_a_function_makes_one_model_for_each_loop():
-    made: list[LoopBound] = []
-
-    def make() -> LoopBound:
-        made.append(LoopBound())
-        return made[-1]
-
-    judge = LangChainJudge(make, name="made")
-
-    async def twice() -> None:
-        await judge.agenerate(request())
-        await judge.agenerate(request())
-
-    asyncio.run(twice())
-    asyncio.run(twice())
-    assert len(made) == 2
-
-
-def test_200_calls_from_both_sides_of_one_model_are_unmixed():
-    model = Echo()
-    judge = LangChainJudge(model)
-    own: list[str] = []
-
-    async def application() -> list[str]:
-        replies = await asyncio.gather(*(model.ainvoke(question(f"app{n}")) for n in range(100)))
-        return [str(reply.text) for reply in replies]
-
-    async def judging() -> list[str]:
-        replies = await asyncio.gather(*(judge.agenerate(request(question(f"judge{n}"))) for n in range(100)))
-        return [reply.text for (reply,) in replies]
-
-    thread = threading.Thread(target=lambda: own.extend(asyncio.run(application())))
-    thread.start()
-    judged = asyncio.run(judging())
-    thread.join()
-
-    assert own == [answer(f"app{n}") for n in range(100)]
-    assert judged == [answer(f"judge{n}") for n in range(100)]
 
 
 # Embedders
