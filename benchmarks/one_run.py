@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import openai
-from httpx2 import Response
+from openai import HttpxBinaryResponseContent as Response
 
 from benchmarks.memory import peak_megabytes
 from benchmarks.workload import METRICS, LocalEmbedder, LocalJudge, samples

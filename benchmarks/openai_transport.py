@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection
 from typing import NamedTuple
 
 import openai
-from httpx2 import Response
+from openai import HttpxBinaryResponseContent as Response
 
 REPLY = {
     "id": "1",

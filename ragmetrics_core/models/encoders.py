@@ -96,7 +96,7 @@ class Encoder:
 
         try:
             model = getattr(transformers, kind).from_pretrained(self.model, use_safetensors=True)
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the model {self.model!r} cannot be loaded: {error}") from error
         return model.to(self.device).eval()
 
@@ -107,7 +107,7 @@ class Encoder:
 
         try:
             return transformers.AutoTokenizer.from_pretrained(self.model)
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the tokeniser of {self.model!r} cannot be loaded: {error}") from error
 
     def batches(self, texts: Sequence[Any], limit: int) -> Iterator[tuple[list[int], Any]]:

@@ -1,7 +1,6 @@
 """A server that speaks the OpenAI protocol: its address, its key, its connections, and its errors as ours."""
 
 import asyncio
-import importlib.util
 import json
 import os
 from base64 import b64encode
@@ -21,6 +20,7 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
+from ragmetrics_core.models.openai_transport import fastest_transport, missing_package
 from ragmetrics_core.models.secrets import (
     HIDDEN,
     SHORTEST,
@@ -65,9 +65,7 @@ class Endpoint:
     """Posts to an OpenAI-compatible server through the official client, with one client per event loop.
 
     The client's own retries are switched off and no time limit is set but for connecting: both belong to
-    the caller. Where aiohttp is installed it carries the requests: a call costs 0.5 to 0.7 ms of CPU so, and
-    1.0 ms on the default transport httpx2, at 16 as at 64 in flight; the client's typed methods add 0.4 ms
-    or more to either (openai 3.52; benchmarks/openai_transport.py prints the table).
+    the caller. The fastest transport that is installed carries the requests (`fastest_transport`).
 
     Args:
         user: the class that posts, for messages.
@@ -90,8 +88,8 @@ class Endpoint:
         api_key: SecretStr | None,
         body: Mapping[str, Any] | None = None,
     ) -> None:
-        if importlib.util.find_spec("openai") is None:
-            raise ConfigError(f"{user} needs the openai package: pip install 'ragmetrics[openai]'")
+        if (missing := missing_package()) is not None:
+            raise ConfigError(f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'")
         # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
         key = SecretStr(
             ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
@@ -124,19 +122,20 @@ class Endpoint:
         Raises:
             ModelError: the class and the message say what went wrong; the message never holds the key.
         """
-        from httpx2 import Response  # the client's transport; it comes with the client
-
         failure: BaseException
+        client = None
         try:
             client = await self._client()
+            from openai import HttpxBinaryResponseContent as Raw
+
             # The raw body: the client's typed methods take longer than the whole transport, and hand back
             # a page of HTML as if it were a reply.
-            response = await client.post(self._root + path, cast_to=Response, body=body)
+            response = await client.post(self._root + path, cast_to=Raw, body=body)
             content = self._unechoed(response.content)
         except asyncio.CancelledError as stop:
             failure = asyncio.CancelledError(*stop.args)
         except Exception as error:  # the boundary to the client; errors of its transport may pass through it
-            failure = self._failure(error)
+            failure = self._unmade(error) if client is None else self._failure(error)
         else:
             return self._object(content)
         # Raised outside the handlers, so that no error of the client hangs on it: they and the variables of
@@ -171,7 +170,7 @@ class Endpoint:
             default_query=self._address.query,
             max_retries=0,
             timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
-            http_client=openai.DefaultAioHttpClient() if importlib.util.find_spec("aiohttp") else None,
+            http_client=fastest_transport(),
         )
         try:
             yield client
@@ -209,6 +208,12 @@ class Endpoint:
             )
         return found
 
+    def _unmade(self, error: Exception) -> ModelError:
+        """Why there is no client to ask with: asking again would not help."""
+        remedy = ": pip install 'ragmetrics[openai]'" if isinstance(error, ModuleNotFoundError) else ""
+        what = f"{type(error).__name__}: {self._quoted(str(error))}"
+        return ModelRefused(f"{self.url} cannot be asked, the openai package has no client: {what}{remedy}")
+
     def _failure(self, error: Exception) -> ModelError:
         """The error of ours that fits; nothing of the client's error is kept but words without the key."""
         import openai
@@ -218,6 +223,8 @@ class Endpoint:
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIConnectionError):
             return ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}")
         chain = tuple(_chain(error))
+        if (missing := next((each for each in chain if isinstance(each, ImportError)), None)) is not None:
+            return self._unmade(missing)
         # Only connecting has a time limit here. The transports do not agree on which error of theirs is a
         # timeout (aiohttp's counts a refused connection as one), so the cause decides.
         if any(isinstance(each, TimeoutError) for each in chain):
