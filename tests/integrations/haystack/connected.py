@@ -7,7 +7,7 @@ from ragmetrics_core import Sample
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector
 
-__all__ = ["QUESTION", "connected", "samples"]
+__all__ = ["QUESTION", "connected", "found", "samples"]
 
 QUESTION = "What is the capital of France?"
 
@@ -21,3 +21,8 @@ def connected(pipeline: Pipeline, **options: Any) -> RagMetricsConnector:
 def samples(connector: RagMetricsConnector) -> list[Sample]:
     assert connector.flush()
     return [result.sample for result in connector.live.results]
+
+
+def found(sample: Sample) -> dict[str, Any]:
+    """By which rules its fields were found."""
+    return {name: value for name, value in sample.labels.items() if name.startswith("found_")}

@@ -105,12 +105,17 @@ def answering(messages: list[ChatMessage]) -> str:
     return (messages[-1].text or "").partition("\n")[0]
 
 
-def rag_pipeline(llm: Any = None, *, with_answers: bool = False) -> Pipeline:
-    """The pipeline of Haystack's own documentation: retriever, prompt, generator, and an answer builder."""
+def retriever() -> InMemoryBM25Retriever:
+    """A retriever of two of the texts."""
     store = InMemoryDocumentStore()
     store.write_documents([Document(content=text) for text in TEXTS])
+    return InMemoryBM25Retriever(store, top_k=2)
+
+
+def rag_pipeline(llm: Any = None, *, with_answers: bool = False) -> Pipeline:
+    """The pipeline of Haystack's own documentation: retriever, prompt, generator, and an answer builder."""
     pipeline = Pipeline()
-    pipeline.add_component("retriever", InMemoryBM25Retriever(store, top_k=2))
+    pipeline.add_component("retriever", retriever())
     pipeline.add_component(
         "prompt_builder",
         ChatPromptBuilder(template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]),

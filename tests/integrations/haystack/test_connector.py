@@ -12,22 +12,15 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
-from ragmetrics_core import Sample
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import (
-    RagMetricsConnector,
     RagMetricsEvaluator,
     RagMetricsLiveEvaluator,
     RagMetricsTracer,
 )
-from tests.integrations.haystack.connected import QUESTION, connected, samples
+from tests.integrations.haystack.connected import QUESTION, connected, found, samples
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline
-
-
-def found(sample: Sample) -> dict[str, Any]:
-    return {name: rule for name, rule in sample.labels.items() if name.startswith("found_")}
 
 
 def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_changes_no_result():
@@ -247,12 +240,6 @@ def test_a_place_that_the_user_names_is_used():
     assert len(sample.contexts or ()) == 1
     assert found(sample)["found_contexts"] == "extract:ranker.documents"
     assert found(sample)["found_question"] == "extract:prompt_builder.question"
-
-
-@pytest.mark.parametrize("extract", [{"contexts": "ranker"}, {"context": "ranker.documents"}])
-def test_a_place_that_cannot_be_is_told_at_once(extract: dict[str, str]):
-    with pytest.raises(ConfigError, match=r"component\.socket"):
-        RagMetricsConnector(chat_generator="embedded", extract=extract)
 
 
 def test_a_conversation_is_the_samples_history():

@@ -6,13 +6,13 @@ from typing import Any
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, is_judging
 from ragmetrics_core.redaction import Redact
 
-from haystack_integrations.components.evaluators.ragmetrics.finding import EXTRACTED, run_sample
+from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
 
@@ -39,7 +39,7 @@ class RagMetricsConnector(Live):
         text_embedder: TextEmbedder | str | None = None,
         *,
         scorer: str | None = None,
-        extract: dict[str, str] | None = None,
+        extract: Extract | None = None,
         needs_contexts: bool = False,
         name: str | None = None,
         out: str | None = None,
@@ -65,7 +65,9 @@ class RagMetricsConnector(Live):
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
-            not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`.
+            not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
+            the one that was filled last counts; contexts are taken from all. Without a value there the field
+            is missing: nothing else is taken for it.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.
@@ -83,10 +85,11 @@ class RagMetricsConnector(Live):
         :param redact: A function of a module, from a text to the text without what is private. It is applied
             to samples, replies and errors before a model, a record or the log sees them.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
-            place.
+            place. The pipeline must have the places when it warms up.
         """
         self.metrics = plain(metrics)
-        self.extract: dict[str, str] | None = plain(extract)
+        self.extract: Extract | None = plain(extract)
+        self._places = places_of(extract)
         self.needs_contexts = needs_contexts
         self.name = name
         self.out = out
@@ -100,21 +103,27 @@ class RagMetricsConnector(Live):
         self.attempts = attempts
         self.max_pending = max_pending
         self.overflow = overflow
-        for field, place in (self.extract or {}).items():
-            if field not in EXTRACTED or "." not in place:
-                msg = f"extract names places of {', '.join(EXTRACTED)} as 'component.socket', not {field!r}: {place!r}"
-                raise ConfigError(msg)
         self._prepare(
             self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )
 
     def warm_up(self) -> None:
-        """Warm up the models, make the scorer and put the tracer in place; before each run."""
+        """
+        See that the pipeline has the places of `extract`, warm up the models, and put the tracer in place.
+
+        :raises ConfigError: There is no such place.
+        """
+        check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
         Live.warm_up(self)
         RagMetricsTracer.install().retain(self)
 
     async def warm_up_async(self) -> None:
-        """Warm up like `warm_up`."""
+        """
+        Warm up like `warm_up`.
+
+        :raises ConfigError: There is no such place.
+        """
+        check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
         await Live.warm_up_async(self)
         RagMetricsTracer.install().retain(self)
 
@@ -171,5 +180,5 @@ class RagMetricsConnector(Live):
             translate=run_sample,
             needs_contexts=self.needs_contexts,
             name=self.name,
-            data={"run": run, "extract": self.extract},
+            data={"run": run, "places": self._places},
         )

@@ -4,7 +4,7 @@ Question, contexts and answer in what the components of a run took and put out.
 Runs in the background. Each finding names its rule, which goes into the sample's labels.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
@@ -13,21 +13,21 @@ from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.sample import Turn
 from ragmetrics_core.shapes import is_list, is_mapping
 
+from haystack_integrations.components.evaluators.ragmetrics.places import Place, Places
 from haystack_integrations.components.evaluators.ragmetrics.texts import (
     Passages,
     answer_text,
     history_of,
     is_documents,
+    joined,
     passages_of,
 )
 from haystack_integrations.components.evaluators.ragmetrics.watching import Event, WatchedRun
 
-__all__ = ["EXTRACTED", "conversation_sample", "run_sample"]
+__all__ = ["conversation_sample", "run_sample"]
 
 T = TypeVar("T")
 
-# The fields for which a place can be named.
-EXTRACTED = ("question", "contexts", "answer")
 # The names under which pipelines take a question; "text" is what an embedder takes.
 _QUESTION_NAMES = ("query", "question", "user_query", "user_question", "text")
 
@@ -43,18 +43,18 @@ def run_sample(capture: Capture) -> Sample:
     """
     Translate a capture of a run.
 
-    :param capture: Has the run and the places of fields (`extract`) in its `data`.
+    :param capture: Has the run and the places of fields in its `data`.
     :returns: The sample.
     :raises Skip: The run has no answer or no question.
     """
     run: WatchedRun = capture.data["run"]
-    extract: Mapping[str, str] = capture.data.get("extract") or {}
-    answer = _placed(run, extract, "answer", answer_text) or _answer(run)
+    places: Places = capture.data.get("places") or {}
+    answer = _placed(run, places["answer"], answer_text) if "answer" in places else _answer(run)
     if answer is None:
         reason = "no_answer"
         raise Skip(reason)
-    contexts = _placed(run, extract, "contexts", passages_of) or _contexts(run)
-    question = _placed(run, extract, "question", answer_text) or _question(run)
+    contexts = _placed_contexts(run, places["contexts"]) if "contexts" in places else _contexts(run)
+    question = _placed(run, places["question"], answer_text) if "question" in places else _question(run)
     if question is None:
         reason = "no_question"
         raise Skip(reason)
@@ -107,19 +107,34 @@ def _note(capture: Capture, **found: Found | None) -> None:
     capture.labels |= {f"found_{name}": each.rule for name, each in found.items() if each is not None}
 
 
-def _placed(run: WatchedRun, extract: Mapping[str, str], field: str, read: Any) -> Found | None:
-    """The value at the place that the user named, "component.socket", when that component has run last."""
-    place = extract.get(field)
-    if place is None:
-        return None
-    name, _, socket = place.partition(".")
+# Where the user names places, these alone count: what another branch of the pipeline left is not what is meant.
+
+
+def _placed(run: WatchedRun, places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
+    """The value at the place that was filled last."""
     for event in reversed(run.events):
-        if event.name == name:
-            for side in (event.outputs, event.inputs):
-                if is_mapping(side) and socket in side and side[socket] is not None:
-                    value = read(side[socket])
-                    return None if value is None else Found(value, f"extract:{place}")
+        for place in places:
+            value = _at(place, event, read)
+            if value is not None:
+                return Found(value, f"extract:{place}")
     return None
+
+
+def _placed_contexts(run: WatchedRun, places: Sequence[Place]) -> Found | None:
+    """What is at all the places, in the order in which the user names them, each passage once."""
+    found: dict[Place, Passages] = {}
+    for place in places:
+        last = _first(_at(place, event, passages_of) for event in reversed(run.events))
+        if last is not None:
+            found[place] = last
+    return Found(joined(found.values()), f"extract:{', '.join(map(str, found))}") if found else None
+
+
+def _at(place: Place, event: Event, read: Callable[[object], T | None]) -> T | None:
+    if event.name != place.component:
+        return None
+    sides = [side for side in (event.outputs, event.inputs) if is_mapping(side)]
+    return _first(read(side[place.socket]) for side in sides if side.get(place.socket) is not None)
 
 
 # The answer: the last one that the run came to, so that a loop's earlier attempts do not count.

@@ -7,7 +7,7 @@ from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core.sample import Turn
 from ragmetrics_core.shapes import is_list, is_series
 
-__all__ = ["Passages", "answer_text", "history_of", "is_documents", "passages_of"]
+__all__ = ["Passages", "answer_text", "history_of", "is_documents", "joined", "passages_of"]
 
 _SPEAKERS = frozenset({"user", "assistant"})
 
@@ -52,6 +52,21 @@ def passages_of(value: object) -> Passages | None:
         else:
             return None
     return Passages(tuple(texts), tuple(ids) if len(ids) == len(texts) else None)
+
+
+def joined(several: Iterable[Passages]) -> Passages:
+    """
+    Put what several places hold together: each passage once, where it is first.
+
+    :param several: The passages of each place.
+    :returns: All of them; with ids when all have one.
+    """
+    known: dict[tuple[str, str | None], None] = {}
+    for each in several:
+        known |= dict.fromkeys(zip(each.texts, each.ids or [None] * len(each.texts), strict=True))
+    ids = [id_ for _, id_ in known]
+    whole = tuple(each for each in ids if each is not None)
+    return Passages(tuple(text for text, _ in known), whole if len(whole) == len(ids) else None)
 
 
 def answer_text(value: object) -> str | None:

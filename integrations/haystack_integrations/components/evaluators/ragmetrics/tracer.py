@@ -15,6 +15,7 @@ from haystack.tracing.tracer import tracer as global_tracer
 from ragmetrics_core.live import Capture, LiveScorer, is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
+from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Place, Places, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
     CURRENT_RUN,
     Event,
@@ -48,7 +49,7 @@ class _Everything:
 
     live: LiveScorer
     only: Callable[[Mapping[str, Any]], bool] | None = None
-    extract: Mapping[str, str] = field(default_factory=dict[str, str])
+    places: Places = field(default_factory=dict[str, tuple[Place, ...]])
     needs_contexts: bool = False
     name: str | None = None
 
@@ -60,7 +61,7 @@ class _Everything:
             translate=run_sample,
             needs_contexts=self.needs_contexts,
             name=self.name,
-            data={"run": run, "extract": self.extract},
+            data={"run": run, "places": self.places},
         )
 
 
@@ -192,7 +193,7 @@ class RagMetricsTracer(Tracer):
         live: LiveScorer,
         *,
         only: Callable[[Mapping[str, Any]], bool] | None = None,
-        extract: Mapping[str, str] | None = None,
+        extract: Extract | None = None,
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
@@ -201,15 +202,17 @@ class RagMetricsTracer(Tracer):
 
         :param live: Scores them.
         :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
-        :param extract: Where fields are found; see `RagMetricsConnector`.
+        :param extract: Where fields are found; see `RagMetricsConnector`. Runs that have nothing there are counted
+            as "no_question" or "no_answer", so use `only` for pipelines that have these places.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
+        :raises ConfigError: `extract` names no place.
         """
         self._shared.watchers.append(
             _Everything(
                 live=live,
                 only=only,
-                extract=dict(extract or {}),
+                places=places_of(extract),
                 needs_contexts=needs_contexts,
                 name=name,
             )

@@ -1,0 +1,177 @@
+"""The places that the user names: where in a pipeline the question, the contexts and the answer are."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
+
+from haystack import Pipeline
+from haystack.components.agents import Agent
+from haystack.core.component.types import InputSocket, OutputSocket
+from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
+from haystack.tools import Toolset
+from haystack.tools.tool import Tool
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.shapes import is_mapping, is_series
+
+__all__ = ["Extract", "Place", "Places", "check_places", "places_of"]
+
+# A place is "component.socket"; of several the one that was filled last counts, and contexts are taken from all.
+Extract = dict[str, str | list[str]]
+
+# The fields for which a place can be named, and what is found there: one of these, or a list of them.
+_TEXTS = (str, ChatMessage, GeneratedAnswer)
+_HELD: Mapping[str, tuple[type, ...]] = {"question": _TEXTS, "contexts": (*_TEXTS, Document), "answer": _TEXTS}
+
+
+class Place(NamedTuple):
+    """An input or an output of a component."""
+
+    component: str
+    socket: str
+
+    def __str__(self) -> str:
+        """
+        Write it as the user does.
+
+        :returns: "component.socket".
+        """
+        return f"{self.component}.{self.socket}"
+
+
+Places = Mapping[str, tuple[Place, ...]]
+
+
+# What a component takes and puts out: types by name. None when that is not known, as of a function tool.
+_Sockets = Mapping[str, Any] | None
+
+
+def places_of(extract: object) -> Places:
+    """
+    Read what the user wrote.
+
+    :param extract: A mapping of fields to places, or None.
+    :returns: The places by field.
+    :raises ConfigError: It names no such field, or something that is no place.
+    """
+    if extract is None:
+        return {}
+    fields = ", ".join(_HELD)
+    if not is_mapping(extract):
+        msg = f"extract is a mapping of {fields} to 'component.socket', not {extract!r}"
+        raise ConfigError(msg)
+    places: dict[str, tuple[Place, ...]] = {}
+    for field, written in extract.items():
+        listed = [_place(each) for each in (written if is_series(written) else [written])]
+        found = [each for each in listed if each is not None]
+        if field not in _HELD or not found or len(found) < len(listed):
+            msg = f"extract names places of {fields} as 'component.socket', not {field!r}: {written!r}"
+            raise ConfigError(msg)
+        places[field] = tuple(found)
+    return places
+
+
+def _place(written: object) -> Place | None:
+    name, _, socket = written.strip().partition(".") if isinstance(written, str) else ("", "", "")
+    return Place(name, socket) if name and socket and "." not in socket else None
+
+
+def check_places(places: Places, pipeline: object) -> None:
+    """
+    See that a pipeline has the places, in itself or in the pipelines, agents and tools inside.
+
+    :param places: The places by field.
+    :param pipeline: The pipeline; nothing is checked when it is none.
+    :raises ConfigError: There is no such component or socket, or it cannot hold the field.
+    """
+    if not places or not isinstance(pipeline, Pipeline):
+        return
+    offered: dict[str, list[_Sockets]] = {}
+    for name, sockets in _inside(pipeline, set()):
+        offered.setdefault(name, []).append(sockets)
+    for field, named in places.items():
+        for place in named:
+            _check(field, place, offered)
+
+
+def _check(field: str, place: Place, offered: Mapping[str, list[_Sockets]]) -> None:
+    if place.component not in offered:
+        if "" in offered:  # tools that are not known before they are loaded
+            return
+        msg = (
+            f"extract says that the {field} is at {str(place)!r}, but the pipeline has no component "
+            f"{place.component!r}, only {', '.join(sorted(offered))}"
+        )
+        raise ConfigError(msg)
+    known = [each for each in offered[place.component] if each is not None]
+    if len(known) < len(offered[place.component]):
+        return
+    types = [sockets[place.socket] for sockets in known if place.socket in sockets]
+    if not types:
+        names = dict.fromkeys(name for sockets in known for name in sockets)
+        msg = (
+            f"extract says that the {field} is at {str(place)!r}, but {place.component!r} has no {place.socket!r}, "
+            f"only {', '.join(names)}"
+        )
+        raise ConfigError(msg)
+    if not any(_can_hold(each, _HELD[field]) for each in types):
+        told = " or ".join(str(each) if get_args(each) else getattr(each, "__name__", str(each)) for each in types)
+        msg = f"extract says that the {field} is at {str(place)!r}, but that is of type {told}"
+        raise ConfigError(msg)
+
+
+def _inside(pipeline: Pipeline, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
+    """The components of a pipeline and of all that its components run inside, and the tools of its agents."""
+    if id(pipeline) in seen:
+        return
+    seen.add(id(pipeline))
+    for name, instance in pipeline.walk():
+        yield name, _sockets(instance)
+        yield from _below(instance, seen)
+
+
+def _below(instance: object, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
+    for value in vars(instance).values() if hasattr(instance, "__dict__") else ():
+        pipelines = value if is_series(value) and value and isinstance(value[0], Pipeline) else [value]
+        for each in pipelines:
+            if isinstance(each, Pipeline):
+                yield from _inside(each, seen)
+    if isinstance(instance, Agent):
+        yield from _tools(instance, seen)
+
+
+def _tools(agent: Agent, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
+    for listed in agent.tools if isinstance(agent.tools, list) else [agent.tools]:
+        if isinstance(listed, Toolset) and type(listed) is not Toolset:
+            yield "", None  # a server's, known when it was asked
+        for tool in [listed] if isinstance(listed, Tool) else list(listed or ()):
+            inner = getattr(tool, "_component", None)
+            yield tool.name, _sockets(inner)
+            if inner is not None and id(inner) not in seen:
+                seen.add(id(inner))
+                yield from _below(inner, seen)
+
+
+def _sockets(instance: object) -> _Sockets:
+    inputs: Mapping[str, InputSocket] | None = _by_name(getattr(instance, "__haystack_input__", None))
+    outputs: Mapping[str, OutputSocket] | None = _by_name(getattr(instance, "__haystack_output__", None))
+    if inputs is None or outputs is None:
+        return None
+    # the output counts where a component passes on what it takes
+    return {name: each.type for name, each in inputs.items()} | {name: each.type for name, each in outputs.items()}
+
+
+def _by_name(sockets: Any) -> Any:
+    return getattr(sockets, "_sockets_dict", None)
+
+
+def _can_hold(type_: Any, held: tuple[type, ...]) -> bool:
+    """Whether a value of a type may be one of some classes, or a list of them; what is not known may."""
+    if get_origin(type_) is Annotated:
+        return _can_hold(get_args(type_)[0], held)
+    if get_origin(type_) is dict or type_ is dict:
+        return False
+    inner = [each for each in get_args(type_) if each not in (type(None), ...)]
+    if inner:
+        return any(_can_hold(each, held) for each in inner)
+    if type_ is Any or not isinstance(type_, type) or type_ in (list, tuple):
+        return True
+    return any(issubclass(type_, each) or issubclass(each, type_) for each in held)
