@@ -1,12 +1,17 @@
 """The kit of the adapters: what the models and objects of every framework have in common, said once."""
 
+from ragmetrics_core.adapting.documents import Chunk, chunks_of
 from ragmetrics_core.adapting.finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting.judging import is_judging
+from ragmetrics_core.adapting.moment import as_now
 from ragmetrics_core.adapting.threads import Pool, harmless, in_thread, lend
 
 __all__ = [
+    "Chunk",
     "Ending",
     "Pool",
+    "as_now",
+    "chunks_of",
     "ending",
     "finish_reason",
     "harmless",

@@ -4,6 +4,7 @@ from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip, by_name
 from ragmetrics_core.live.collector import Collector, Node
 from ragmetrics_core.live.face import LiveFace
+from ragmetrics_core.live.noting import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
 from ragmetrics_core.live.reasons import SkipReason, reason_of
 from ragmetrics_core.live.run_sink import RunSink
@@ -23,6 +24,8 @@ __all__ = [
     "LoggingSink",
     "MemorySink",
     "Node",
+    "NoteTaker",
+    "Notes",
     "OpenTelemetrySink",
     "RunSink",
     "Sink",
@@ -31,5 +34,9 @@ __all__ = [
     "Statistics",
     "by_name",
     "is_judging",
+    "note_contexts",
+    "notes_before",
+    "noting",
     "reason_of",
+    "take_notes",
 ]

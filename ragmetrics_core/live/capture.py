@@ -6,6 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from ragmetrics_core.adapting import Chunk, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
@@ -31,17 +32,19 @@ class Skip(Exception):
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Capture:
-    """One answered question of a running application: references to the host's objects, and nothing else.
+    """One answered question of a running application, in the host's objects.
 
-    A hook fills it and hands it over; texts are made of the objects in the background, by `translate`.
+    A hook fills it and hands it over. Question, contexts, answer and history are held as they are then (see
+    `ragmetrics_core.adapting.as_now`); the sample is made of them in the background, by `translate`.
 
     Attributes:
         translate: makes the sample of the fields below; may raise `Skip`.
         needs_contexts: leave out a sample that has no contexts, counted as "no_contexts".
         id: names the sample and its records, unique for each capture.
         name: what the application calls itself.
-        question, contexts, answer, history: the host's objects; lists are copied by the hook, one level deep.
-        data: anything else that `translate` needs.
+        question, contexts, answer, history: the host's objects.
+        noted: what the application said that it retrieved (`note_contexts`); these are the contexts then.
+        data: anything else that `translate` needs; its texts are held by the hook.
         labels: become labels of the sample, e.g. by which rule a field was found.
         session: the conversation that the question belongs to.
         parent: the host's own handle, for sinks: a span context, a run of a tracer.
@@ -55,10 +58,18 @@ class Capture:
     contexts: Any = None
     answer: Any = None
     history: Any = None
+    noted: tuple[Chunk, ...] | None = None
     data: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, Any] = field(default_factory=dict)
     session: str | None = None
     parent: Any = None
+
+    def hold(self) -> None:
+        """Hold the texts of this moment: what the host changes from now on changes nothing here."""
+        self.question = as_now(self.question)
+        self.contexts = as_now(self.contexts)
+        self.answer = as_now(self.answer)
+        self.history = as_now(self.history)
 
 
 class LiveResult(NamedTuple):
@@ -95,12 +106,25 @@ def translated(capture: Capture) -> Sample:
         Skip: it is none, or has no contexts and needs them.
     """
     sample = capture.translate(capture)
+    if capture.noted is not None:
+        sample = _with_noted(sample, capture.noted)
     if capture.needs_contexts and sample.contexts is None:
         raise Skip("no_contexts")
     known = {"app": capture.name, "session": capture.session}
     labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
     labels |= {name: _label(value) for name, value in capture.labels.items()}
     return sample.model_copy(update={"id": capture.id, "labels": labels | sample.labels})
+
+
+def _with_noted(sample: Sample, noted: tuple[Chunk, ...]) -> Sample:
+    ids = tuple(chunk.id for chunk in noted if chunk.id is not None)
+    return sample.model_copy(
+        update={
+            "contexts": tuple(chunk.text for chunk in noted),
+            "context_ids": ids if noted and len(ids) == len(noted) else None,
+            "labels": sample.labels | {"found_contexts": "note_contexts"},
+        }
+    )
 
 
 def released(capture: Capture) -> Capture:
@@ -112,6 +136,7 @@ def released(capture: Capture) -> Capture:
         contexts=None,
         answer=None,
         history=None,
+        noted=None,
         data={},
         parent=None,
     )

@@ -319,6 +319,7 @@ class LiveScorer:
         if self._mode == "inline":
             return self._score_quietly(capture)
         self._delivery.note_span(capture)
+        capture.hold()
         return self._worker.put(capture)
 
     def _refusal(self) -> SkipReason | None:
