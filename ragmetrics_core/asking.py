@@ -45,6 +45,8 @@ A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 U = TypeVar("U")
 
+CUT = "the reply was cut by the model's length limit"
+"""What is said of a reply that its provider calls cut."""
 SUPPORTED = Labels("supported", "not supported")
 
 
@@ -123,7 +125,8 @@ def ask_each(
     answers = yield from together(*(_ask_batch(prompt, batch, variables) for batch in batches))
     found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
     if not found:
-        raise _useless("no verdict could be read from the reply", prompt)
+        why = next((answer.unanswered for answer in answers if answer.unanswered), None)
+        raise _useless(_told("no verdict could be read from the reply", why), prompt)
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
     decisions = [
@@ -148,12 +151,13 @@ def ask_ratings(
     Raises:
         StepFailed: not one rating could be read.
     """
-    ratings: tuple[float | None, ...] = yield from together(
+    rated: tuple[_Rated, ...] = yield from together(
         *(_rating(prompt, variables, allowed) for prompt, variables in asked)
     )
-    if asked and not any(rating is not None for rating in ratings):
-        raise _useless("no rating on the scale could be read", *(prompt for prompt, _ in asked))
-    return ratings
+    if asked and not any(each.rating is not None for each in rated):
+        why = next((each.unanswered for each in rated if each.unanswered), None)
+        raise _useless(_told("no rating on the scale could be read", why), *(prompt for prompt, _ in asked))
+    return tuple([each.rating for each in rated])
 
 
 def review(
@@ -248,6 +252,7 @@ class _Decided(NamedTuple):
 class _Batch(NamedTuple):
     verdicts: Mapping[int, _Decided]
     dropped: tuple[str, ...]
+    unanswered: str | None = None
 
 
 def _ask_batch(
@@ -259,7 +264,11 @@ def _ask_batch(
     if not missing:
         return first
     second = yield from _attempt(prompt, missing, variables, again=True)
-    return _Batch({**first.verdicts, **second.verdicts}, first.dropped + second.dropped)
+    return _Batch(
+        {**first.verdicts, **second.verdicts},
+        first.dropped + second.dropped,
+        second.unanswered or first.unanswered,
+    )
 
 
 def _attempt(
@@ -273,12 +282,12 @@ def _attempt(
     read = [reply.reading.value.verdicts for reply in replies if reply.reading.value is not None]
     ballots = [align(numbers, verdicts) for verdicts in read]
     dropped = tuple(text for ballot in ballots for text in ballot.dropped)
+    why = next((reply.unanswered for reply in replies if reply.unanswered), None)
     if len(replies) == 1:
-        return _Batch(
-            {n: _Decided(verdict) for each in ballots for n, verdict in each.verdicts.items()}, dropped
-        )
+        found = {n: _Decided(verdict) for each in ballots for n, verdict in each.verdicts.items()}
+        return _Batch(found, dropped, why)
     cast_for = {n: [ballot.verdicts[n] for ballot in ballots if n in ballot.verdicts] for n in numbers}
-    return _Batch({n: _decided(verdicts) for n, verdicts in cast_for.items() if verdicts}, dropped)
+    return _Batch({n: _decided(verdicts) for n, verdicts in cast_for.items() if verdicts}, dropped, why)
 
 
 def _decided(verdicts: Sequence[NumberedVerdict]) -> _Decided:
@@ -288,23 +297,41 @@ def _decided(verdicts: Sequence[NumberedVerdict]) -> _Decided:
     return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes)
 
 
+class _Rated(NamedTuple):
+    rating: float | None
+    unanswered: str | None
+
+
 def _rating(
     prompt: Prompt[Rating], variables: Mapping[str, object], allowed: Callable[[float], bool]
-) -> Steps[float | None]:
+) -> Steps[_Rated]:
     replies: tuple[Reply[Rating], ...] = yield Generate(
         prompt=prompt, variables=variables, hints=_hints(variables), votes=True
     )
     read = [reply.reading.value for reply in replies if not reply.cut]
     ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
-    return fsum(ratings) / len(ratings) if ratings else None
+    why = next((reply.unanswered for reply in replies if reply.unanswered), None)
+    return _Rated(fsum(ratings) / len(ratings) if ratings else None, why)
 
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
-    if reply.cut:
-        raise _useless("the reply was cut by the model's length limit", prompt)
-    if reply.reading.value is None:
-        raise _useless("the reply could not be read", prompt)
+    if reply.cut or reply.reading.value is None:
+        raise _useless(_why(reply), prompt)
     return reply.reading.value
+
+
+def _why(reply: Reply[Any]) -> str:
+    """Why a reply is of no use."""
+    if reply.cut and reply.unanswered == CUT:
+        return reply.unanswered
+    if reply.cut and reply.unanswered is None:
+        return "the reply is cut: it ends before its form does"
+    return _told("the reply could not be read", reply.unanswered)
+
+
+def _told(what: str, unanswered: str | None) -> str:
+    """What failed, with the words that say why no answer came."""
+    return what if unanswered is None else f"{what}: {unanswered}"
 
 
 def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:

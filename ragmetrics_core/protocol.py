@@ -121,10 +121,17 @@ class Generate(Generic[A_co]):
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[A_co]):
-    """A reply as the metric sees it: what was read, and whether the text was cut by the length limit."""
+    """A reply as the metric sees it.
+
+    Attributes:
+        reading: what was read.
+        cut: whether the reply was cut, as its provider says or its form shows.
+        unanswered: why it may hold no answer, in words: a refusal, a content filter, a tool call.
+    """
 
     reading: Reading[A_co]
     cut: bool = False
+    unanswered: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,15 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ragmetrics_core.adapting import is_cut
+from ragmetrics_core.adapting import Ending, ending
+from ragmetrics_core.asking import CUT
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers import Abstention, Answer, Hints, Reading, is_refusal
 from ragmetrics_core.prompts import Item, Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -54,6 +55,13 @@ T = TypeVar("T")
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
+_CUT_SHORT = frozenset({"cut", "filtered"})
+_NO_ANSWER: Mapping[Ending, str] = {
+    "cut": CUT,
+    "filtered": "the provider's content filter held the reply back",
+    "refused": "the judge refused to answer",
+    "tool call": "the judge called a tool instead of answering",
+}
 AnyStep = GenerateStep | CompareStep | RateStep | CountStep
 
 
@@ -213,7 +221,9 @@ class Interpreter(ABC):
         replies: list[Reply[Any]] = []
         said: list[Abstention] = []
         for number, (draw, completion, judge) in enumerate(drawn):
-            reading, value, digest = _read(prompt.answer.read, completion.text, request.hints)
+            ended = ending(completion.finish_reason)
+            hints = _ended(request.hints, ended)
+            reading, value, digest = _read(prompt.answer.read, completion.text, hints)
             usage = completion.usage
             self._steps[(*path, number)] = GenerateStep(
                 path=place,
@@ -235,7 +245,11 @@ class Interpreter(ABC):
             )
             if reading.value is not None and (seen := reading.value.abstention()):
                 said.append(seen)
-            replies.append(Reply(reading, cut=is_cut(completion.finish_reason)))
+            replies.append(
+                Reply(
+                    reading, cut=reading.cut or ended in _CUT_SHORT, unanswered=_unanswered(completion, ended)
+                )
+            )
         if said:
             self._said.update(said)
             declined = majority([each.declined for each in said])
@@ -344,6 +358,20 @@ class _Read(NamedTuple):
     reading: Reading[Any]
     value: Any
     digest: str
+
+
+def _ended(hints: Hints, ended: Ending) -> Hints:
+    """The hints with what the provider says of the reply's end."""
+    if ended == "whole":
+        return replace(hints, stopped=True)
+    return replace(hints, stopped=False) if ended in _CUT_SHORT else hints
+
+
+def _unanswered(completion: Completion, ended: Ending) -> str | None:
+    """Why the reply may hold no answer, in words; None when its text says nothing of the kind."""
+    if ended in _NO_ANSWER:
+        return _NO_ANSWER[ended]
+    return "the judge declined to answer" if is_refusal(completion.text.lstrip()) else None
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers.ratings import Rating
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSentences
+from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.statements import StatementList
 from ragmetrics_core.parsers.verdicts import Aligned, DecliningVerdict, NumberedVerdict, VerdictList, align
@@ -31,6 +32,7 @@ __all__ = [
     "StatementList",
     "VerdictList",
     "align",
+    "is_refusal",
     "locate",
     "split_sentences",
     "verdict_value",

@@ -7,7 +7,15 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, own_lines, unmarked
+from ragmetrics_core.parsers.reply_text import (
+    CUT_TEXT,
+    clean,
+    has_content,
+    is_refusal,
+    own_lines,
+    unfinished,
+    unmarked,
+)
 from ragmetrics_core.shapes import Json
 
 __all__ = ["EntityList"]
@@ -53,6 +61,8 @@ class EntityList(Answer):
             return Reading(None, "unread")
         # an entity may well be a line of the text, so the sample's lines count here
         found = listed(reply, Hints())
+        if unfinished(reply, hints, len(found.items) if found is not None else None):
+            return CUT_TEXT
         if found is not None and found.rule in {"none", "numbered", "bulleted"}:
             return cls._reading(filled((item.text for item in found.items), found.dropped), found.rule)
         return cls._from_lines(own_lines(reply, Hints()))

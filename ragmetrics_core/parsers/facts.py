@@ -11,12 +11,14 @@ from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
+    CUT_TEXT,
     clean,
     has_content,
     own_lines,
     squeeze,
     starts_bullet,
     starts_number,
+    unfinished,
     unmarked,
 )
 from ragmetrics_core.shapes import Json, are_dicts
@@ -48,6 +50,8 @@ _BETWEEN_LISTS = lazy(
     rf"(?:{'|'.join(_GROUP_NAMES.values())})[\"'*]{{0,3}}\s?[:：])",
     re.IGNORECASE,
 )
+# "FN": with nothing behind it; of a heading without quotes that is an empty list.
+_OPEN_END = lazy(rf"[\"'](?:{'|'.join(_GROUP_NAMES.values())})[\"']?\s*[:：]?\s*$", re.IGNORECASE)
 _LETTER = lazy(r"[^\W\d_]")
 _TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
 
@@ -74,9 +78,14 @@ class FactLists(Answer):
         found = _sections(_BETWEEN_LISTS.sub("\n", "\n".join(own)).split("\n"))
         if found is None:
             return Reading(None, "unread")
-        lists, dropped = found
+        lists, dropped, _ = found
         if not _is_said(lists) or any(not _LETTER.search(text) for texts in lists.values() for text in texts):
             return Reading(None, "unread", tuple(dropped))
+        # the form ends with the third list
+        if not hints.stopped and (
+            len(found.given) < len(_GROUPS) or _OPEN_END.search(reply[-80:]) or unfinished(reply, hints)
+        ):
+            return CUT_TEXT
         fit = cls._settled(lists, dropped)
         return Reading(fit.value if isinstance(fit.value, cls) else None, "headings", fit.dropped)
 
@@ -128,6 +137,7 @@ def _is_said(lists: dict[Group, list[str]]) -> bool:
 class _Sections(NamedTuple):
     lists: dict[Group, list[str]]
     dropped: list[str]
+    given: frozenset[Group]
 
 
 def _key(text: str) -> str:
@@ -163,7 +173,7 @@ def _sections(lines: Sequence[str]) -> _Sections | None:
     lists: dict[Group, list[str]] = {"tp": [], "fp": [], "fn": []}
     for group, section in parts.items():
         lists[group] = _entries(section, dropped)
-    return _Sections(lists, dropped)
+    return _Sections(lists, dropped, frozenset(parts))
 
 
 def _is_heading(line: str) -> bool:

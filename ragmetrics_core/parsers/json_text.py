@@ -28,6 +28,9 @@ _MOST_BLOCKS = 1000
 _STRUCTURE = lazy(r'[{}\[\]"\\]')
 _OPENING = lazy(r"[{\[]")
 _LIKELY_OPENING = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{]")
+# The same, or the very end of a reply that was cut behind its first bracket.
+_LIKELY_CUT = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=]|$)|\[\s*(?:[\"'“‘{]|$)")
+_CUT_NOTE = "the reply ends in the middle of its JSON"
 _LANGUAGE = lazy(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
 _BEFORE_ARRAY = lazy(r"(?:^|[:：=`])[\s*_`]*$")
 _AFTER_ARRAY = lazy(r"[\s.;,`*_]*$")
@@ -62,7 +65,9 @@ class Fit(NamedTuple):
 Shape = Callable[[Json], "Fit | None"]
 
 
-def read_json(text: str, shape: Shape, wanted: type[T], *, arrays: bool = True) -> Reading[T] | None:
+def read_json(
+    text: str, shape: Shape, wanted: type[T], *, arrays: bool = True, cut_shape: Shape | None = None
+) -> Reading[T] | None:
     """Read the JSON of a reply that has the wanted shape.
 
     Args:
@@ -70,16 +75,25 @@ def read_json(text: str, shape: Shape, wanted: type[T], *, arrays: bool = True) 
         shape: turns a JSON value into what is wanted, or None when it is something else.
         wanted: the class that `shape` makes.
         arrays: whether a bare array inside other text counts ("[2] and [5]" are no arrays of an answer).
+        cut_shape: the shape of JSON that the text ends in the middle of; without one such a text is unread.
 
     Returns:
-        The reading of the first candidate that fits, itself or one level inside; None when none fits.
+        The reading of the first candidate that fits, itself or one level inside; None when none fits. Where
+        the text ends inside its JSON, no other rule may read it: the reading says so.
     """
+    cut = False
     for found in candidates(text, arrays=arrays):
+        if found.rule != "json" and not cut and (cut := _ends_inside(text, arrays=arrays)):
+            if cut_shape is None:
+                return Reading(None, "unread", (_CUT_NOTE,), cut=True)
+            shape = cut_shape
         for value in _views(found.value):
             fit = shape(value)
             if fit is not None and isinstance(fit.value, wanted):
-                cut = ("the reply ends in the middle of its JSON",) if found.cut else ()
-                return Reading(value=fit.value, rule=found.rule, dropped=fit.dropped + cut)
+                notes = (_CUT_NOTE,) if cut else ()
+                return Reading(value=fit.value, rule=found.rule, dropped=fit.dropped + notes, cut=cut)
+    if cut or _ends_inside(text, arrays=arrays):
+        return Reading(None, "unread", (_CUT_NOTE,), cut=True)
     return None
 
 
@@ -145,6 +159,14 @@ def _refuse(constant: str) -> Any:
     raise ValueError(constant)
 
 
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """The object; a key with two different values makes it none, since neither is sure to be meant."""
+    read = dict(pairs)
+    if len(read) < len(pairs) and any(read[key] != value for key, value in pairs):
+        raise ValueError("a key with two values")
+    return read
+
+
 def _finite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
@@ -152,7 +174,7 @@ def _finite(digits: str) -> float:
     return number
 
 
-_STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
 
 
 def _strict(text: str) -> tuple[Json] | None:
@@ -262,6 +284,20 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
         end = max(text.rfind("}"), text.rfind("]")) + 1
         block = text[likely.start() : end] if end > likely.start() else text[likely.start() :]
         yield from _by_json_repair(block)
+
+
+def _ends_inside(text: str, *, arrays: bool) -> bool:
+    """Whether the text ends before a value in it does."""
+    work = _LOOSE_PASSES * len(text) + 1000
+    opening = _LIKELY_CUT.search(text)
+    while opening is not None and work > 0:
+        start = opening.start()
+        read = read_loose(text, start)
+        if read.cut and (arrays or text[start] == "{"):
+            return True
+        work -= read.work
+        opening = _LIKELY_CUT.search(text, start + 1 if read.failed else read.end)
+    return False
 
 
 def _by_json_repair(block: str) -> Iterator[Candidate]:

@@ -43,7 +43,7 @@ class LooseValue(NamedTuple):
     Attributes:
         value: the object or array; None when it is no value at all.
         end: the character after the last one that was read.
-        cut: whether the text ended before the value did.
+        cut: whether the text ended before the value did, also where nothing of it could be kept.
         failed: whether it is no value.
         work: how much was read, in characters; an opened container costs as much as a hundred.
     """
@@ -68,13 +68,18 @@ def read_loose(text: str, start: int) -> LooseValue:
 
     Read beyond strict JSON: single, typographic and unescaped inner quotes, trailing and missing commas
     between lines, Python's constants, unquoted keys and one-word values, line comments, and a text that ends
-    too early: what is complete by then is kept, a value that was cut in its middle is not. Nesting beyond 64
-    levels and numbers that are not finite make it unreadable.
+    too early: what is complete by then is kept; a value and an object of a list that were cut in their middle
+    are not. Nesting beyond 64 levels, numbers that are not finite and a key with two different values make it
+    unreadable.
     """
     reader = _Reader(text, start)
     try:
         value = reader.container(1)
-    except (_Unreadable, _Cut):
+    except _Unreadable:
+        reader.cut = False
+        return reader.result(None, start, failed=True)
+    except _Cut:
+        reader.cut = True
         return reader.result(None, start, failed=True)
     return reader.result(value, start, failed=False)
 
@@ -120,9 +125,12 @@ class _Reader:
         found: list[Json] = first or []
         while not self.ends("]" if first is None else "]}", first=not found):
             try:
-                found.append(self.value(depth, bare=False))
+                value = self.value(depth, bare=False)
             except _Cut:
                 self.cut = True
+            else:
+                # what an object would have said in its other half is not known
+                found += [] if self.cut and isinstance(value, dict) else [value]
         return self.kept(found)
 
     def pairs(self, depth: int) -> Json:
@@ -137,7 +145,10 @@ class _Reader:
                         raise _Cut
                     raise _Unreadable
                 self.position += 1
-                found[key] = self.value(depth, bare=True)
+                value = self.value(depth, bare=True)
+                if key in found and found[key] != value:
+                    raise _Unreadable  # neither of the two is sure to be meant
+                found[key] = value
             except _Cut:
                 self.cut = True
         return self.kept(found)
@@ -180,6 +191,8 @@ class _Reader:
     def string(self, opening: str) -> str:
         found = _STRINGS[opening].match(self.text, self.position)
         if found is None:
+            if opening == "`":
+                raise _Unreadable  # the fence behind an object whose bracket is missing
             self.position = len(self.text)
             raise _Cut
         self.position = found.end()
@@ -197,6 +210,8 @@ class _Reader:
         if found := _BARE.match(self.text, self.position):
             word = found[0].casefold()
             self.position = found.end()
+            if self.position == len(self.text):
+                raise _Cut  # "no" may be the start of "not mentioned"
             if word in _CONSTANTS:
                 return _CONSTANTS[word]
             if bare and word not in _NOT_FINITE:

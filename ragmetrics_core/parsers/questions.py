@@ -10,6 +10,7 @@ from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
+    CUT_TEXT,
     Item,
     clean,
     has_content,
@@ -17,6 +18,7 @@ from ragmetrics_core.parsers.reply_text import (
     listed_lines,
     own_lines,
     squeeze,
+    unfinished,
     unmarked,
 )
 from ragmetrics_core.parsers.words import verdict_value
@@ -72,6 +74,8 @@ class QuestionList(Answer):
         if found is None:
             return Reading(None, "unread")
         rule, items, dropped = found
+        if unfinished(reply, hints, len(items)):
+            return CUT_TEXT
         kept = tuple(GeneratedQuestion(question=item) for item in items)
         return Reading(cls(questions=kept), rule, dropped) if kept else Reading(None, "unread", dropped)
 

@@ -8,7 +8,15 @@ from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, has_content, is_refusal, squeeze, unmarked
+from ragmetrics_core.parsers.reply_text import (
+    CUT_TEXT,
+    clean,
+    has_content,
+    is_refusal,
+    squeeze,
+    unfinished,
+    unmarked,
+)
 from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
@@ -90,6 +98,8 @@ class Rating(Answer):
         reply = clean(text)
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
             return reading
+        if unfinished(reply, hints):
+            return CUT_TEXT
         body = "\n".join(judged_lines(reply, hints))
         if whole := _WHOLE.fullmatch(reply[:200]) if len(reply) <= 200 else None:
             return cls._reading(whole["figure"], "number", None)

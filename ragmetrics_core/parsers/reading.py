@@ -18,11 +18,14 @@ class Reading(Generic[T_co]):
         value: the typed value; None when no rule could read the text.
         rule: the name of the rule that read it ("json", "final_list", ...); "unread" when none did.
         dropped: what was seen in the reply and does not count, each with the reason.
+        cut: whether the text ended inside its form. A list of verdicts keeps those that are complete; any
+            other list has no value then, since a cut list is no shorter list.
     """
 
     value: T_co | None
     rule: str
     dropped: tuple[str, ...] = ()
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,15 @@ class Hints:
         sample: the texts of the sample that the prompt showed; text rules ignore their lines.
         items: the texts of the items, in the order of their numbers.
         shown: the context chunks as the prompt showed them, with numbered sentences; the driver fills it in.
+        stopped: whether the model stopped by itself, as its provider says: False when a limit cut the reply,
+            None when nobody says; the driver fills it in.
     """
 
     numbers: tuple[int, ...] = ()
     sample: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    stopped: bool | None = None
 
     @classmethod
     def counting(cls, count: int, sample: tuple[str, ...] = (), items: tuple[str, ...] = ()) -> Self:

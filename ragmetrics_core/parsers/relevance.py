@@ -10,6 +10,7 @@ from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
+    CUT_TEXT,
     clean,
     has_content,
     is_refusal,
@@ -17,6 +18,7 @@ from ragmetrics_core.parsers.reply_text import (
     own_lines,
     starts_bullet,
     starts_number,
+    unfinished,
     unmarked,
 )
 from ragmetrics_core.parsers.sentences import split_sentences
@@ -87,6 +89,8 @@ class RelevantSentences(Answer):
         if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
             return reading
         lines = _naming(reply, hints)
+        if unfinished(reply, hints):
+            return CUT_TEXT
         # a reply of one line is what was asked for, even when the sample has the same line
         said = "\n".join(lines) if "\n" in reply else reply
         if says_insufficient(said):
@@ -166,6 +170,8 @@ class ExtractedSentences(Answer):
             return Reading(cls(sentences=(), insufficient=True), "none")
         if not has_content(reply) or is_refusal(reply):
             return Reading(None, "unread")
+        if unfinished(reply, hints):
+            return CUT_TEXT
         lines = [line for line in reply.split("\n") if has_content(line) and not line.startswith("```")]
         dropped: tuple[str, ...] = ()
         if len(lines) > 1 and lines[0].rstrip(" *_").endswith((":", "：")):

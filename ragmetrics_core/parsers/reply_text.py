@@ -5,12 +5,13 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
-from ragmetrics_core.parsers.reading import Hints
+from ragmetrics_core.parsers.reading import Hints, Reading
 
 __all__ = [
+    "CUT_TEXT",
     "Item",
     "Listing",
     "bulleted",
@@ -24,6 +25,7 @@ __all__ = [
     "own_lines",
     "sample_lines",
     "squeeze",
+    "unfinished",
     "unmarked",
 ]
 
@@ -54,6 +56,15 @@ _MOST_NOTES = 100
 _EDGE_MARKUP = lazy(r"^(?:\*{1,3}|_{1,3}|`+)(.*?)(?:\*{1,3}|_{1,3}|`+)$", re.DOTALL)
 _QUOTE_PAIRS = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」", "『": "』", "'": "'", "‘": "’"}
 _PREFACE_END = lazy(r"[:：][\s*_]*$")
+_PAIRS = ("()", "[]", "{}", "“”", "«»", "「」", "『』", "【】", "（）")
+_LAST_LINE = 4000
+_COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# "Here are the three statements:"
+_ANNOUNCED = lazy(
+    rf"[^\n]{{0,60}}?(?<![\w.,])(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)})\s+(?:[a-z\-]+\s+){{0,3}}?"
+    r"(?:statements|claims|facts|entities|names|questions|sentences|items|verdicts)\b[^\n.?!]{0,60}[:：]\s*\n",
+    re.IGNORECASE,
+)
 _CHATTER = lazy(
     r"\W*(?:let me know|i hope|hope (?:this|that)|please let me|feel free|if you (?:need|want|have)|"
     r"note that i|is there anything|happy to help)\b",
@@ -77,6 +88,10 @@ _REFUSAL = lazy(
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+CUT_TEXT: Reading[Any] = Reading(None, "unread", ("the reply ends in the middle of its list",), cut=True)
+"""How a list in plain text is read that shows that it was cut."""
 
 
 class Item(NamedTuple):
@@ -170,6 +185,32 @@ def few(notes: Sequence[str], more: int = 0) -> tuple[str, ...]:
 def is_refusal(text: str) -> bool:
     """Whether the reply is a model that declines to do the task (in any of ten languages)."""
     return _REFUSAL.match(text) is not None
+
+
+def unfinished(text: str, hints: Hints, entries: int | None = None) -> bool:
+    """Whether plain text shows that it was cut: its end is missing, or a part of what it announced.
+
+    A fence, bracket or quote that its last line opens and nothing closes, and a list that is shorter than its
+    introduction says. Where the provider says that the model stopped by itself, the text is whole.
+
+    Args:
+        text: the reply.
+        hints: whether the model stopped by itself.
+        entries: how many entries were read from it, where it is a list.
+    """
+    if hints.stopped:
+        return False
+    if text.count("```") % 2:
+        return True
+    last = text.rstrip().rpartition("\n")[2][-_LAST_LINE:]
+    opened = any(last.count(pair[0]) > last.count(pair[1]) for pair in _PAIRS)
+    if opened or last.count('"') % 2:
+        return True
+    announced = None if entries is None else _ANNOUNCED.match(text[:200])
+    if announced is None or entries is None:
+        return False
+    word = announced["count"].casefold()
+    return entries < (int(word) if word.isdigit() else _COUNTS.index(word) + 2)
 
 
 def own_lines(text: str, hints: Hints) -> list[str]:

@@ -7,7 +7,7 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_jso
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean
+from ragmetrics_core.parsers.reply_text import CUT_TEXT, clean, unfinished
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
@@ -69,6 +69,8 @@ class StatementList(Answer):
         kept = distinct(texts, found.dropped)
         if not kept.texts and found.items:
             return Reading(None, "unread", kept.dropped)
+        if unfinished(reply, hints, len(found.items)):
+            return CUT_TEXT
         return Reading(cls(statements=kept.texts), rule, kept.dropped)
 
     @classmethod

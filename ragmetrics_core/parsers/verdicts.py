@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, fold, pick, read_json
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, has_content
+from ragmetrics_core.parsers.reply_text import clean, has_content, unfinished
 from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
@@ -104,12 +104,24 @@ class VerdictList(Answer):
         if (exact := _exact(text)) is not None:
             return Reading(cls.model_validate({"verdicts": exact}), "json")
         reply = clean(text)
-        if (reading := read_json(reply, lambda value: _shape(cls, value, hints), cls)) is not None:
+        reading = read_json(
+            reply,
+            lambda value: _shape(cls, value, hints),
+            cls,
+            cut_shape=lambda value: _shape(cls, value, hints, cut=True),
+        )
+        if reading is not None:
             return reading
         found = read_verdict_text(reply, hints)
         if found is None:
             return Reading(None, "unread")
-        return Reading(cls(verdicts=tuple(map(_of_text, found.verdicts))), found.rule, found.dropped)
+        if hints.stopped is not False and not unfinished(reply, hints):
+            return Reading(cls(verdicts=tuple(map(_of_text, found.verdicts))), found.rule, found.dropped)
+        # the last one may have ended otherwise; its number is asked about again
+        last = found.verdicts[-1].number
+        verdicts = tuple([_of_text(one) for one in found.verdicts if one.number != last])
+        notes = (*found.dropped, f"verdict {last}: the reply ends in the middle of it")
+        return Reading(cls(verdicts=verdicts), found.rule, notes, cut=True)
 
 
 class DecliningVerdict(VerdictList):
@@ -226,12 +238,17 @@ class _Entry(NamedTuple):
     item: Json
 
 
-def _shape(wanted: type[VerdictList], value: Json, hints: Hints) -> Fit | None:
+def _shape(wanted: type[VerdictList], value: Json, hints: Hints, *, cut: bool = False) -> Fit | None:
+    """The verdicts that a JSON value lists; of one that was cut only those that are sure to be complete."""
     entries = _entries(value, hints)
     if entries is None:
         return None
     dropped: list[str] = []
     numbered = any(entry.number is not None for entry in entries)
+    if cut and not numbered:
+        return None
+    if cut and not _is_listed(value):
+        entries = entries[:-1]  # a list has left out what was cut, a mapping has not
     if entries and not numbered:
         if len(entries) != len(hints.numbers):
             dropped = [
@@ -282,6 +299,13 @@ def _entries(value: Json, hints: Hints) -> list[_Entry] | None:
     if all(verdict_value(item) is not None or _is_open(item) for item in value):
         return [_Entry(None, item) for item in value]
     return None
+
+
+def _is_listed(value: Json) -> bool:
+    """Whether the verdicts stand in a list, and not in a mapping from numbers."""
+    while isinstance(value, dict) and isinstance(inner := pick(value, *_LIST_NAMES), (dict, list)):
+        value = inner
+    return isinstance(value, list)
 
 
 def _is_list_of_objects(entries: list[_Entry]) -> bool:

@@ -196,7 +196,7 @@ def test_statements_that_cannot_be_read_are_a_parse_error(measure):
     score = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN).score
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "statements.v1: the reply could not be read"
+    assert score.reason == "statements.v1: the reply could not be read: the judge declined to answer"
     assert score.record.steps[0].rule == "unread"
 
 

@@ -93,7 +93,8 @@ def test_of_a_cut_text_only_what_is_complete_counts(text, value):
 
 @pytest.mark.parametrize("text", ["[", '{"a"', '{"a": [', '["x'])
 def test_a_text_cut_before_anything_was_complete_says_nothing(text):
-    assert read_json(text, Fit, object) is None
+    reading = read_json(text, Fit, object)
+    assert (reading.value, reading.cut) == (None, True)
 
 
 @pytest.mark.parametrize("text", ["[see above]", "[a, b]", "{A, B}", "{x}", '["a" "b"]'])
