@@ -2,7 +2,7 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from weakref import finalize
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult
+from ragmetrics_core.live.lacking import Lacking
 from ragmetrics_core.live.measuring import Measuring
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink, current_span_context
 from ragmetrics_core.live.run_sink import RunSink
@@ -32,7 +33,7 @@ class Delivery:
 
     Args:
         measuring: tells what is measured.
-        out, sinks, on_result: as for `LiveScorer`.
+        out, sinks, on_result, ways: as for `LiveScorer`.
 
     Raises:
         ConfigError: the folder holds another run.
@@ -45,7 +46,9 @@ class Delivery:
         out: str | Path | None,
         sinks: Sequence[Sink],
         on_result: Callable[[LiveResult], None] | None,
+        ways: Mapping[str, str],
     ) -> None:
+        self._ways = ways
         self._measuring = measuring
         self._sinks: list[Sink] = list(sinks)
         own = next((sink for sink in sinks if isinstance(sink, MemorySink)), None)
@@ -64,6 +67,7 @@ class Delivery:
 
     def _begin(self) -> None:
         self.counts = Counts()
+        self.lacking = Lacking(self._ways)
         self.means = Means(self._measuring.names.values())
         self._thread: Threads | None = None
         self._failing: set[str] = set()
@@ -84,6 +88,12 @@ class Delivery:
         """Hand a result on; done when all sinks have it."""
         assert self._thread is not None, "started before"
         return self._thread.submit(self._deliver, result)
+
+    def left_out(self, reason: str) -> None:
+        """Count a capture that is none to score."""
+        self.counts.skip(reason)
+        if reason == "no_contexts" and self._thread is not None:
+            self._thread.submit(self.lacking.hear_skipped, list(self._measuring.names.values()))
 
     def flush(self) -> "Future[None]":
         """Flush the sinks."""
@@ -144,6 +154,7 @@ class Delivery:
     def _deliver(self, result: LiveResult) -> None:
         self._guarded(self, self._introduce)
         self.means.hear(result)
+        self.lacking.hear(result)
         self._note_failures(result)
         for sink in self._sinks:
             self._guarded(sink, partial(sink.write, result))
@@ -180,6 +191,7 @@ class Delivery:
         return self._thread.submit(self._for_each, method)
 
     def _for_each(self, method: str) -> None:
+        self._guarded(self.lacking, self.lacking.tell)
         for sink in self._sinks:
             self._guarded(sink, getattr(sink, method))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self, get_args
 
 from ragmetrics_core.adapting.judging import is_judging
@@ -69,6 +69,8 @@ class LiveScorer:
         redact: applied to every text of a sample, and to replies and errors of the models, before a model, a
             sink or the log sees it. Captures go to sinks without the application's objects then.
         prompts: a folder of prompt files that replace those of the same name.
+        ways: how a sample gets a field that it lacks, in words, by field: for the warning when none of the
+            first captures has what a metric needs. An adapter names its own options here.
 
     Raises:
         ConfigError: a mistake in the arguments, or the folder holds another run.
@@ -109,6 +111,7 @@ class LiveScorer:
         overflow: Overflow = "drop_oldest",
         redact: Callable[[str], str] | None = None,
         prompts: str | Path | Mapping[str, PromptText] | None = None,
+        ways: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         _check(mode, sample_rate, max_pending, overflow)
         self._mode: Mode = mode
@@ -124,7 +127,7 @@ class LiveScorer:
             redact=redact,
             prompts=prompts,
         )
-        self._delivery = Delivery(self._measuring, out=out, sinks=sinks, on_result=on_result)
+        self._delivery = Delivery(self._measuring, out=out, sinks=sinks, on_result=on_result, ways=ways)
         self._make_worker = partial(
             Worker,
             self._measuring,
@@ -261,7 +264,9 @@ class LiveScorer:
     @property
     def stats(self) -> Statistics:
         """What was captured, scored and skipped, and what went wrong."""
-        return self._delivery.counts.shown(pending=self._worker.pending)
+        return self._delivery.counts.shown(
+            pending=self._worker.pending, lacking=self._delivery.lacking.shown()
+        )
 
     # Waiting and ending
 

@@ -27,6 +27,8 @@ class Statistics(NamedTuple):
         pending: those that wait or are worked on.
         skipped: what was not scored, by reason: a `SkipReason`, or a word of your own that a `Skip` has.
         errors: the newest messages, oldest first: of hooks, translations, models and sinks.
+        lacking: scores that there are none of because the sample lacks a field, by metric and field:
+            {"faithfulness: contexts": 5}.
     """
 
     captured: int
@@ -35,6 +37,7 @@ class Statistics(NamedTuple):
     pending: int
     skipped: Mapping[str, int]
     errors: Sequence[str]
+    lacking: Mapping[str, int]
 
 
 class Counts:
@@ -61,7 +64,7 @@ class Counts:
         """One more message."""
         self._errors.append(message)
 
-    def shown(self, *, pending: int) -> Statistics:
+    def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
         """The numbers now."""
         with self._lock:
             return Statistics(
@@ -71,6 +74,7 @@ class Counts:
                 pending=pending,
                 skipped=dict(self._skipped),
                 errors=list(self._errors),
+                lacking=lacking,
             )
 
 

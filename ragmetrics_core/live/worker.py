@@ -180,7 +180,7 @@ class Worker:
         return future.done()
 
     def _moved(self) -> tuple[object, ...]:
-        return self._measuring.tally.get("calls"), self._counts.shown(pending=self.pending)
+        return self._measuring.tally.get("calls"), self._counts.shown(pending=self.pending, lacking={})
 
     def _started(self) -> Background:
         """The thread, which starts now if it has not."""
@@ -237,7 +237,7 @@ class Worker:
             result = await self._measuring.measured(capture, self._threads)
             await asyncio.wrap_future(self._delivery.deliver(result))
         except Skip as skip:
-            self._counts.skip(skip.reason)
+            self._delivery.left_out(skip.reason)
             raise
         except asyncio.CancelledError:
             self._counts.skip("closed")
