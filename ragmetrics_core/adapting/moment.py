@@ -28,18 +28,16 @@ def as_now(value: T) -> T:
 
 
 class _Copies:
-    """Copies each object once, so that what is shared stays shared and what holds itself ends."""
+    """Makes the copies, and counts them; what holds itself ends at the depth."""
 
     def __init__(self) -> None:
-        self._made: dict[int, Any] = {}
+        self._count = 0
 
     def of(self, value: Any, depth: int) -> Any:
         kind: type[object] = type(value)
         if kind is str or value is None or kind is int or kind is float or kind is bool:
             return value
-        if id(value) in self._made:
-            return self._made[id(value)]
-        if not depth or len(self._made) >= _MOST:
+        if not depth or self._count >= _MOST:
             return value
         try:
             return self._copied(value, kind, depth - 1)
@@ -47,19 +45,16 @@ class _Copies:
             return value
 
     def _copied(self, value: Any, kind: type[object], depth: int) -> Any:
-        made: Any
+        self._count += 1
         if kind is list:
-            made = self._made[id(value)] = list[Any]()
-            made.extend([self.of(each, depth) for each in tuple(value)])
-        elif kind is dict:
-            made = self._made[id(value)] = dict[Any, Any]()
-            made.update([(key, self.of(each, depth)) for key, each in tuple(value.items())])
-        elif kind is tuple:
-            made = self._made[id(value)] = tuple([self.of(each, depth) for each in value])
-        elif isinstance(value, BaseModel) or (is_dataclass(value) and hasattr(value, "__dict__")):
-            made = self._made[id(value)] = copy(cast("Any", value))
+            return [self.of(each, depth) for each in tuple(value)]
+        if kind is dict:
+            return {key: self.of(each, depth) for key, each in tuple(value.items())}
+        if kind is tuple:
+            return tuple([self.of(each, depth) for each in value])
+        if isinstance(value, BaseModel) or (is_dataclass(value) and hasattr(value, "__dict__")):
+            made: Any = copy(cast("Any", value))
             for name, each in tuple(made.__dict__.items()):
                 made.__dict__[name] = self.of(each, depth)
-        else:
-            return value
-        return made
+            return made
+        return value

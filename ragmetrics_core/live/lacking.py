@@ -14,8 +14,8 @@ _FIRST = 5
 
 WAYS: Mapping[str, str] = {
     "contexts": (
-        "(1) say what was retrieved where you retrieve it, note_contexts(documents) from ragmetrics_core."
-        "live; (2) tell the adapter where the contexts are, by its options (context_key, context_tools, extract); "
+        "(1) where you retrieve, add one line: note_contexts(documents), from ragmetrics_core.live; "
+        "(2) tell the adapter where the contexts are, by its options (context_key, context_tools, extract); "
         "(3) retrieve through the framework's retriever, or add a hook that sees the model's request"
     ),
     "reference": (
@@ -23,8 +23,8 @@ WAYS: Mapping[str, str] = {
         "sample to its expected answer; (3) measure with references in a run of evaluate instead"
     ),
     "question": (
-        "(1) tell the adapter where the question is, by its options (input_key, extract); (2) put it under one of "
-        "the usual names, such as question; (3) hand over a Capture of your own"
+        "(1) tell the adapter where the question is, by its options (input_key, extract); (2) put it under a "
+        "usual name, such as question; (3) hand over a Capture of your own"
     ),
 }
 """How a sample gets what it lacks, by the missing field; an adapter may know better."""
