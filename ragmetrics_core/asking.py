@@ -234,7 +234,8 @@ def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
     """Run several generators side by side; all run to their end, then the most urgent failure is raised.
 
     A branch that could not be asked to its end comes before one whose reply is of no use: "cancelled", then
-    "model_error" and "timeout", then "parse_error"; of equal ones the first branch's counts.
+    "model_error" and "timeout", then "metric_error", then "parse_error"; of equal ones the first branch's
+    counts.
     """
     if len(steps) == 1:
         return ((yield from steps[0]),)

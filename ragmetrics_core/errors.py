@@ -9,10 +9,11 @@ RagMetricsError
 │   ├── TransientModelError  may pass when asked again (overload, lost connection)
 │   │   ├── ModelOverloaded  the server asks to slow down
 │   │   └── ModelTimeout     no answer in time
-│   ├── ModelRefused         will not pass by asking again (wrong key, unknown model)
+│   ├── ModelRefused         will not pass by asking again (request too large)
+│   │   └── AccessRefused    no call will pass, whatever it asks (wrong key, unknown model)
 │   └── BudgetSpent          the run may make no more calls
 ├── RecordError              a stored record or run cannot be read or re-derived
-├── RunStopped               a run that was told to stop at the first failure did
+├── RunStopped               a run stopped: it was told to at the first failure, or a model refuses its key
 └── StepFailed               one step of a measurement failed; the driver turns it into a status
 
 Who evaluates meets `ConfigError`, `RecordError` and `RunStopped`. A `ModelError` comes out of a model that is
@@ -34,6 +35,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 __all__ = [
+    "AccessRefused",
     "BudgetSpent",
     "ConfigError",
     "ModelError",
@@ -49,8 +51,14 @@ __all__ = [
     "TransientModelError",
 ]
 
-FailedStatus = Literal["parse_error", "model_error", "timeout", "cancelled"]
-_URGENCY: Mapping[FailedStatus, int] = {"cancelled": 0, "model_error": 1, "timeout": 1, "parse_error": 2}
+FailedStatus = Literal["parse_error", "model_error", "metric_error", "timeout", "cancelled"]
+_URGENCY: Mapping[FailedStatus, int] = {
+    "cancelled": 0,
+    "model_error": 1,
+    "timeout": 1,
+    "metric_error": 2,
+    "parse_error": 3,
+}
 
 
 class RagMetricsError(Exception):
@@ -95,7 +103,17 @@ class ModelTimeout(TransientModelError):
 
 
 class ModelRefused(ModelError):
-    """The server will refuse this call every time: wrong key, unknown model, request too large."""
+    """The server will refuse this call every time, such as a request that is too large."""
+
+
+class AccessRefused(ModelRefused):
+    """The server refuses whoever asks, not what is asked: wrong key, no access, no quota, unknown model.
+
+    Attributes:
+        is_lasting: whether nothing but refusals came of late, so that a run need not go on asking.
+    """
+
+    is_lasting: bool = False
 
 
 class BudgetSpent(ModelError):
@@ -140,4 +158,4 @@ class StepFailed(RagMetricsError):
 
 
 class RunStopped(RagMetricsError):
-    """A run with `on_error="raise"` met a sample that it could not measure."""
+    """A run with `on_error="raise"` met a sample that it could not measure, or a model refuses every call."""

@@ -33,10 +33,20 @@ __all__ = [
 ]
 
 Status = Literal[
-    "ok", "undefined", "incomplete", "parse_error", "model_error", "timeout", "skipped", "cancelled"
+    "ok",
+    "undefined",
+    "incomplete",
+    "parse_error",
+    "model_error",
+    "metric_error",
+    "timeout",
+    "skipped",
+    "cancelled",
 ]
 
-FAILED: Final[frozenset[Status]] = frozenset({"parse_error", "model_error", "timeout", "cancelled"})
+FAILED: Final[frozenset[Status]] = frozenset(
+    {"parse_error", "model_error", "metric_error", "timeout", "cancelled"}
+)
 """The statuses of a score that is missing because something failed; asked again there may be one."""
 
 SCHEMA = 1

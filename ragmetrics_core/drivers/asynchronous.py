@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
 from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
-from ragmetrics_core.errors import BudgetSpent, ModelError, ModelTimeout, RecordError, StepFailed
+from ragmetrics_core.errors import (
+    AccessRefused,
+    BudgetSpent,
+    ModelError,
+    ModelTimeout,
+    RecordError,
+    StepFailed,
+)
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
@@ -53,7 +60,7 @@ class Models:
 
     @property
     def unnamed(self) -> tuple[str, ...]:
-        """Identities that may be another model's tomorrow (`cacheable` is False), such as a lambda's."""
+        """Identities that may be another model's tomorrow (`cacheable` is False), such as a function's."""
         models = [each for each in (*self.judges, self.embedder, self.scorer) if each]
         return tuple(each.identity for each in models if not getattr(each, "cacheable", True))
 
@@ -89,10 +96,12 @@ class Calls:
     Attributes:
         models: the models.
         counts: what has been counted so far; `tally` adds what the models count themselves.
+        ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
     """
 
     models: Models
     counts: Tally = field(default_factory=Tally)
+    ends_when_refused: bool = False
 
     def __post_init__(self) -> None:
         # A model may have been used before, and goes on counting.
@@ -177,10 +186,16 @@ class Calls:
             raise self._failed(about, error) from error
 
     def _failed(self, about: str, error: Exception) -> StepFailed:
-        """The status of a call that was given up."""
+        """The status of a call that was given up.
+
+        Raises:
+            AccessRefused: the model refuses every call, and the run is to end with that.
+        """
         if isinstance(error, BudgetSpent):
             return StepFailed("cancelled", str(error))
         self.counts.failed += 1
+        if self.ends_when_refused and isinstance(error, AccessRefused) and error.is_lasting:
+            raise error
         if isinstance(error, TimeoutError | ModelTimeout):
             return StepFailed("timeout", f"{about}: {str(error) or 'no answer in time'}")
         said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"

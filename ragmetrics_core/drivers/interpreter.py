@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ragmetrics_core.adapting import Ending, ending
 from ragmetrics_core.asking import CUT
+from ragmetrics_core.drivers.own_code import OwnCode
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
@@ -105,6 +106,7 @@ class Interpreter(ABC):
         self._abstentions: dict[Path, Abstained] = {}
         self._said: set[Abstention] = set()
         self._first_draw = 0
+        self._own = OwnCode("", sample)
 
     @abstractmethod
     def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
@@ -136,17 +138,18 @@ class Interpreter(ABC):
     async def measure(self, metric: Metric[Any]) -> Record:
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
+        self._own = OwnCode(metric.name, self.sample)
         try:
-            measurement = await self._walk(metric.measure(metric.view.of(self.sample)), ())
+            measurement = self._own.measurement(await self._walk(self._own.steps(metric), ()))
+            try:
+                return self._record(metric, _status_of(measurement), measurement)
+            except (TypeError, ValueError) as error:  # numbers that no record holds, such as NaN
+                raise self._own.failure(error) from error
         except MissingField as missing:
             return self._record(metric, "skipped", Measurement(reason=missing.field))
         except StepFailed as failed:
             self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
-        status: Status = (
-            "ok" if measurement.value is not None else "incomplete" if measurement.bounds else "undefined"
-        )
-        return self._record(metric, status, measurement)
 
     def render(self, request: Generate[Any]) -> Generate[Any]:
         """The request with its messages, in the sample's language where there is a translation."""
@@ -172,7 +175,7 @@ class Interpreter(ABC):
         count = 0
         try:
             while True:
-                request = steps.throw(failure) if failure else steps.send(answer)
+                request = self._own.next(steps, failure, answer)
                 count += 1
                 failure = None
                 try:
@@ -188,7 +191,10 @@ class Interpreter(ABC):
     async def _answer(self, request: Request, path: Path) -> Any:
         match request:
             case Generate():
-                rendered = self.render(request)
+                try:
+                    rendered = self.render(request)
+                except Exception as error:  # the boundary to the user's code: variables are what he gives
+                    raise self._own.failure(error) from error
                 return self._read(rendered, await self.complete(rendered, path), path)
             case Compare():
                 compared = self._steps[path] = await self.compare(request, path)
@@ -205,7 +211,7 @@ class Interpreter(ABC):
                 return self._review(request, path)
             case Part():
                 metric = catalogue.of_part(request)
-                return await self._walk(metric.measure(metric.view.of(self.sample)), path)
+                return await self._walk(self._own.steps(metric), path)
             case Fork():
                 walks = [
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
@@ -213,6 +219,8 @@ class Interpreter(ABC):
                 results = await self.side_by_side(walks)
                 StepFailed.raise_most_urgent(results)
                 return tuple(results)
+            case _:
+                raise self._own.no_request(request)
 
     def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
         prompt = request.prompt
@@ -223,7 +231,10 @@ class Interpreter(ABC):
         for number, (draw, completion, judge) in enumerate(drawn):
             ended = ending(completion.finish_reason)
             hints = _ended(request.hints, ended)
-            reading, value, digest = _read(prompt.answer.read, completion.text, hints)
+            try:
+                reading, value, digest = _read(prompt.answer.read, completion.text, hints)
+            except Exception as error:  # the boundary to the user's code: an answer type may be his own
+                raise self._own.failure(error) from error
             usage = completion.usage
             self._steps[(*path, number)] = GenerateStep(
                 path=place,
@@ -350,6 +361,12 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
+
+
+def _status_of(measurement: Measurement) -> Status:
+    if measurement.value is not None:
+        return "ok"
+    return "incomplete" if measurement.bounds else "undefined"
 
 
 class _Read(NamedTuple):

@@ -62,6 +62,11 @@ class Replay(Interpreter):
                 f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        if record.status == "metric_error" != self._from.status:
+            raise RecordError(
+                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
+                f"{(record.reason or '').partition(': ')[2]}"
+            )
         kept = {
             name: getattr(self._from, name)
             for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
@@ -161,7 +166,7 @@ class Replay(Interpreter):
         steps = self._stored.get(written(path))
         if steps is None and self._vote is not None:
             raise StepFailed("cancelled", "one vote alone would have asked again")
-        if steps is None and record.status in ("model_error", "timeout", "cancelled"):
+        if steps is None and record.status in ("model_error", "metric_error", "timeout", "cancelled"):
             raise StepFailed(record.status, record.reason or "")
         if steps is None:
             raise RecordError(

@@ -10,7 +10,7 @@ A model of a run is wrapped so, from the outside in; each layer is one concern:
     Metered       counts what is really asked, and stops at the limits of the run
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
@@ -19,14 +19,23 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally
-from ragmetrics_core.errors import BudgetSpent, ConfigError
+from ragmetrics_core.errors import AccessRefused, BudgetSpent, ConfigError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.models import Batched, Cached, Limited, RateLimited, Retrying, TimeLimited
-from ragmetrics_core.models.wrapper import Wrapper, unwrapped
+from ragmetrics_core.models import (
+    Batched,
+    Cached,
+    Limited,
+    RateLimited,
+    Retrying,
+    TimeLimited,
+    model_error,
+)
+from ragmetrics_core.models.wrapper import A, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, Usage
 
 __all__ = ["Meter", "Metered", "Price", "Spending", "Traffic", "tokens_in", "wired"]
 
+T = TypeVar("T")
 W = TypeVar("W", bound=Wrapper)
 
 # A token is about four characters of English; other languages need up to three times as many.
@@ -134,18 +143,37 @@ class Meter:
                 raise BudgetSpent(f"the run may cost no more than {limits.cost:g}")
 
 
+class Access:
+    """Whether a model answers at all: what refuses the first call, or some in a row, refuses every one."""
+
+    IN_A_ROW = 3
+
+    def __init__(self) -> None:
+        self._left = 1
+
+    def granted(self) -> None:
+        """A call was answered."""
+        self._left = self.IN_A_ROW
+
+    def refused(self, error: AccessRefused) -> None:
+        """A call was refused; the error says whether that is likely to last."""
+        self._left -= 1
+        error.is_lasting = self._left <= 0
+
+
 @dataclass(frozen=True)
 class Metered(Wrapper):
-    """Counts the calls that reach a model."""
+    """Counts the calls that reach a model, and sees whether it refuses all of them."""
 
     meter: Meter = field(kw_only=True)
+    access: Access = field(default_factory=Access, init=False, repr=False, compare=False)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Forward the request, if the run may still make it."""
         self.meter.start()
         replies: Sequence[Completion] = ()
         try:
-            replies = await cast("Judge", self.inner).agenerate(request)
+            replies = await self._around(cast("Judge", self.inner).agenerate, request)
             return replies
         finally:
             self.meter.end(request, replies)
@@ -154,6 +182,20 @@ class Metered(Wrapper):
         """Forward the texts."""
         self.meter.tally.embedded += len(texts)
         return await super().aembed(texts)
+
+    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
+        try:
+            answer = await call(asked)
+        except Exception as error:  # the boundary to foreign code: a function may raise what its client does
+            told = model_error(error, unwrapped(self.inner))
+            if not isinstance(told, AccessRefused):
+                raise
+            self.access.refused(told)
+        else:
+            self.access.granted()
+            return answer
+        # outside the handler: the client's error may hold the key
+        raise told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +251,8 @@ def wired(models: Models, traffic: Traffic, journal: Journal, spending: Spending
     judges = tuple(traffic.around(judge, journal, meter) for judge in models.judges)
     embedder = models.embedder and Batched(traffic.around(models.embedder, journal, meter))
     scorer = models.scorer and traffic.around(models.scorer, journal, meter)
-    return Calls(replace(models, judges=judges, embedder=embedder, scorer=scorer), counts)
+    models = replace(models, judges=judges, embedder=embedder, scorer=scorer)
+    return Calls(models, counts, ends_when_refused=True)
 
 
 def tokens_in(characters: int) -> int:

@@ -46,8 +46,8 @@ class Cached(Wrapper):
     wait get the error, and nothing is stored; when the one who made it is cancelled, one of those who wait
     makes it.
 
-    The answers of a model whose identity may be another model's tomorrow (`cacheable` is False: a lambda, a
-    function inside a function) are not stored, but calls in flight are shared all the same.
+    The answers of a model whose identity may be another model's tomorrow (`cacheable` is False: a function
+    without a chosen identity) are not stored, but calls in flight are shared all the same.
 
     Attributes:
         inner: the judge, embedder or scorer.

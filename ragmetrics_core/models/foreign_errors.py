@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from ragmetrics_core.errors import (
+    AccessRefused,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -20,7 +21,11 @@ T = TypeVar("T")
 
 _OVERLOADED = frozenset({429, 503, 529})
 _PASSING_4XX = frozenset({408, 409, 425})
-# Parts of the names that clients give to errors of a lost connection (httpx, aiohttp, requests, openai).
+# the key, what it may be used for, and models that are not there
+_NO_ACCESS = frozenset({401, 402, 403, 404})
+# Parts of the names that clients give to errors of a refused key and of a lost connection (httpx, aiohttp,
+# requests, openai).
+_DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenied")
 _LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
 _LONGEST_MESSAGE = 300
 
@@ -60,9 +65,10 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
 
     Returns:
         The error to raise in its place. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
-        `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `ModelRefused`: the other 4xx.
-        `ModelError`: anything else. Where asking again may help it has the wait that the server asks for
-        (Retry-After), as far as the error holds the headers of the answer.
+        `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `AccessRefused`: 401 to
+        404, or a name that speaks of authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
+        else. Where asking again may help it has the wait that the server asks for (Retry-After), as far as
+        the error holds the headers of the answer.
     """
     if isinstance(error, ModelError):
         return error
@@ -105,10 +111,14 @@ def _kind(error: BaseException) -> type[ModelError] | None:
     if status in _OVERLOADED:
         return ModelOverloaded
     if status is not None:
+        if status in _NO_ACCESS:
+            return AccessRefused
         return TransientModelError if status in _PASSING_4XX or status >= 500 else ModelRefused
     names = " ".join(each.__name__ for each in type(error).__mro__)
     if "Timeout" in names:
         return ModelTimeout
+    if any(part in names for part in _DENIED):
+        return AccessRefused
     return TransientModelError if any(part in names for part in _LOST) else None
 
 

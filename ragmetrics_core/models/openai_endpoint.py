@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from pydantic import SecretStr
 
 from ragmetrics_core.errors import (
+    AccessRefused,
     ConfigError,
     ModelError,
     ModelOverloaded,
@@ -239,13 +240,13 @@ class Endpoint:
         told = f"({status}): {said}" if said else f"({status})"
         if status == 401:
             # Without the server's words: they often repeat the key or a part of it.
-            return ModelRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
+            return AccessRefused(f"{self.url} refused the key (401): set OPENAI_API_KEY or pass api_key")
         if status == 403:
-            return ModelRefused(f"{self.url} does not let this key use the model {self.model!r} {told}")
+            return AccessRefused(f"{self.url} does not let this key use the model {self.model!r} {told}")
         if status == 404:
-            return ModelRefused(f"{self.url} knows no model {self.model!r}, or the base URL is wrong {told}")
+            return AccessRefused(f"{self.url} knows no model {self.model!r}, or the base URL is wrong {told}")
         if status == 429 and error.code == "insufficient_quota":
-            return ModelRefused(f"{self.url}: the quota of this key is used up {told}")
+            return AccessRefused(f"{self.url}: the quota of this key is used up {told}")
         if status >= 500 or status in _PASSING_4XX:
             what = "asks to slow down" if status == 429 else "failed"
             kind = ModelOverloaded if status in _OVERLOADED else TransientModelError

@@ -30,14 +30,12 @@ class CallableJudge:
 
     @property
     def cacheable(self) -> bool:
-        """Whether replies may be kept for later runs.
+        """Whether replies may be kept for later runs: only where `identity` was chosen.
 
-        Not those of a lambda, of a function inside a function, of a method or of an object that is called:
-        unless `identity` was chosen, another one may have the same tomorrow.
+        A function's own name says nothing of what it does: two scripts have a `judge` each, and an edited one
+        has the name that it had before.
         """
-        if self.identity != _named(self.function):
-            return True
-        return inspect.isfunction(self.function) and "<" not in self.identity
+        return self.identity != _named(self.function)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Call the function once."""

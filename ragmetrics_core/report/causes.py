@@ -31,13 +31,19 @@ class Causes(NamedTuple):
     def of(cls, outcomes: Iterable[tuple[Key, Outcome]]) -> "Causes":
         """Count the causes in outcomes, one pass over them."""
         failed: Counter[tuple[str, str]] = Counter()
+        first: dict[str, str] = {}
         skipped: Counter[tuple[str, str]] = Counter()
         undefined: Counter[tuple[str, str]] = Counter()
         measured = total = 0
         for key, outcome in outcomes:
             total += 1
             if outcome.status in FAILED:
-                failed[outcome.status, outcome.reason or "no reason given"] += 1
+                # a metric that raises names its sample: one cause on many samples is told with the first
+                cause = (outcome.reason or "no reason given").replace(
+                    f" on sample {key.sample_id}: ", ": ", 1
+                )
+                failed[outcome.status, cause] += 1
+                first.setdefault(cause, outcome.reason or cause)
             elif outcome.status == "skipped":
                 skipped[key.signature, outcome.reason or ""] += 1
             else:
@@ -45,4 +51,5 @@ class Causes(NamedTuple):
                 if outcome.status == "undefined":
                     reason = (outcome.reason or "no reason given").replace("_", " ")
                     undefined[key.signature, reason] += 1
-        return cls(failed.most_common(), dict(skipped), dict(undefined), measured, total)
+        told = [((status, first[cause]), times) for (status, cause), times in failed.most_common()]
+        return cls(told, dict(skipped), dict(undefined), measured, total)

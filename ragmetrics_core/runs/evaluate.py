@@ -17,7 +17,7 @@ from ragmetrics_core.drivers import (
     useless_replies,
     wired,
 )
-from ragmetrics_core.errors import RunStopped, SampleError
+from ragmetrics_core.errors import AccessRefused, RunStopped, SampleError
 from ragmetrics_core.journal import Journal, call_address
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import Prompt, PromptText
@@ -133,10 +133,11 @@ def evaluate(
 
     Raises:
         ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
-            function without a name that stays (a lambda); another process writes to it.
+            function without a chosen identity; another process writes to it.
         RecordError: a file of the run cannot be read or written; what it holds is kept.
         SampleError: the source cannot be read at all.
-        RunStopped: a sample failed and `on_error` is "raise".
+        RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
+            a wrong key: after the first answers. What was measured is kept.
     """
     return on_own_loop(
         aevaluate(
@@ -302,6 +303,9 @@ class Evaluation:
                     group.create_task(self._work(rows))
             finished = True
         except BaseExceptionGroup as errors:
+            refused, _ = errors.split(AccessRefused)
+            if refused is not None:
+                raise RunStopped(self._refusal(refused.exceptions[0])) from None
             raise errors.exceptions[0] from None
         finally:
             tally = {name: count + earlier.get(name, 0) for name, count in asdict(self._calls.tally).items()}
@@ -309,6 +313,10 @@ class Evaluation:
             self._folder.save_manifest(
                 self._folder.manifest.model_copy(update={"finished": finished, "tally": tally})
             )
+
+    def _refusal(self, error: BaseException) -> str:
+        again = "" if self._folder.path is None else "; then the same command goes on where this one ended"
+        return f"the run stopped, for every call is refused: {error}. Mend that first{again}"
 
     async def _work(self, rows: AsyncIterator[Sample | BadRow]) -> None:
         while True:

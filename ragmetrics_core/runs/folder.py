@@ -119,8 +119,8 @@ class Folder:
         folder = cls(path, earlier)
         if unnamed and folder.keys:
             raise ConfigError(
-                f"{path} has scores of {unnamed[0]}, and which function had that name then cannot be told. "
-                "Choose another folder, overwrite it, or give the function a name that stays: "
+                f"{path} has scores of {unnamed[0]}, and what the function of that name did then cannot be "
+                "told. Choose another folder, overwrite it, or name what it does: "
                 "CallableJudge(function=..., identity=...)"
             )
         return folder

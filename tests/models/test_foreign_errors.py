@@ -13,6 +13,7 @@ pytest.importorskip(
 import httpx
 
 from ragmetrics_core.errors import (
+    AccessRefused,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -75,8 +76,8 @@ class ServerDisconnectedError(Exception):
         (StatusError(408), TransientModelError),
         (StatusError(409), TransientModelError),
         (StatusError(425), TransientModelError),
-        (answered(401), ModelRefused),
-        (StatusError(404), ModelRefused),
+        (answered(401), AccessRefused),
+        (StatusError(404), AccessRefused),
         (StatusError(418), ModelRefused),
         (httpx.ReadTimeout("slow"), ModelTimeout),
         (TimeoutError("slow"), ModelTimeout),
@@ -246,7 +247,7 @@ def test_an_error_that_will_not_pass_has_no_wait():
     response = httpx.Response(401, headers={"retry-after": "7"})
     told = model_error(httpx.HTTPStatusError("401", request=REQUEST, response=response))
 
-    assert type(told) is ModelRefused
+    assert type(told) is AccessRefused
 
 
 def test_an_error_that_cannot_be_printed_or_looked_at_is_told_by_its_class():

@@ -12,7 +12,14 @@ import pytest
 pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
 from ragmetrics_core import prompts
-from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelRefused, TransientModelError
+from ragmetrics_core.errors import (
+    AccessRefused,
+    ConfigError,
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    TransientModelError,
+)
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.protocol import Generate
 from tests.servers import Answer, OpenAIServer, closed_port
@@ -46,17 +53,17 @@ def told(error: ModelError) -> str:
     [
         (
             Answer(status=401, body={"error": {"message": f"Incorrect API key provided: {KEY}"}}),
-            ModelRefused,
+            AccessRefused,
             "URL refused the key (401): set OPENAI_API_KEY or pass api_key",
         ),
         (
             Answer(status=403, body=ERROR),
-            ModelRefused,
+            AccessRefused,
             "URL does not let this key use the model 'm' (403): it said so",
         ),
         (
             Answer(status=404, body=ERROR),
-            ModelRefused,
+            AccessRefused,
             "URL knows no model 'm', or the base URL is wrong (404): it said so",
         ),
         (
@@ -82,7 +89,7 @@ def told(error: ModelError) -> str:
         ),
         (
             Answer(status=429, body={"error": {"message": "pay first", "code": "insufficient_quota"}}),
-            ModelRefused,
+            AccessRefused,
             "URL: the quota of this key is used up (429): pay first",
         ),
         (Answer(status=408, body=ERROR), TransientModelError, "URL failed (408): it said so"),

@@ -266,7 +266,7 @@ def test_each_event_loop_has_an_object_of_its_own_which_is_gone_when_another_loo
 # Functions as judges
 
 
-def test_a_named_function_may_be_kept_for_later_runs_and_what_has_no_name_of_its_own_may_not():
+def test_a_function_is_kept_for_later_runs_only_under_a_name_that_was_chosen():
     class Callable:
         def __call__(self, text: str) -> str:
             return text
@@ -276,8 +276,8 @@ def test_a_named_function_may_be_kept_for_later_runs_and_what_has_no_name_of_its
 
     unnamed = [lambda text: text, Callable(), Callable().method, functools.partial(str.replace, "a")]
 
-    assert as_judge(a_named_function).cacheable
-    assert [as_judge(function).cacheable for function in unnamed] == [False] * 4
+    functions = [a_named_function, *unnamed]
+    assert [as_judge(function).cacheable for function in functions] == [False] * 5
     assert CallableJudge(function=unnamed[0], identity="mine-v1").cacheable
     assert not Retrying(as_judge(unnamed[0])).cacheable
 

@@ -225,7 +225,7 @@ def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_pa
         return evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / "run", **arguments)
 
     assert measured("yes").score("q0", "faithfulness").value == 1.0
-    told = "has scores of callable:.*measured.<locals>.judge, .* name that stays: CallableJudge"
+    told = "has scores of callable:.*measured.<locals>.judge, .* name what it does: CallableJudge"
     with pytest.raises(ConfigError, match=told):
         measured("no")
     assert measured("no", overwrite=True).score("q0", "faithfulness").value == 0.0

@@ -1,0 +1,89 @@
+"""The boundary to the code of metrics: one of a user's own may raise, yield or return anything.
+
+What goes wrong there is the failure of one sample, with the status `metric_error`, and not of the run.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+from pydantic import ValidationError
+
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models.secrets import in_environment, without_secrets
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.views import MissingField
+
+__all__ = ["OwnCode"]
+
+# Of what an error says; the rest is in nobody's way.
+LONGEST = 300
+
+
+class OwnCode:
+    """The code of a metric, on one sample.
+
+    Raises:
+        StepFailed: from each method: "metric_error", with the names of the metric and the sample.
+    """
+
+    def __init__(self, metric: str, sample: Sample) -> None:
+        self._metric = metric
+        self._sample = sample
+
+    def steps(self, metric: Metric[Any]) -> Steps[Any]:
+        """What a metric asks of the sample; also that of a part of this one.
+
+        Raises:
+            MissingField: the sample lacks something that the metric needs.
+        """
+        try:
+            steps: object = metric.measure(metric.view.of(self._sample))
+        except MissingField:
+            raise
+        except Exception as error:  # the boundary to the user's code
+            raise self.failure(error) from error
+        if not isinstance(steps, Generator):
+            raise self._odd("measure is no generator: it returned", steps)
+        return steps
+
+    def next(self, steps: Steps[Any], failure: StepFailed | None, answer: Any) -> Any:
+        """What it asks next.
+
+        Raises:
+            StopIteration: it has all it needs.
+        """
+        try:
+            return steps.throw(failure) if failure else steps.send(answer)
+        except (StopIteration, StepFailed):
+            raise
+        except Exception as error:  # the boundary to the user's code
+            raise self.failure(error) from error
+
+    def measurement(self, returned: object) -> Measurement:
+        """What `measure` returned."""
+        if not isinstance(returned, Measurement):
+            raise self._odd("measure must return score(), valued() or undefined(), and returned", returned)
+        return returned
+
+    def no_request(self, yielded: object) -> StepFailed:
+        """The failure of a metric that yields what is no request."""
+        return self._odd("measure must yield from the steps of ragmetrics_core.asking, and yielded", yielded)
+
+    def failure(self, error: Exception) -> StepFailed:
+        """The failure of a metric whose code raised an error."""
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            return self._failed(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        return self._failed(f"{type(error).__name__}: {error}")
+
+    def _odd(self, what: str, value: object) -> StepFailed:
+        return self._failed(f"{what} {type(value).__name__}")
+
+    def _failed(self, said: str) -> StepFailed:
+        said = " ".join(without_secrets(said, in_environment()).split())
+        said = said.encode(errors="backslashreplace").decode()
+        said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
+        return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}")
