@@ -66,21 +66,55 @@ class Usage(NamedTuple):
     completion_tokens: int
 
 
+_LARGEST_COUNT = 2**53
+_LONGEST_NAME = 300
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """One reply of a judge.
 
+    What a server says beside the text is held to what it can be, at every door by which a reply comes in:
+    what is no name is unknown, a longer one is cut, and so are counts that are no counts.
+
     Attributes:
         text: the raw reply.
-        model: the model that wrote it, as the server names it.
-        usage: tokens used by the call; in a call with several draws, given with the first only.
-        finish_reason: why the reply ended ("stop", "length", ...), None when unknown.
+        model: the model that wrote it, as the server names it: at most 300 characters.
+        usage: tokens used by the call, each from 0 to 2**53; in a call with several draws, given with the
+            first only.
+        finish_reason: why the reply ended ("stop", "length", ...), None when unknown: at most 300 characters.
+
+    >>> Completion("yes", usage=Usage(-1, 10**400)).usage
     """
 
     text: str
     model: str = ""
     usage: Usage | None = None
     finish_reason: str | None = None
+
+    def __post_init__(self) -> None:
+        usage, model, reason = self.usage, self.model, self.finish_reason
+        if usage is not None and not (_is_count(usage[0]) and _is_count(usage[1])):
+            object.__setattr__(self, "usage", None)
+        if not _is_name(model):
+            object.__setattr__(self, "model", _name(model) or "")
+        if reason is not None and not _is_name(reason):
+            object.__setattr__(self, "finish_reason", _name(reason))
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _LARGEST_COUNT
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= _LONGEST_NAME and value.isascii()
+
+
+def _name(value: object) -> str | None:
+    """A text cut to the length of a name, in characters that UTF-8 can carry; None for what is no text."""
+    if not isinstance(value, str):
+        return None
+    return value[:_LONGEST_NAME].encode("utf-8", "replace").decode("utf-8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

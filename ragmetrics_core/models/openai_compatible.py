@@ -23,6 +23,11 @@ __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 
+# Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
+_LARGEST_REPLY = 2**24
+# 8,192 numbers in full digits.
+_LARGEST_VECTOR = 2**18
+
 
 @dataclass(frozen=True, repr=False)
 class OpenAIJudge:
@@ -136,6 +141,7 @@ class OpenAIJudge:
             base_url=self.base_url,
             api_key=_hidden(self.api_key),
             body=self.extra_body,
+            largest=_LARGEST_REPLY,
         )
 
     @cached_property
@@ -225,6 +231,7 @@ class OpenAIEmbedder:
             model=self.model,
             base_url=self.base_url,
             api_key=_hidden(self.api_key),
+            largest=_LARGEST_REPLY + self.batch_size * _LARGEST_VECTOR,
         )
 
     async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
@@ -236,12 +243,14 @@ class OpenAIEmbedder:
         try:
             data = sorted(reply["data"], key=lambda entry: entry["index"])
             vectors = [_vector(entry["embedding"]) for entry in data]
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise ModelError(
                 f"{self._endpoint.url} answered without vectors: is it an embeddings server?"
             ) from None
         if len(vectors) != len(texts):
             raise ModelError(f"{self._endpoint.url} gave {len(vectors)} vectors for {len(texts)} texts")
+        if not all(np.isfinite(vector).all() for vector in vectors):
+            raise ModelError(f"{self._endpoint.url} gave a vector with numbers that are not finite")
         return vectors
 
 
@@ -272,9 +281,9 @@ def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[
     return [
         Completion(
             text=_text(choice.get("message")),
-            model=str(reply.get("model") or model),
+            model=named if isinstance(named := reply.get("model"), str) and named else model,
             usage=usage if position == 0 else None,
-            finish_reason=None if (reason := choice.get("finish_reason")) is None else str(reason),
+            finish_reason=reason if isinstance(reason := choice.get("finish_reason"), str) else None,
         )
         for position, choice in enumerate(choices)
     ]

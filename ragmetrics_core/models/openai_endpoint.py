@@ -3,11 +3,10 @@
 import asyncio
 import json
 import os
-from base64 import b64encode
+import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
@@ -26,15 +25,15 @@ from ragmetrics_core.models.secrets import (
     HIDDEN,
     SHORTEST,
     bare_address,
-    passwords_in,
     secrets_in,
     without_secrets,
 )
+from ragmetrics_core.models.server_address import address_of
 from ragmetrics_core.models.waits import retry_after
 from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
-    from openai import APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 __all__ = ["Endpoint", "encodable", "without_key"]
 
@@ -43,6 +42,8 @@ _NO_KEY = "not-needed"
 _KEY, _URL = "OPENAI_API_KEY", "OPENAI_BASE_URL"
 _CONNECT_SECONDS = 10.0
 _LONGEST_QUOTE = 300
+# Of the words of a server, so many characters are looked at.
+_LONGEST_WORDS = 20_000
 # What to do about a parameter that a server refuses, by its name.
 _REMEDIES = {
     "temperature": "pass temperature=None",
@@ -68,6 +69,9 @@ class Endpoint:
     The client's own retries are switched off and no time limit is set but for connecting: both belong to
     the caller. The fastest transport that is installed carries the requests (`fastest_transport`).
 
+    Nothing that a server says makes it go elsewhere or unpack anything: no redirect is followed, no
+    compressed answer is read, and one beyond `largest` bytes is not read to its end.
+
     Args:
         user: the class that posts, for messages.
         model: the model's name.
@@ -75,6 +79,7 @@ class Endpoint:
             are sent as HTTP has it ("Basic"), in place of the key.
         api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
         body: what every request holds; a server may repeat keys in it, too.
+        largest: bytes of an answer, at most.
 
     Raises:
         ConfigError: the openai package or the key is missing, or the address or key cannot be used.
@@ -88,6 +93,7 @@ class Endpoint:
         base_url: str | None,
         api_key: SecretStr | None,
         body: Mapping[str, Any] | None = None,
+        largest: int,
     ) -> None:
         if (missing := missing_package()) is not None:
             raise ConfigError(f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'")
@@ -95,7 +101,7 @@ class Endpoint:
         key = SecretStr(
             ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
         )
-        address = _address(base_url or os.environ.get(_URL) or _DEFAULT_URL)
+        address = address_of(base_url or os.environ.get(_URL) or _DEFAULT_URL)
         if not model:
             raise ConfigError(f"{user} needs the name of a model")
         if not key and not (base_url or os.environ.get(_URL)):
@@ -110,6 +116,7 @@ class Endpoint:
         self.model = model
         self.url = address.url
         self._address = address
+        self._largest = largest
         # Given the whole address, the client need not put it together again for every call.
         self._root = "" if address.query else address.url
         self._key = key if key else SecretStr(_NO_KEY)
@@ -167,17 +174,37 @@ class Endpoint:
         client = openai.AsyncOpenAI(
             base_url=self.url,
             api_key=self._key.get_secret_value(),
-            default_headers=self._address.headers,
+            default_headers={"Accept-Encoding": "identity", **self._address.headers},
             default_query=self._address.query,
             max_retries=0,
             timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
-            http_client=fastest_transport(),
+            http_client=fastest_transport(self._receive),
         )
         try:
             yield client
         finally:
             self._connected.pop(loop, None)
             await client.close()
+
+    async def _receive(self, response: Any) -> None:
+        """Read an answer as far as it may go, before the client does; the error of one that is a failure.
+
+        Raises:
+            ModelError: it is too large or compressed, or its status is no success.
+        """
+        packed = response.headers.get("content-encoding", "identity").strip().lower()
+        if packed not in {"", "identity"}:
+            raise ModelError(f"{self.url} sent a compressed answer, which was not asked for")
+        content = bytearray()
+        async for part in response.stream:
+            content += part
+            if len(content) > self._largest:
+                raise ModelError(f"{self.url} sent an answer of more than {self._largest:,} bytes")
+        await response.stream.aclose()
+        if not 200 <= response.status_code < 300:
+            raise self._status_error(response.status_code, response.headers, bytes(content))
+        library = sys.modules[type(response).__module__.partition(".")[0]]
+        response.stream = library.ByteStream(bytes(content))
 
     def _unechoed(self, content: bytes) -> bytes:
         """An answer without our secrets, which a server may repeat: in a reply, too."""
@@ -219,11 +246,14 @@ class Endpoint:
         """The error of ours that fits; nothing of the client's error is kept but words without the key."""
         import openai
 
-        if isinstance(error, openai.APIStatusError):
-            return self._status_error(error)
+        chain = tuple(_chain(error))
+        for each in chain:
+            if isinstance(each, ModelError):
+                # Without what the client hung on it.
+                each.__cause__ = each.__context__ = each.__traceback__ = None
+                return each
         if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIConnectionError):
             return ModelError(f"{self.url}: {type(error).__name__}: {self._quoted(str(error))}")
-        chain = tuple(_chain(error))
         if (missing := next((each for each in chain if isinstance(each, ImportError)), None)) is not None:
             return self._unmade(missing)
         # Only connecting has a time limit here. The transports do not agree on which error of theirs is a
@@ -235,8 +265,14 @@ class Endpoint:
         what = "no connection to" if names & _CONNECTING else "lost the connection to"
         return TransientModelError(f"{what} {self.url}: {self._quoted(cause)}")
 
-    def _status_error(self, error: "APIStatusError") -> ModelError:
-        status, said = error.status_code, self._quoted(_message(error.body))
+    def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
+        if 300 <= status < 400:
+            return ModelRefused(
+                f"{self.url} points elsewhere ({status}), and prompts go nowhere but to the base URL: "
+                f"{self._pointed(headers.get('location', ''))}"
+            )
+        body = _body(content)
+        said = self._quoted(_message(body))
         told = f"({status}): {said}" if said else f"({status})"
         if status == 401:
             # Without the server's words: they often repeat the key or a part of it.
@@ -245,17 +281,27 @@ class Endpoint:
             return AccessRefused(f"{self.url} does not let this key use the model {self.model!r} {told}")
         if status == 404:
             return AccessRefused(f"{self.url} knows no model {self.model!r}, or the base URL is wrong {told}")
-        if status == 429 and error.code == "insufficient_quota":
+        if status == 429 and _detail(body, "code") == "insufficient_quota":
             return AccessRefused(f"{self.url}: the quota of this key is used up {told}")
         if status >= 500 or status in _PASSING_4XX:
             what = "asks to slow down" if status == 429 else "failed"
             kind = ModelOverloaded if status in _OVERLOADED else TransientModelError
-            return kind(f"{self.url} {what} {told}", retry_after=retry_after(error.response.headers))
-        remedy = _REMEDIES.get(error.param or "", "")
+            return kind(f"{self.url} {what} {told}", retry_after=retry_after(headers))
+        remedy = _REMEDIES.get(_detail(body, "param"), "")
         return ModelRefused(f"{self.url} refused the request {told}{remedy and f' ({remedy})'}")
+
+    def _pointed(self, location: str) -> str:
+        """Where a redirect points, without what may be secret in it."""
+        try:
+            return self._quoted(bare_address(urljoin(self.url, location))) if location else "nowhere"
+        except ValueError:
+            return "an address that cannot be read"
 
     def _quoted(self, text: str) -> str:
         """Words of a server or a transport: one short line, without our secrets."""
+        if len(text) > _LONGEST_WORDS:
+            # Not within a word, which may be one of the secrets.
+            text = text[:_LONGEST_WORDS].rpartition(" ")[0] or text[: 2 * _LONGEST_QUOTE]
         text = " ".join(without_secrets(text, self._secrets).split())
         return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "..."
 
@@ -268,42 +314,6 @@ _CONNECTING = frozenset(
 def encodable(text: str) -> str:
     """The text as UTF-8 can carry it: a lone surrogate, which broken decoding leaves, becomes "?"."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-@dataclass(frozen=True, repr=False)
-class _Address:
-    """Where a server is, and what its address held besides: headers, parameters, and what of it is secret."""
-
-    url: str
-    headers: Mapping[str, str]
-    query: Mapping[str, str]
-    secrets: tuple[str, ...]
-
-
-def _address(base_url: str) -> _Address | str:
-    """The parts of an address, or why it cannot be used; that holds nothing of it that may be a secret."""
-    how = "base_url is an address such as http://127.0.0.1:8080/v1"
-    try:
-        parts = urlsplit(base_url)
-        _ = parts.port
-    except ValueError:
-        return f"{how}, and this one cannot be read"
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        return f"{how}, not {base_url.rpartition('@')[2].partition('?')[0]!r}"
-    query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    for name, value in query.items():
-        if without_secrets(f"?{name}=x") != f"?{name}=x" or secrets_in({name: value}):
-            return (
-                f"base_url holds a key as its parameter {name!r}, where every log on the way shows it: "
-                "pass api_key"
-            )
-    # without user, password, query and fragment, any of which may hold a secret
-    url = bare_address(base_url).rstrip("/")
-    headers: dict[str, str] = {}
-    if parts.username or parts.password:
-        pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
-        headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
-    return _Address(url, headers, query, (*passwords_in(base_url), *secrets_in(base_url)))
 
 
 def _can_be_sent(key: SecretStr) -> bool:
@@ -334,6 +344,23 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+def _body(content: bytes) -> object:
+    """What a server says of a failure: JSON, or else its words, whatever encoding it names."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content[: 4 * _LONGEST_WORDS].decode("utf-8", "replace")
+
+
+def _detail(body: object, name: str) -> str:
+    """A short fact in an error body, in "error" or beside it; "" for none."""
+    if is_mapping(body):
+        inner = body.get("error", body)
+        found = inner.get(name) if is_mapping(inner) else None
+        return found if isinstance(found, str) else ""
+    return ""
 
 
 def _message(body: object) -> str:

@@ -30,7 +30,7 @@ def _nothing_known() -> Iterator[None]:
     forget()
 
 
-def lacks_aiohttp() -> NoReturn:
+def lacks_aiohttp(**_: object) -> NoReturn:
     """The words of the openai package when its extra is not installed."""
     raise RuntimeError(
         "To use the aiohttp client you must have installed the package with the `aiohttp` extra"
