@@ -1,7 +1,7 @@
 """Calling a LangChain model without the application noticing: its context, its event loops, its errors."""
 
-# langsmith leaves the types of what it takes and gives open.
-# pyright: reportUnknownVariableType=false
+# langsmith leaves the types of what it takes and gives open; langchain those of models inside models.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import asyncio
 import dis
@@ -93,7 +93,7 @@ async def _auntraced(aask: Callable[[], Awaitable[T]]) -> T:
         return await aask()
 
 
-def is_asynchronous_only(model: object) -> bool:
+def is_asynchronous_only(model: Any) -> bool:
     """Whether a model, or one inside it, cannot be asked through the synchronous interface.
 
     Told by a function that has no synchronous side, and by methods that can only raise.

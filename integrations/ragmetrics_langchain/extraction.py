@@ -12,6 +12,7 @@ from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Skip
 from ragmetrics_core.shapes import is_list, is_series
+from ragmetrics_langchain.history import MESSAGES, said_before, without_reply
 from ragmetrics_langchain.messages import (
     answered,
     asked,
@@ -22,14 +23,17 @@ from ragmetrics_langchain.messages import (
     texts_of,
 )
 from ragmetrics_langchain.seen import Retrieval, RootRun, Turn, documents_in
+from ragmetrics_langchain.showing import CutDocument, whole_text
 
 __all__ = ["CONTEXT_KEYS", "Found", "Rules", "answer_in", "contexts_in", "question_in", "sample_of"]
 
 QUESTION_KEYS = ("question", "input", "query", "user_input")
 ANSWER_KEYS = ("answer", "output", "result", "response", "generation")
 CONTEXT_KEYS = ("context", "contexts", "documents", "docs", "source_documents", "retrieved_documents")
-HISTORY_KEYS = ("chat_history", "history")
-MESSAGES = "messages"
+# where `create_agent` puts what the model answered in a form that was asked for
+STRUCTURED = "structured_response"
+SYSTEM = "system message of the model, with its instructions"
+DIRECT = "message of a tool that returns directly"
 
 
 class Found(NamedTuple):
@@ -51,6 +55,7 @@ class Rules:
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
         context_tools: names of tools whose text is a context.
+        system_message: take the model's system message as context where nothing else is found.
     """
 
     extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None
@@ -58,6 +63,7 @@ class Rules:
     context_key: str | None = None
     answer_key: str | None = None
     context_tools: tuple[str, ...] = ()
+    system_message: bool = False
 
     def sample(self, turn: Turn) -> Sample:
         """The sample of a turn; its labels `found_question`, `found_contexts` and `found_answer` name rules.
@@ -72,12 +78,14 @@ class Rules:
         named = Sample.from_mapping(_in_texts(given)) if given else Sample()
         question = _given(named.question) or self.question(turn)
         answer = _given(named.answer) or self.answer(turn)
-        contexts = _given(named.contexts if chunks is None else chunks) or self.contexts(turn)
-        if question is None:
-            raise Skip("no_question")
-        if answer is None:
+        if question is None or not (text_of(question.value) or "").strip():
+            raise Skip("no_question")  # nothing, or an image
+        if answer is None or not (text_of(answer.value) or "").strip():
             raise Skip("several_answers" if _is_several(turn.run.outputs) else "no_answer")
-        history = history_of(_history(turn)) or None
+        history = history_of(said_before(turn, text_of(question.value))) or None
+        contexts = _given(named.contexts if chunks is None else chunks) or self.contexts(
+            turn, text_of(answer.value)
+        )
         sample = sample_of(question=question, contexts=contexts, answer=answer, history=history)
         return _with_more(sample, named) if given else sample
 
@@ -85,14 +93,15 @@ class Rules:
         """What was asked: in the inputs of the turn's first part, else in the outputs."""
         first = next(iter(turn.parts())).run
         return question_in(first.inputs, self.input_key) or question_in(
-            turn.run.outputs, self.input_key, where="outputs"
+            without_reply(first), self.input_key, where="outputs"
         )
 
     def answer(self, turn: Turn) -> Found | None:
         """What was answered in this turn."""
         run = turn.run
         found = answer_in(run.outputs, self.answer_key, inputs=run.inputs)
-        if found is not None and found.key is not None and not _is_written(found.key, turn.writes()):
+        key = None if found is None or found.key is None else found.key.partition(".")[0]
+        if key is not None and not _is_written(key, turn.writes()):
             return None  # the state still holds the answer of an earlier turn
         return found
 
@@ -100,8 +109,13 @@ class Rules:
         """Whether a turn has no answer yet; what `extract` would say is not asked."""
         return self.extract is None and self.answer(turn) is None
 
-    def contexts(self, turn: Turn) -> Found | None:
-        """What was retrieved: each document once, in the order of the retrievals."""
+    def contexts(self, turn: Turn, answer: str | None = None) -> Found | None:
+        """What was retrieved: each document once, in the order of the retrievals.
+
+        Args:
+            turn: the turn.
+            answer: a step that gives this text was not shown to the model.
+        """
         run = turn.run
         if self.context_key is not None:
             found = contexts_in(run.outputs, (self.context_key,)) or contexts_in(
@@ -110,14 +124,16 @@ class Rules:
             return found and Found(found.value, f"context_key {self.context_key!r}")
         in_outputs = contexts_in(run.outputs, CONTEXT_KEYS)
         if retrievals := turn.retrievals():
-            return _narrowed(retrievals, turn.shown(), in_outputs)
+            return _narrowed(retrievals, turn.shown(answer), in_outputs)
         if in_outputs is not None:
             in_outputs = _of_this_turn(in_outputs, turn)
         found = in_outputs or contexts_in(run.inputs, CONTEXT_KEYS, where="inputs")
-        if found is None and (shown := turn.shown()):
+        if found is None and (shown := turn.shown(answer)):
             found = Found(_each_once(shown), "documents that became text")
         if found is None and (texts := turn.tool_texts(self.context_tools)):
             found = Found([text_of(each) or "" for each in texts], "texts of tools")
+        if found is None and self.system_message and (system := turn.node.root.payload.system):
+            found = Found([system], SYSTEM)
         return found
 
 
@@ -159,14 +175,20 @@ def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Fo
     """The answer in what came out: a given key, known keys, the model's last message, the text."""
     named = fields_of(outputs)
     if key is not None:
-        value = _answer_value(named.get(key))
+        value = _answer_value(_at(named, key))
         return None if value is None else Found(value, f"answer_key {key!r}", key)
+    if (structured := named.get(STRUCTURED)) is not None:
+        # the last message is its raw JSON, or a tool's
+        return _structured(structured)
     for each in ANSWER_KEYS:
         if (value := _answer_value(named.get(each))) is not None:
             return Found(value, f"outputs[{each!r}]", each)
     said = named.get(MESSAGES, None if named else outputs)
     if (message := answered(conversation(said))) is not None:
-        return Found(message, "last message of the model")
+        is_tool = message.type == "tool"
+        return Found(
+            message, "message of a tool that returns directly" if is_tool else "last message of the model"
+        )
     if isinstance(outputs, str):
         return Found(outputs, "the output")
     known = fields_of(inputs)
@@ -178,6 +200,28 @@ def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Fo
     if len(texts) == 1 and MESSAGES not in named:
         return Found(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}", texts[0][0])
     return None
+
+
+def _structured(response: Any) -> Found | None:
+    """The answer in a structured response: under a known key, else its only text."""
+    named = fields_of(response)
+    texts = {name: value for name, value in named.items() if isinstance(value, str) and value}
+    known = next((key for key in ANSWER_KEYS if key in texts), None)
+    key = known or (next(iter(texts)) if len(texts) == 1 else None)
+    if key is None:
+        return None
+    path = f"{STRUCTURED}.{key}"
+    return Found(texts[key], f"outputs[{STRUCTURED!r}].{key}", path)
+
+
+def _at(named: Mapping[str, Any], key: str) -> Any:
+    """A value under a key; where there is none of that name, under keys with dots between them."""
+    if key in named:
+        return named[key]
+    value: Any = named
+    for part in key.split("."):
+        value = fields_of(value).get(part)
+    return value
 
 
 def contexts_in(value: Any, keys: Sequence[str], *, where: str = "outputs") -> Found | None:
@@ -216,16 +260,17 @@ def _narrowed(retrievals: Sequence[Retrieval], shown: Sequence[Document], in_out
     used, rule = shown, "documents that became text"
     if not used and in_outputs is not None:
         used, rule = documents_in(in_outputs.value), in_outputs.rule
-    left = {each.page_content for each in used}
+    left = {whole_text(each): each for each in reversed(used)}
     retrieved = {
         each.page_content: each for each in _each_once(chain(*(each.documents for each in retrievals)))
     }
     everything = list(retrieved)
     # where nothing is left of anything, a step rewrote the documents in place
-    found = {text: each for text, each in retrieved.items() if text in left} or retrieved
-    in_use_order = [each.page_content for each in _each_once(used) if each.page_content in found]
+    found = {text: left[text] for text in retrieved if text in left} or retrieved
+    in_use_order = [text for each in _each_once(used) if (text := whole_text(each)) in found]
     texts = in_use_order if len(in_use_order) == len(found) else list(found)
-    rule = "retrievers" if texts == everything else f"retrievers, then {rule}"
+    is_whole = texts == everything and not any(isinstance(each, CutDocument) for each in found.values())
+    rule = "retrievers" if is_whole else f"retrievers, then {rule}"
     return Found([found[text] for text in texts], rule)
 
 
@@ -251,7 +296,9 @@ def _is_written(key: str, writes: Sequence[Any]) -> bool:
 
 
 def _written(write: Any) -> Mapping[str, Any]:
-    """What a node wrote, also inside a `Command`."""
+    """What a node wrote, also inside a `Command` or several."""
+    if is_series(write):
+        return {name: value for each in write for name, value in _written(each).items()}
     update = getattr(write, "update", None)
     if type(write).__name__ == "Command" and not callable(update):
         is_pairs = isinstance(update, list)
@@ -288,20 +335,6 @@ def _with_more(sample: Sample, more: Sample) -> Sample:
     known = {"id", "labels", "question", "answer", "contexts"}
     fields = {name: getattr(more, name) for name in more.model_fields_set - known}
     return sample.model_copy(update=fields | {"labels": sample.labels | more.labels})
-
-
-def _history(turn: Turn) -> Sequence[BaseMessage]:
-    """What was said before the question."""
-    first = next(iter(turn.parts())).run
-    for value in (turn.run.outputs, first.inputs):
-        named = fields_of(value)
-        messages = conversation(named.get(MESSAGES, None if named else value))
-        if (question := asked(messages)) is not None:
-            place = next(n for n, each in enumerate(messages) if each is question)
-            return messages[:place]
-    named = fields_of(first.inputs)
-    said = (conversation(named.get(key)) for key in HISTORY_KEYS)
-    return next((messages for messages in said if messages), ())
 
 
 def _given(value: Any) -> Found | None:

@@ -18,6 +18,7 @@ from ragmetrics_langchain.recorder import Recorder
 from ragmetrics_langchain.scope import Scope
 from ragmetrics_langchain.scorer import live_scorer
 from ragmetrics_langchain.seen import RootRun
+from ragmetrics_langchain.tools import ContextTools, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
 
@@ -61,7 +62,10 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         input_key: the input that is the question.
         context_key: the output or input that holds the contexts.
         answer_key: the output that is the answer.
-        context_tools: names of tools whose text is a context, for tools that give no documents.
+        context_tools: tools whose text is a context, for those that give no documents: a name, a tool, or
+            several.
+        system_message: where no contexts are found, the model's system message is the context. It also holds
+            instructions, and the label `found_contexts` says so.
         needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
         session_key: the entry of a run's metadata that names the conversation.
         out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
@@ -92,7 +96,8 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         input_key: str | None = None,
         context_key: str | None = None,
         answer_key: str | None = None,
-        context_tools: Iterable[str] = (),
+        context_tools: ContextTools = (),
+        system_message: bool = False,
         needs_contexts: bool = False,
         session_key: str = "thread_id",
         out: str | Path | None = None,
@@ -137,7 +142,8 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             input_key=input_key,
             context_key=context_key,
             answer_key=answer_key,
-            context_tools=tuple(context_tools),
+            context_tools=tool_names(context_tools),
+            system_message=system_message,
         )
         self._recorder = Recorder(
             self._live,
@@ -165,12 +171,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
 
     @property
     def ignore_llm(self) -> bool:
-        """Prompts and tokens are not needed; without them a stream costs nothing."""
-        return True
-
-    @property
-    def ignore_chat_model(self) -> bool:
-        """Likewise."""
+        """Replies and tokens are not needed; without them a stream costs nothing."""
         return True
 
     @property
@@ -199,6 +200,20 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
     ) -> None:
         """Note a run."""
         self._recorder.start("chain", serialized, inputs, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_chat_model_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        messages: Any,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note that a model is called, and in which run."""
+        self._recorder.model(messages, parent_run_id, tags)
 
     @_hook
     def on_retriever_start(

@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
@@ -60,8 +60,13 @@ def asked(messages: Sequence[BaseMessage]) -> BaseMessage | None:
 
 
 def answered(messages: Sequence[BaseMessage]) -> BaseMessage | None:
-    """The model's answer: the last message of all, unless it calls tools or is not the model's."""
+    """The answer: the last message of all, of the model or of a tool that returns directly.
+
+    None when it calls tools, reports a tool's error, or is a person's.
+    """
     last = messages[-1] if messages else None
+    if isinstance(last, ToolMessage):
+        return None if last.status == "error" else last
     return last if last is not None and last.type in ("ai", "AIMessageChunk") and not _calls(last) else None
 
 

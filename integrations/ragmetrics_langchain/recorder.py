@@ -1,5 +1,6 @@
 """From events to captures: which run belongs to which, and what becomes of it when it ends."""
 
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -7,15 +8,17 @@ from itertools import count
 from typing import Any
 
 from ragmetrics_core import Sample
+from ragmetrics_core.adapting import as_now
 from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, reason_of
 from ragmetrics_langchain.apart import JUDGE_TAG
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.scope import Scope, part_units, scope_test
 from ragmetrics_langchain.seen import Kind, RunInfo, Seen, Turn, shallow
-from ragmetrics_langchain.tracing import current_trace
+from ragmetrics_langchain.tracing import current_trace, parent_run_here
 
 __all__ = ["Recorder"]
 
+_LOGGER = logging.getLogger("ragmetrics.live")
 # Conversations that wait for a person; the one that waited longest is forgotten.
 _MOST_WAITING = 1000
 
@@ -52,6 +55,7 @@ class Recorder:
         self._collector = Collector(max_open=max_open, ttl=ttl, on_evicted=self._forget)
         self._waiting: OrderedDict[str, Turn] = OrderedDict()
         self._ends = count()
+        self._has_root = False
 
     @property
     def open_runs(self) -> int:
@@ -73,14 +77,39 @@ class Recorder:
         if tags and JUDGE_TAG in tags:
             return
         name = more.get("name") or (serialized or {}).get("name") or kind
-        run = Seen(kind, str(name), tags or (), metadata or {}, shallow(inputs))
+        run = Seen(kind, str(name), tags or (), metadata or {}, None)
+        if parent_run_id is None:
+            parent_run_id = self._fallbacks_around()
         node = self._collector.start(run_id, parent_run_id, run)
         if node.payload is not run:
             return  # the handler is attached twice
         if node.is_root:
+            self._has_root = self._has_root or kind == "chain"
             run.trace = current_trace()
         info = RunInfo(run.name, kind, run.tags, run.metadata, node.is_root)
         run.is_unit = self._is_unit(info) and not any(each.is_unit for each in _above(node))
+        run.inputs = self._held(run, inputs)
+
+    def model(self, messages: Any, parent_run_id: Any, tags: Sequence[str] | None) -> None:
+        """Note that a chat model is called; outside of any run there is no question and no document."""
+        if tags and JUDGE_TAG in tags:
+            return
+        node = None if parent_run_id is None else self._collector.get(parent_run_id)
+        if node is None:
+            self._no_root()
+            return
+        node.root.payload.system = _system(messages) if self._rules.system_message else None
+        for run in (node.payload, *_above(node)):
+            run.has_model = True
+
+    def _no_root(self) -> None:
+        self._live.skip("not_traced")
+        if not self._has_root:
+            self._has_root = True  # told once
+            _LOGGER.warning(
+                "a model was called outside of any chain or graph that the handler sees, and so there is no "
+                "question and no context to score: attach the handler to the chain, or install(handler)"
+            )
 
     def end(self, run_id: Any, outputs: Any, more: Mapping[str, Any]) -> None:
         """Note that a run ended well; the second time, for a handler that is attached twice, does nothing."""
@@ -89,10 +118,10 @@ class Recorder:
             return
         try:
             run: Seen = node.payload
-            run.outputs = shallow(outputs)
+            run.outputs = self._held(run, outputs)
             run.has_ended = True
             run.order = next(self._ends)
-            _take_inputs(run, more)
+            self._take_inputs(run, more)
             if run.is_unit:
                 self._finish(node)
         finally:
@@ -105,15 +134,33 @@ class Recorder:
             return
         try:
             run: Seen = node.payload
-            if _is_interrupt(error):
+            run.has_failed = not _is_interrupt(error)
+            if not run.has_failed:
                 for each in (run, *_above(node)):
                     each.interrupted = True
             if run.is_unit and not run.has_ended:
-                _take_inputs(run, more)
+                self._take_inputs(run, more)
                 self._wait(self._turn(node))
                 self._live.skip("interrupted" if _is_interrupt(error) else reason_of(error))
         finally:
             self._collector.end(run_id)
+
+    def _held(self, run: Seen, value: Any) -> Any:
+        """A value with its texts as they are now; of what is inside a unit, only the documents are needed."""
+        is_needed = run.is_unit or run.kind != "chain" or self._scope == "outermost_rag"
+        return as_now(value) if is_needed else shallow(value)
+
+    def _take_inputs(self, run: Seen, more: Mapping[str, Any]) -> None:
+        """In a stream the inputs are complete when it ends."""
+        if "inputs" in more:
+            run.is_streamed = True
+            run.inputs = self._held(run, more["inputs"])
+
+    def _fallbacks_around(self) -> Any:
+        """The run of a `with_fallbacks` around this one: it starts what it tries as roots of their own."""
+        around = parent_run_here()
+        node = None if around is None else self._collector.get(around)
+        return around if node is not None and node.payload.name == "RunnableWithFallbacks" else None
 
     def _finish(self, node: Node) -> None:
         """Hand in what a unit has become, unless it waits for a person or was given up."""
@@ -171,18 +218,17 @@ class Recorder:
         self._live.skip("never_ended")
 
 
-def _take_inputs(run: Seen, more: Mapping[str, Any]) -> None:
-    """In a stream the inputs are complete when it ends."""
-    if "inputs" in more:
-        run.is_streamed = True
-        run.inputs = shallow(more["inputs"])
-
-
 def _above(node: Node) -> Iterable[Seen]:
     """The runs around a run, the nearest first."""
     while node.parent is not None:
         node = node.parent
         yield node.payload
+
+
+def _system(messages: Any) -> str | None:
+    """The system messages of a call, None without one."""
+    texts = [str(each.text) for call in messages for each in call if each.type == "system"]
+    return "\n\n".join(texts) or None
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -8,10 +8,22 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 from langchain_core.prompt_values import PromptValue
 
+from ragmetrics_core.adapting import as_now
 from ragmetrics_core.live import Node
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
+from ragmetrics_langchain.showing import held_by
 
-__all__ = ["Kind", "Retrieval", "RootRun", "RunInfo", "Seen", "Turn", "documents_in", "shallow"]
+__all__ = [
+    "Kind",
+    "Retrieval",
+    "RootRun",
+    "RunInfo",
+    "Seen",
+    "Turn",
+    "all_documents_in",
+    "documents_in",
+    "shallow",
+]
 
 Kind = Literal["chain", "retriever", "tool"]
 
@@ -76,6 +88,9 @@ class Seen:
         is_unit: whether it becomes a sample of its own.
         is_streamed: whether the inputs came with the end, as they do in a stream.
         interrupted: whether something below it waits for a person.
+        has_failed: whether it raised something else.
+        has_model: whether a chat model was called in it.
+        system: of a root, the system message of the newest call of a chat model in it.
         trace: id of the LangSmith trace that the run belongs to, when it is not the run itself.
     """
 
@@ -90,6 +105,9 @@ class Seen:
     is_unit: bool = False
     is_streamed: bool = False
     interrupted: bool = False
+    has_failed: bool = False
+    has_model: bool = False
+    system: str | None = None
     trace: Any = None
 
     @property
@@ -139,18 +157,37 @@ class Turn:
 
     def writes(self) -> list[Any]:
         """What the nodes of LangGraph graphs wrote in this turn; empty for all other runs."""
-        return [run.outputs for run in self._runs() if run.is_graph_node and run.has_ended]
+        return [run.outputs for run in self.inner_runs() if run.is_graph_node and run.has_ended]
 
-    def shown(self) -> list[Document]:
-        """Documents that a step took and turned into text or a prompt: what the model was shown."""
-        runs = [
-            run for run in self._runs() if run.kind == "chain" and isinstance(run.outputs, str | PromptValue)
+    def shown(self, answer: str | None = None) -> list[Document]:
+        """Documents that a step took and turned into text or a prompt, as far as the text holds them.
+
+        Where no step did so but those that call the model, all documents that these took.
+
+        Args:
+            answer: where no model was seen, a step that gives this text may be one that calls it.
+        """
+        steps = sorted(
+            (
+                run
+                for run in self.inner_runs()
+                if run.kind == "chain" and isinstance(run.outputs, str | PromptValue)
+            ),
+            key=_order,
+        )
+        formatting = [
+            document
+            for run in steps
+            if not run.has_model and (self.run.has_model or _text(run.outputs) != answer)
+            for document in held_by(_text(run.outputs), all_documents_in(run.inputs))
         ]
-        return [document for run in sorted(runs, key=_order) for document in documents_in(run.inputs)]
+        return formatting or [document for run in steps for document in all_documents_in(run.inputs)]
 
     def tool_texts(self, names: Sequence[str]) -> list[Any]:
         """The results of tools, by the tools' names."""
-        runs = [run for run in self._runs() if run.kind == "tool" and run.name in names and run.has_ended]
+        runs = [
+            run for run in self.inner_runs() if run.kind == "tool" and run.name in names and run.has_ended
+        ]
         return [run.outputs for run in sorted(runs, key=_order)]
 
     def root_run(self) -> RootRun:
@@ -158,7 +195,8 @@ class Turn:
         run = self.run
         return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, tuple(self.retrievals()))
 
-    def _runs(self) -> Iterator[Seen]:
+    def inner_runs(self) -> Iterator[Seen]:
+        """All runs inside, the outer ones first."""
         return (node.payload for part in self.parts() for node in part.node.walk() if node is not part.node)
 
 
@@ -178,15 +216,31 @@ def documents_in(value: Any) -> list[Document]:
     return []
 
 
+def all_documents_in(value: Any) -> list[Document]:
+    """The documents of `documents_in`, of all lists where a mapping has several."""
+    if not is_mapping(value):
+        return documents_in(value)
+    return [document for each in value.values() if is_series(each) for document in documents_in(each)]
+
+
 def shallow(value: Any) -> Any:
-    """A copy one level deep of what the application may change after the run: mappings and lists in them."""
+    """What the application may change after the run, held: lists and mappings one level deep, documents."""
     if is_list(value) and type(value) is list:
-        return list(value)
+        return [_held(each) for each in value]
     if is_dict(value):
         return {
-            name: list(each) if is_list(each) and type(each) is list else each for name, each in value.items()
+            name: [_held(inner) for inner in each] if is_list(each) and type(each) is list else _held(each)
+            for name, each in value.items()
         }
-    return value
+    return _held(value)
+
+
+def _held(value: Any) -> Any:
+    return as_now(value) if isinstance(value, Document) else value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value.to_string())
 
 
 def _outermost(node: Node) -> list[Seen]:
@@ -194,7 +248,10 @@ def _outermost(node: Node) -> list[Seen]:
     run: Seen = node.payload
     if run.kind == "retriever":
         return [run] if run.has_ended else []
-    found = [each for child in tuple(node.children) for each in _outermost(child)]
+    # what failed gave nothing on: a chain with a fallback, a tool whose error the model was told
+    found = [
+        each for child in tuple(node.children) if not child.payload.has_failed for each in _outermost(child)
+    ]
     if not found and run.kind == "tool" and _found(run):
         return [run]
     return found

@@ -1,9 +1,17 @@
-"""LangSmith's trace around a run, where LangSmith is in use."""
+"""What is around the code that runs: LangSmith's trace, and the run of LangChain's."""
 
 import sys
 from typing import Any
 
-__all__ = ["current_trace"]
+from langchain_core.runnables.config import var_child_runnable_config
+
+__all__ = ["current_trace", "parent_run_here"]
+
+
+def parent_run_here() -> Any:
+    """Id of the run that the code which calls this is part of, None without one."""
+    config = var_child_runnable_config.get()
+    return None if config is None else getattr(config.get("callbacks"), "parent_run_id", None)
 
 
 def current_trace() -> Any:

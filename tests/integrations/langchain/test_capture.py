@@ -1,17 +1,21 @@
 """docs/capture.md: each line of LangChain's table, tried on an application."""
 
 import operator
+import warnings
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Annotated, Any, NamedTuple, TypedDict
 
 import pytest
+from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
-from langchain_core.runnables import RunnablePassthrough
+from langchain_core.runnables import RunnableParallel, RunnablePassthrough
+from langchain_core.runnables.history import RunnableWithMessageHistory
 from langchain_core.tools import create_retriever_tool, tool
+from pydantic import BaseModel
 
 from ragmetrics_core import Sample
 from tests.integrations.capture_page import rows
@@ -32,9 +36,15 @@ agents = pytest.importorskip("langchain.agents")
 classic = pytest.importorskip("langchain_classic.chains")
 InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
 types = pytest.importorskip("langgraph.types")
+add_messages = pytest.importorskip("langgraph.graph.message").add_messages
+structured = pytest.importorskip("langchain.agents.structured_output")
+ProviderStrategy, ToolStrategy = structured.ProviderStrategy, structured.ToolStrategy
 
 ROWS = rows("LangChain")
 Handler = Any
+
+
+PROMPT_OF_TEA = ChatPromptTemplate.from_messages([("human", "{context}")])
 
 
 class Found(NamedTuple):
@@ -125,6 +135,65 @@ def retrieval_qa(config: Any) -> Found:
     chain = classic.RetrievalQA.from_chain_type(Echo(), retriever=Shelf())
     chain.invoke({"query": question("tea")}, config)
     return Found()
+
+
+@application("two retrievers side by side")
+def side_by_side(config: Any) -> Found:
+    both = RunnableParallel(first=Shelf(), second=Shelf(shelf="board"))
+    chain = {"context": both | (lambda found: join([*found["first"], *found["second"]]))} | PROMPT_OF_TEA
+    (chain | Echo()).invoke(question("tea"), config)
+    return Found(contexts=(*texts("tea"), *texts("tea", shelf="board")))
+
+
+@application("LCEL chain whose formatting step drops documents, `docs[:1]`")
+def dropping(config: Any) -> Found:
+    chain = {"context": Shelf() | (lambda found: join(found[:1]))} | PROMPT_OF_TEA | Echo()
+    chain.invoke(question("tea"), config)
+    return Found(contexts=texts("tea")[:1])
+
+
+@application("LCEL chain whose formatting step cuts documents off")
+def cutting(config: Any) -> Found:
+    chain = {"context": Shelf() | (lambda found: "\n".join(each.page_content[:25] for each in found))}
+    model = Echo(replies=[AIMessage(answer("tea"))])
+    (chain | PROMPT_OF_TEA | model).invoke(question("tea"), config)
+    return Found(contexts=tuple(text[:25].rstrip() for text in texts("tea")))
+
+
+@application("chain with `with_fallbacks`")
+def fallbacks(config: Any) -> Found:
+    chain = rag_chain(model=Echo(error=ConnectionError())).with_fallbacks([rag_chain()])
+    chain.invoke(question("tea"), config)
+    return Found()
+
+
+@application("`RunnableWithMessageHistory`, second turn")
+def message_history(config: Any) -> Found:
+    history = FakeHistory()
+    chain = RunnablePassthrough.assign(context=lambda given: join(Shelf().invoke(given["question"])))
+    with warnings.catch_warnings(action="ignore"):
+        app = RunnableWithMessageHistory(
+            chain | PROMPT | Echo(),
+            lambda session_id: history,
+            input_messages_key="question",
+            history_messages_key="history",
+        )
+        for topic in ("milk", "tea"):
+            app.invoke({"question": question(topic)}, config | {"configurable": {"session_id": "1"}})
+    return Found(history=(question("milk"), answer("milk")))
+
+
+class FakeHistory(BaseChatMessageHistory):
+    """Messages in memory."""
+
+    def __init__(self) -> None:
+        self.messages: list[BaseMessage] = []
+
+    def add_messages(self, messages: Any) -> None:
+        self.messages = [*self.messages, *messages]
+
+    def clear(self) -> None:
+        self.messages = []
 
 
 @application("chain that is streamed")
@@ -233,6 +302,31 @@ def approved(config: Any) -> Found:
     return Found()
 
 
+class Talk(TypedDict, total=False):
+    messages: Annotated[list[BaseMessage], add_messages]
+    context: list[Document]
+
+
+def clarify(state: Talk) -> Talk:
+    return {"messages": [AIMessage("Which one?"), HumanMessage(types.interrupt("Which one?"))]}
+
+
+def look_up(state: Talk) -> Talk:
+    return {"context": Shelf().invoke(str(state["messages"][-1].text))}
+
+
+def reply(state: Talk) -> Talk:
+    return {"messages": [AIMessage(answer("tea"))]}
+
+
+@application("graph that asks back and waits for the reply")
+def asking_back(config: Any) -> Found:
+    app = graph(clarify, look_up, reply, schema=Talk, checkpointer=InMemorySaver())
+    app.invoke({"messages": [("human", "Tell me!")]}, in_thread(config))
+    app.invoke(types.Command(resume="The one about tea."), in_thread(config))
+    return Found("Tell me!", history=("Which one?", "The one about tea."))
+
+
 def in_thread(config: Any) -> Any:
     """The conversation of a thread."""
     return config | {"configurable": {"thread_id": "1"}}
@@ -306,3 +400,70 @@ def second_turn(config: Any) -> Found:
     for topic in ("milk", "tea"):
         app.invoke(asked(HumanMessage(question(topic))), in_thread(config))
     return Found(history=(question("milk"), answer("milk")))
+
+
+class Reply(BaseModel):
+    """A form with one text."""
+
+    said: str
+    confidence: float = 1.0
+
+
+class Note(BaseModel):
+    """A form with two texts."""
+
+    title: str
+    body: str
+
+
+@application("agent with `ToolStrategy`, a form with one text")
+def tool_strategy(config: Any) -> Found:
+    form = AIMessage("", tool_calls=[{"name": "Reply", "args": {"said": answer("tea")}, "id": "form"}])
+    app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ToolStrategy(Reply))
+    app.invoke(asked(), config)
+    return Found()
+
+
+@application("agent with `ProviderStrategy`, a form with one text")
+def provider_strategy(config: Any) -> Found:
+    form = AIMessage(Reply(said=answer("tea")).model_dump_json())
+    app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ProviderStrategy(Reply))
+    app.invoke(asked(), config)
+    return Found()
+
+
+@application(
+    'the same with two texts, `answer_key="structured_response.body"`', answer_key="structured_response.body"
+)
+def two_texts_named(config: Any) -> Found:
+    two_texts(config)
+    return Found()
+
+
+@application("the same with two texts, unnamed")
+def two_texts(config: Any) -> None:
+    form = AIMessage(Note(title="Tea", body=answer("tea")).model_dump_json())
+    app = agent([RETRIEVER_TOOL], looking("tea"), form, response_format=ProviderStrategy(Note))
+    app.invoke(asked(), config)
+
+
+@application("agent with a tool of `return_direct`")
+def return_direct(config: Any) -> Found:
+    @tool("search", return_direct=True)
+    def find(query: str) -> str:
+        """Finds books."""
+        return Shelf().invoke(query)[0].page_content
+
+    agent([find], looking("tea")).invoke(asked(), config)
+    return Found()
+
+
+@application("agent that is asked with an image alone")
+def image(config: Any) -> None:
+    picture = HumanMessage([{"type": "image", "url": "https://books.example/cover.png"}])
+    agent([RETRIEVER_TOOL], AIMessage("A cover.")).invoke(asked(picture), config)
+
+
+@application("agent that is asked nothing")
+def nothing_asked(config: Any) -> None:
+    agent([RETRIEVER_TOOL], AIMessage("Good morning.")).invoke(asked(HumanMessage(" ")), config)

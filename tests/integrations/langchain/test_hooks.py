@@ -75,7 +75,6 @@ def test_hooks_run_in_place_and_ask_for_no_tokens(handler: RagMetricsCallbackHan
     assert handler.run_inline
     assert not handler.raise_error
     assert handler.ignore_llm
-    assert handler.ignore_chat_model
     assert not any((handler.ignore_chain, handler.ignore_retriever, handler.ignore_agent))
 
 
