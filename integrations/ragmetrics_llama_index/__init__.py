@@ -1,5 +1,6 @@
 """ragmetrics in LlamaIndex: evaluators that need no new code, retrieval metrics, and live scores."""
 
+from ragmetrics_llama_index.captured import RootSpan
 from ragmetrics_llama_index.evaluator import Calling, RagMetricsEvaluator
 from ragmetrics_llama_index.evaluators import (
     AnswerRelevancyEvaluator,
@@ -50,6 +51,7 @@ __all__ = [
     "Precision",
     "RagMetricsEvaluator",
     "Recall",
+    "RootSpan",
     "SemanticSimilarityEvaluator",
     "TracedEvaluationResult",
     "instrument",

@@ -1,89 +1,78 @@
 """From what the hooks saw to a sample; this runs in the background."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    PydanticResponse,
+    Response,
+    StreamingResponse,
+)
+from llama_index.core.schema import QueryBundle
+
 from ragmetrics_core import Sample
+from ragmetrics_core.adapting import chunks_of
+from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Capture, Node, Skip
 from ragmetrics_core.shapes import is_list
-from ragmetrics_llama_index.responses import answer_in, nodes_in, question_in, text_of_node
+from ragmetrics_llama_index.contexts import Answered, Retrieved, id_of
+from ragmetrics_llama_index.responses import answer_in, question_in, text_of_node
 
 __all__ = [
     "ARGUMENTS",
-    "Answered",
-    "Found",
-    "Given",
-    "Retrieved",
-    "contexts_under",
+    "Extract",
+    "RootSpan",
     "first_query",
     "sample_of",
 ]
 
 # What workflows call the question, in the order in which it is looked for.
 _QUESTIONS = ("query", "question", "user_msg", "input", "message", "str_or_query_bundle")
+_EXTRACTED = "extract"
 # The arguments of a call that hold a question or what was said before.
 ARGUMENTS = frozenset(_QUESTIONS) | {"start_event", "chat_history"}
 
 
-class Retrieved(NamedTuple):
-    """A retriever's span has ended: what it was asked, and its nodes."""
+class RootSpan(NamedTuple):
+    """A whole answer, as `extract=` gets it.
 
-    query: Any
-    nodes: Sequence[Any]
-
-
-class Given(NamedTuple):
-    """A synthesizer was given these nodes: what the model was shown."""
-
-    nodes: Sequence[Any]
-
-
-class Answered(NamedTuple):
-    """An engine inside of the one that is scored has answered."""
-
-    query: Any
-    result: Any
-
-
-class Found(NamedTuple):
-    """Nodes, and the rule that found them."""
-
-    nodes: list[Any] | None
-    rule: str
-
-
-def contexts_under(root: Node, result: Any) -> Found:
-    """The nodes that an answer rests on.
-
-    Those that the answer names itself; else those of engines inside and those that a synthesizer was given;
-    else those that were retrieved, by the outermost retriever of each branch. None where nothing was
-    retrieved at all.
+    Attributes:
+        name: the class of the engine, chat engine or workflow.
+        tags: those that were set with `instrument_tags`.
+        arguments: what it was called with, by name: the question, a chat's history, a workflow's start event.
+        result: what it returned; of a stream the text.
+        nodes: the nodes that the rules found, None where nothing was retrieved.
+        retrievals: what the outermost retriever of each branch was asked and gave.
     """
-    named = nodes_in(result)
-    if named:
-        return Found(named, "response")
-    seen = list(_outermost(root.children))
-    inner = [node for each in seen if isinstance(each, Answered) for node in nodes_in(each.result) or ()]
-    given = [each for each in seen if isinstance(each, Given)]
-    retrieved = [each for each in seen if isinstance(each, Retrieved)]
-    if inner or given:
-        shown = given or retrieved
-        return Found(_once([*inner, *(node for each in shown for node in each.nodes)]), "synthesis")
-    if retrieved:
-        return Found(_once(node for each in retrieved for node in each.nodes), "retrieval")
-    return Found(None, "none")
+
+    name: str
+    tags: Mapping[str, Any]
+    arguments: Mapping[str, Any]
+    result: Any
+    nodes: Sequence[Any] | None
+    retrievals: Sequence[Retrieved]
+
+
+Extract = Callable[[RootSpan], Mapping[str, Any] | None]
 
 
 def sample_of(capture: Capture) -> Sample:
-    """The sample of a capture.
+    """The sample of a capture; what `extract` gives goes before what the rules find.
 
     Raises:
         Skip: there is no question or no answer.
+        SampleError: `extract` gave a field that samples do not have, or contexts without a text.
     """
+    given = _given(capture)
     question, rule = _question(capture.question)
+    answer = _answer(capture.answer)
+    if given is not None:
+        question, rule = (question, rule) if given.question is None else (given.question, _EXTRACTED)
+        answer = answer if given.answer is None else given.answer
     if question is None:
         raise Skip("no_question")
-    answer = _answer(capture.answer)
     if answer is None:
         raise Skip("no_answer")
     labels: dict[str, Any] = {"found_question": rule}
@@ -91,8 +80,8 @@ def sample_of(capture: Capture) -> Sample:
     if standalone is not None and standalone != question:
         labels["standalone_question"] = standalone
     nodes = capture.contexts
-    ids = [_id_of(node) for node in nodes or ()]
-    return Sample(
+    ids = [id_of(node) for node in nodes or ()]
+    sample = Sample(
         question=question,
         answer=answer,
         contexts=None if nodes is None else tuple(text_of_node(node) for node in nodes),
@@ -100,34 +89,63 @@ def sample_of(capture: Capture) -> Sample:
         history=_history(capture.history),
         labels=labels,
     )
+    return sample if given is None else _with_given(sample, given)
+
+
+def _given(capture: Capture) -> Sample | None:
+    """What `extract` says of an answer."""
+    extract: Extract | None = capture.data.get("extract")
+    if extract is None:
+        return None
+    span = RootSpan(
+        name=capture.name or "",
+        tags=capture.data["tags"],
+        arguments=capture.question,
+        result=_answer(capture.answer) if is_list(capture.answer) else capture.answer,
+        nodes=capture.contexts,
+        retrievals=capture.data["retrievals"],
+    )
+    fields = extract(span)
+    if not fields:
+        return None
+    if unknown := [name for name in fields if name not in Sample.model_fields]:
+        known = ", ".join(sorted(Sample.model_fields))
+        raise SampleError(f"extract gave {unknown[0]!r}, which is no field of a sample; there are {known}")
+    found: dict[str, Any] = {name: _in_text(value) for name, value in fields.items()}
+    if fields.get("contexts") is not None:
+        chunks, without_text = chunks_of(fields["contexts"])
+        if without_text:
+            raise SampleError(f"extract gave contexts that have no text: {without_text[0]}")
+        found["contexts"] = [chunk.text for chunk in chunks]
+        ids = [chunk.id for chunk in chunks]
+        if chunks and all(ids) and "context_ids" not in fields:
+            found["context_ids"] = ids
+    return Sample.from_mapping(found)
+
+
+def _with_given(sample: Sample, given: Sample) -> Sample:
+    fields = {name: value for name in given.model_fields_set if (value := getattr(given, name)) is not None}
+    if "contexts" in fields:
+        fields.setdefault("context_ids", None)
+    told = {f"found_{name}": _EXTRACTED for name in ("question", "contexts", "answer") if name in fields}
+    return sample.model_copy(update=fields | {"labels": sample.labels | told | dict(given.labels)})
+
+
+def _in_text(value: Any) -> Any:
+    """The text of a question or an answer, however LlamaIndex gives it."""
+    if isinstance(value, QueryBundle):
+        return value.query_str
+    if isinstance(
+        value, ChatMessage | Response | StreamingResponse | AsyncStreamingResponse | PydanticResponse
+    ):
+        return answer_in(value)
+    return value
 
 
 def first_query(root: Node) -> Any:
     """What the first retriever or engine inside was asked: a chat engine's question in full."""
     asked = (node.payload.query for node in root.walk() if isinstance(node.payload, Retrieved | Answered))
     return next(asked, None)
-
-
-def _outermost(nodes: Iterable[Node]) -> Iterator[Retrieved | Given | Answered]:
-    """What was seen, without what lies inside of it."""
-    for node in nodes:
-        if isinstance(node.payload, Retrieved | Given | Answered):
-            yield node.payload
-        else:
-            yield from _outermost(node.children)
-
-
-def _once(nodes: Iterable[Any]) -> list[Any]:
-    """Each node at its first place; two branches may have found the same."""
-    found: dict[object, Any] = {}
-    for node in nodes:
-        found.setdefault(_id_of(node) or id(node), node)
-    return list(found.values())
-
-
-def _id_of(node: Any) -> str | None:
-    found = getattr(node, "node_id", None)
-    return found if isinstance(found, str) and found else None
 
 
 def _question(given: Mapping[str, Any]) -> tuple[str | None, str]:

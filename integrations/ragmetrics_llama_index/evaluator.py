@@ -23,6 +23,7 @@ from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import templates
+from ragmetrics_llama_index.contexts import is_pair
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.responses import answer_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index.results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
@@ -184,14 +185,15 @@ class RagMetricsEvaluator(BaseEvaluator):
     ) -> TracedEvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
 
-        A stream is read to its end; structured output counts as its JSON. The other arguments are those of
+        A stream is read to its end; structured output counts as its JSON. Nodes that hold the answers to an
+        engine's sub-questions are no contexts: nobody retrieved them. The other arguments are those of
         `aevaluate`.
         """
         if response is None:
             return await self.aevaluate(query, None, None, **kwargs)
         whole = await read_whole(response)
         nodes = nodes_in(whole)
-        contexts = None if nodes is None else [text_of_node(node) for node in nodes]
+        contexts = None if nodes is None else [text_of_node(node) for node in nodes if not is_pair(node)]
         return await self.aevaluate(query, answer_in(whole), contexts, **kwargs)
 
     async def _measure(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
@@ -22,6 +23,7 @@ from ragmetrics_core.metrics import resolve
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.shapes import is_sequence
+from ragmetrics_llama_index.captured import Extract
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
 from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
 
@@ -29,7 +31,8 @@ __all__ = ["Instrumentation", "instrument"]
 
 log = logging.getLogger("ragmetrics.llama_index")
 
-_WATCHED = (BaseQueryEngine, BaseChatEngine, Workflow)
+_ENGINES = (BaseQueryEngine, BaseChatEngine)
+_WATCHED = (*_ENGINES, Workflow)
 _INSTALLED: dict[object, "Instrumentation"] = {}
 _INSTALLING = threading.Lock()
 
@@ -112,6 +115,8 @@ def instrument(
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     needs_contexts: bool = False,
+    context_tools: Iterable[str] = (),
+    extract: Extract | None = None,
     max_open: int = 10_000,
     ttl: float = 900.0,
 ) -> Instrumentation:
@@ -119,15 +124,15 @@ def instrument(
 
     One answer is one sample: the outermost engine's question, its answer and its source nodes. Streams are
     scored when they have been read to the end. What LlamaIndex's evaluators ask through query engines of
-    their own is not scored, nor is what our judge does. A second call for the same `watch` replaces the
-    first, so that a notebook's cell can be run again: it finishes what the first one captured, closes it and
-    goes on in its folder.
+    their own is not scored, nor is what our judge does. A second call for the same `watch` and the same
+    metrics replaces the first, so that a notebook's cell can be run again: it finishes what the first one
+    captured, closes it and goes on in its folder. A call with other metrics runs beside it.
 
     Args:
         metrics: names or metric objects.
         llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
-            default `Settings.llm`, looked up when the first answer is scored. It is called from a thread and
-            an event loop of its own.
+            default `Settings.llm`, looked up when the first answer is scored. A LlamaIndex model is asked
+            through its synchronous interface, in threads of the scorer's.
         embed_model: the embedder, likewise; by default `Settings.embed_model`.
         watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
             default all query and chat engines, and no workflows.
@@ -149,16 +154,22 @@ def instrument(
         redact: applied to every text before a model, a sink or the log sees it; see `LiveScorer`.
         prompts: a folder of prompt files that replace those of the same name.
         needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
+        context_tools: names of tools of watched agents whose text is a context, for tools that give no nodes.
+            What an engine or a model has written inside of a tool is none.
+        extract: takes a `RootSpan` and returns fields of a sample by name, or None; what is not among them is
+            left to the rules. It runs in the background and may raise `Skip`.
         max_open: answers that may be open at a time; the one that was quiet longest is given up.
         ttl: seconds without a new span after which an open answer is given up.
 
     Raises:
         ConfigError: a mistake in the arguments.
     """
-    scope, key = _scope(watch)
+    scope, watched = _scope(watch)
+    tools = _known_tools(context_tools, watch)
     if live is not None and metrics != ():
         raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
     chosen = () if live is not None else resolve(metrics)
+    key = watched, frozenset(each.signature for each in (chosen if live is None else live.metrics))
     _end_earlier(key, live)  # before its folder is opened again
     live = live or LiveScorer(
         chosen,
@@ -182,7 +193,15 @@ def instrument(
         redact=redact,
         prompts=prompts,
     )
-    spans = Spans(live, scope, max_open=max_open, ttl=ttl, needs_contexts=needs_contexts)
+    spans = Spans(
+        live,
+        scope,
+        max_open=max_open,
+        ttl=ttl,
+        needs_contexts=needs_contexts,
+        context_tools=tools,
+        extract=extract,
+    )
     made = Instrumentation(live, spans, tuple(watch or ()), key)
     _end_earlier(key, live)  # another thread may have been quicker
     with _INSTALLING:
@@ -222,3 +241,41 @@ def _scope(watch: Sequence[object] | None) -> tuple[Watch, object]:
         if not is_one:
             raise ConfigError(f"watch takes query engines, chat engines and workflows, not {each!r}")
     return Watch(kinds, frozenset(map(id, instances))), frozenset(map(id, watch))
+
+
+def _known_tools(names: Iterable[str], watch: Sequence[object] | None) -> frozenset[str]:
+    """The names of tools, as far as the watched agents say which tools they have.
+
+    Raises:
+        ConfigError: an agent is needed, or no watched one has such a tool.
+    """
+    wanted = frozenset([names] if isinstance(names, str) else names)
+    if not wanted:
+        return wanted
+    workflows = [each for each in watch or () if not isinstance(each, _ENGINES)]
+    if not workflows:
+        raise ConfigError("context_tools names tools of agents: pass the agents as watch=[...]")
+    agents = [each for workflow in workflows for each in _agents(workflow)]
+    if any(each is None for each in agents):
+        return wanted  # a class, a workflow of another kind, or tools that are looked up for each question
+    there = {name for agent in agents for name in agent or ()}
+    if unknown := sorted(wanted - there):
+        have = ", ".join(sorted(there)) or "none"
+        raise ConfigError(
+            f"context_tools names {unknown[0]!r}, and the watched agents have no such tool: {have}"
+        )
+    return wanted
+
+
+def _agents(workflow: object) -> list[frozenset[str] | None]:
+    """The names of the tools of each agent in a workflow; None where that is not known before it runs."""
+    if isinstance(workflow, AgentWorkflow):
+        return [names for each in workflow.agents.values() for names in _agents(each)]
+    if not isinstance(workflow, BaseWorkflowAgent) or workflow.tool_retriever is not None:
+        return [None]
+    return [frozenset(_name_of(each) for each in workflow.tools or ())]
+
+
+def _name_of(tool: Any) -> str:
+    metadata = getattr(tool, "metadata", None)
+    return str(getattr(metadata, "name", None) or getattr(tool, "__name__", tool))

@@ -1,7 +1,7 @@
 """LlamaIndex models as the judge and the embedder of ragmetrics."""
 
 # LlamaIndex leaves the fields of what a provider sends open.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 import asyncio
 import inspect
@@ -15,12 +15,12 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.generic_utils import messages_to_prompt as generic_format
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
-from llama_index.core.llms.custom import CustomLLM
 from llama_index.core.llms.llm import LLM
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.adapting import finish_reason
+from ragmetrics_core.adapting import finish_reason, in_thread
+from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
@@ -31,7 +31,6 @@ from ragmetrics_core.models import (
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
 from ragmetrics_core.shapes import is_mapping
-from ragmetrics_llama_index.threads import defining_class, in_thread
 
 __all__ = [
     "AnyEmbedder",
@@ -60,9 +59,9 @@ class LlamaIndexJudge:
     """A LlamaIndex language model as a judge.
 
     A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
-    makes of them. A model that is synchronous inside (a `CustomLLM`, `MockLLM`) is called in a thread, so
-    that it does not hold up the event loop. Sampling settings are the model's; several draws are several
-    calls.
+    makes of them. It is asked through its synchronous interface, in threads: a model's asynchronous client
+    belongs to one event loop, which is the application's. Sampling settings are the model's; several draws
+    are several calls.
 
     Attributes:
         llm: the model.
@@ -101,7 +100,7 @@ class LlamaIndexJudge:
         return await asyncio.gather(*draws)
 
     async def _reply(self, messages: Sequence[ChatMessage]) -> Completion:
-        response = await foreign_answer(self._ask(messages), lambda error: model_error(error, self.llm))
+        response = await foreign_answer(self._ask(messages), lambda error: _told(error, self.llm))
         text = response.text if isinstance(response, CompletionResponse) else response.message.content
         return Completion(
             text=text or "",
@@ -113,21 +112,17 @@ class LlamaIndexJudge:
     async def _ask(self, messages: Sequence[ChatMessage]) -> ChatResponse | CompletionResponse:
         llm = self.llm
         if llm.metadata.is_chat_model:
-            if defining_class(llm, "achat") is CustomLLM:
-                return await in_thread(llm.chat, messages)
-            return await llm.achat(messages)
+            return await in_thread(llm.chat, messages)
         assert llm.messages_to_prompt is not None, "every model has one once it is made"
         prompt = llm.messages_to_prompt(messages)
-        if defining_class(llm, "acomplete") is CustomLLM:
-            return await in_thread(llm.complete, prompt, formatted=True)
-        return await llm.acomplete(prompt, formatted=True)
+        return await in_thread(llm.complete, prompt, formatted=True)
 
 
 @dataclass(frozen=True, repr=False)
 class LlamaIndexEmbedder:
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
 
-    A model that has no asynchronous body of its own is called in a thread.
+    It is asked through its synchronous interface, in threads.
 
     Attributes:
         embed_model: the model.
@@ -161,16 +156,11 @@ class LlamaIndexEmbedder:
         Raises:
             ModelError: the model did not answer.
         """
-        vectors = await foreign_answer(
-            self._embed(list(texts)), lambda error: model_error(error, self.embed_model)
-        )
+        vectors = await foreign_answer(self._embed(list(texts)), lambda error: _told(error, self.embed_model))
         return np.asarray(vectors, dtype=np.float64)
 
     async def _embed(self, texts: list[str]) -> list[list[float]]:
-        model = self.embed_model
-        if _embeds_synchronously(model):
-            return await in_thread(model.get_text_embedding_batch, texts)
-        return await model.aget_text_embedding_batch(texts)
+        return await in_thread(self.embed_model.get_text_embedding_batch, texts)
 
 
 def judge_of(llm: AnyLLM) -> Judge:
@@ -243,9 +233,14 @@ def _format_of(model: LLM) -> str | None:
     return name if inspect.isfunction(function) and "<" not in name else None
 
 
-def _embeds_synchronously(model: BaseEmbedding) -> bool:
-    names = ("_aget_text_embedding", "_aget_text_embeddings")
-    return all(defining_class(model, name) is BaseEmbedding for name in names)
+def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
+    if isinstance(error, NotImplementedError):
+        kind = "an embedder" if isinstance(model, BaseEmbedding) else "a judge"
+        return ModelRefused(
+            f"{type(model).__name__} has no synchronous interface, which is the one that {kind} is asked "
+            "through: its asynchronous one belongs to the application's event loop"
+        )
+    return model_error(error, model)
 
 
 def _usage(response: ChatResponse | CompletionResponse) -> Usage | None:

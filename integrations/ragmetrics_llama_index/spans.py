@@ -9,33 +9,42 @@ from collections.abc import Collection
 from types import FrameType
 from typing import Any, NamedTuple, cast
 
+from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator
+from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.workflow import Workflow
 from pydantic import PrivateAttr
 
+from ragmetrics_core.adapting import as_now
 from ragmetrics_core.live import (
     Capture,
     Collector,
     LiveScorer,
     Node,
+    Notes,
     SkipReason,
     is_judging,
+    notes_before,
     reason_of,
+    take_notes,
 )
-from ragmetrics_llama_index.captured import (
-    ARGUMENTS,
+from ragmetrics_llama_index.captured import ARGUMENTS, Extract, first_query, sample_of
+from ragmetrics_llama_index.contexts import (
     Answered,
     Given,
     Retrieved,
+    Used,
+    Written,
     contexts_under,
-    first_query,
-    sample_of,
+    retrieved_under,
 )
 from ragmetrics_llama_index.streams import Stream, noted, noted_async
 
@@ -59,6 +68,7 @@ class Unit(NamedTuple):
     name: str
     arguments: dict[str, Any]
     tags: dict[str, Any]
+    notes: Notes
 
 
 class Watch(NamedTuple):
@@ -94,15 +104,33 @@ class Spans:
         max_open: units and streams that may be open at a time.
         ttl: seconds without a new span after which an open one is given up.
         needs_contexts: leave out answers without contexts.
+        context_tools: names of tools whose text is a context.
+        extract: looks first; see `instrument`.
     """
 
     def __init__(
-        self, live: LiveScorer, watch: Watch, *, max_open: int, ttl: float, needs_contexts: bool
+        self,
+        live: LiveScorer,
+        watch: Watch,
+        *,
+        max_open: int,
+        ttl: float,
+        needs_contexts: bool,
+        context_tools: Collection[str] = (),
+        extract: Extract | None = None,
     ) -> None:
         self._live = live
         self._watch = watch
         self._needs_contexts = needs_contexts
+        self._context_tools = frozenset(context_tools)
+        self._extract = extract
         self._open = Collector(max_open=max_open, ttl=ttl, on_evicted=self._evicted)
+        take_notes(self)
+
+    def notes_here(self) -> Notes | None:
+        """What the application has noted in the answer that the current code is part of."""
+        node = self._open.get(active_span_id.get())
+        return node.root.payload.notes if node is not None and isinstance(node.root.payload, Unit) else None
 
     def __len__(self) -> int:
         """How many spans are open."""
@@ -125,7 +153,9 @@ class Spans:
             self._open.start(span, parent)
         elif not is_judging() and self._watch.takes(instance, _method(span)):
             kept = {name: value for name, value in arguments.arguments.items() if name in ARGUMENTS}
-            self._open.start(span, None, Unit(type(instance).__name__, kept, dict(tags or ())))
+            self._open.start(
+                span, None, Unit(type(instance).__name__, kept, dict(tags or ()), notes_before(self))
+            )
 
     def leave(self, span: str, arguments: Arguments, instance: object, result: Any) -> None:
         """A span has ended well."""
@@ -157,9 +187,13 @@ class Spans:
                 self._live.skip("cancelled")
                 return
             result = getattr(result, "result", None) or result
-        found = contexts_under(root, result)
+        found = contexts_under(root, result, self._context_tools)
         session = unit.tags.get("session_id")
         history = unit.arguments.get("chat_history")
+        data: dict[str, Any] = {"standalone": first_query(root)} if "message" in unit.arguments else {}
+        if self._extract is not None:
+            seen = [Retrieved(each.query, as_now(each.nodes)) for each in retrieved_under(root)]
+            data |= {"extract": self._extract, "tags": unit.tags, "retrievals": seen}
         capture = Capture(
             translate=sample_of,
             needs_contexts=self._needs_contexts,
@@ -168,7 +202,8 @@ class Spans:
             contexts=found.nodes,
             answer=result,
             history=list(history) if history else None,
-            data={"standalone": first_query(root)} if "message" in unit.arguments else {},
+            noted=unit.notes.contexts,
+            data=data,
             labels={name: value for name, value in unit.tags.items() if not name.startswith("llamaindex.")}
             | {"found_contexts": found.rule},
             session=session if isinstance(session, str) else None,
@@ -317,6 +352,10 @@ def _seen(instance: object, method: str, arguments: Arguments, result: Any) -> A
         return Given(list(given.get("nodes") or ()))
     if isinstance(instance, _ENGINES) and method in _ENGINE_METHODS:
         return Answered(next(iter(given.values()), None), result)
+    if isinstance(instance, BaseLLM) and isinstance(result, ChatResponse | CompletionResponse):
+        return Written(result)
+    if isinstance(result, ToolCallResult):
+        return Used(result.tool_name, result.tool_output)
     return None
 
 

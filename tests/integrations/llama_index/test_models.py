@@ -40,7 +40,7 @@ def asked(llm: Any, draws: int = 1) -> list[Completion]:
 
 
 class ChatLLM(FunctionLLM):
-    """A chat model with an asynchronous body, as the providers' packages have."""
+    """A chat model as the providers' packages have; its asynchronous body must not be used."""
 
     is_chat_model: bool = True
     model_name: str = "chatty"
@@ -50,8 +50,11 @@ class ChatLLM(FunctionLLM):
     def __init__(self, **settings: Any) -> None:
         super().__init__(str, **settings)
 
-    @llm_chat_callback()
     async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        raise AssertionError("asked on an event loop that may not be the model's")
+
+    @llm_chat_callback()
+    def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         self._seen.append([(each.role.value, each.content) for each in messages])
         return ChatResponse(message=ChatMessage(role="assistant", content="a reply"), raw=self.raw)
 
@@ -118,10 +121,23 @@ def test_other_providers_names_are_understood():
 
 def test_an_empty_reply_is_an_empty_text():
     class Silent(ChatLLM):
-        async def achat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
             return ChatResponse(message=ChatMessage(role="assistant", blocks=[]))
 
     assert asked(Silent())[0].text == ""
+
+
+def test_a_model_that_is_asynchronous_only_is_refused_with_a_sentence():
+    class AsyncOnly(ChatLLM):
+        def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
+            raise NotImplementedError
+
+    with pytest.raises(ModelRefused) as raised:
+        asked(AsyncOnly())
+    assert str(raised.value) == (
+        "AsyncOnly has no synchronous interface, which is the one that a judge is asked through: "
+        "its asynchronous one belongs to the application's event loop"
+    )
 
 
 class HttpError(Exception):
@@ -274,13 +290,13 @@ def embedded(model: Any, texts: list[str]) -> Any:
 
 
 class AsyncEmbedding(WordEmbedding):
-    """Has an asynchronous body of its own; the synchronous one must not be used."""
+    """Has an asynchronous body of its own, which must not be used."""
 
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return [float(len(text)), 1.0]
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        raise AssertionError("asked on an event loop that may not be the model's")
 
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        raise AssertionError("asked synchronously")
+        return [[float(len(text)), 1.0] for text in texts]
 
 
 def test_there_is_a_row_for_each_text_in_their_order():
@@ -290,7 +306,7 @@ def test_there_is_a_row_for_each_text_in_their_order():
     assert np.array_equal(rows, expected)
 
 
-def test_an_asynchronous_embedding_model_is_asked_asynchronously():
+def test_an_embedding_model_is_asked_through_its_synchronous_interface():
     assert embedded(AsyncEmbedding(), ["a", "bcd"]).tolist() == [[1.0, 1.0], [3.0, 1.0]]
 
 
