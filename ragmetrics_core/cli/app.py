@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from ragmetrics_core.cli.audit import audit
 from ragmetrics_core.cli.batch import batch
 from ragmetrics_core.cli.cache import cache
+from ragmetrics_core.cli.catch_up import catch_up
 from ragmetrics_core.cli.correct import correct
 from ragmetrics_core.cli.diff import diff
 from ragmetrics_core.cli.evaluate import evaluate
@@ -95,6 +96,7 @@ app = typer.Typer(
 
 for command in (evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics, probe):
     app.command(no_args_is_help=False)(command)
+app.command("catch-up", no_args_is_help=False)(catch_up)
 app.add_typer(batch, name="batch")
 app.add_typer(cache, name="cache")
 app.add_typer(study, name="study")

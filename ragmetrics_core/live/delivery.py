@@ -11,6 +11,7 @@ from weakref import finalize
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult
+from ragmetrics_core.live.kept import KeptCaptures, Left
 from ragmetrics_core.live.lacking import Lacking
 from ragmetrics_core.live.measuring import Measuring
 from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink, current_span_context
@@ -20,6 +21,7 @@ from ragmetrics_core.live.statistics import Alarm, Alert, Counts, Means
 from ragmetrics_core.live.wording import discreet, one_line
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.record import FAILED
+from ragmetrics_core.sample import Sample
 
 __all__ = ["Delivery", "described"]
 
@@ -59,6 +61,8 @@ class Delivery:
             self._sinks.append(RunSink(out))
         if on_result is not None:
             self._sinks.append(CallableSink(on_result))
+        folder = next((sink.folder for sink in self._sinks if isinstance(sink, RunSink)), None)
+        self._kept = None if folder is None else KeptCaptures(folder)
         self._wants_span = any(isinstance(sink, OpenTelemetrySink) for sink in self._sinks)
         self._alarms: list[Alarm] = []
         self._begun = False
@@ -71,11 +75,14 @@ class Delivery:
         self.means = Means(self._measuring.names.values())
         self._thread: Threads | None = None
         self._failing: set[str] = set()
+        self._cannot_keep = False
         self._told: set[str] = set()
 
     def renew(self) -> None:
         """Begin anew in a forked child."""
         self._begin()
+        if self._kept is not None:
+            self._kept.renew()
         self.memory.clear()
 
     def made_thread(self) -> Threads:
@@ -83,6 +90,37 @@ class Delivery:
         self._thread = Threads(1, "ragmetrics-live-sinks")
         finalize(self, self._thread.shutdown).atexit = False
         return self._thread
+
+    @property
+    def keeps(self) -> bool:
+        """Whether captures are written to a folder before they are scored."""
+        return self._kept is not None
+
+    def keep(self, sample: Sample) -> None:
+        """Write a sample that waits for its scores; called in a thread of the scorer's."""
+        if self._kept is None:
+            return
+        try:
+            self._kept.keep(sample)
+        except (
+            Exception
+        ) as error:  # the boundary to the disk: a sink that writes there tells and counts it, too
+            if not self._cannot_keep:
+                self._cannot_keep = True
+                redact = self._measuring.redact
+                _LOGGER.warning("captures are not kept: %s", one_line(discreet(described(error), redact)))
+
+    def forget(self, sample_id: str) -> None:
+        """Note that a sample is not to be scored any more."""
+        if (kept := self._kept) is not None and self._thread is not None:
+            self._thread.submit(self._guarded, kept, lambda: kept.done(sample_id))
+
+    def take_over(self) -> "Future[list[Left]]":
+        """What earlier processes captured and did not score; it is this one's from now on."""
+        kept = self._kept
+        assert kept is not None, "asked only where captures are kept"
+        assert self._thread is not None, "started before"
+        return self._thread.submit(kept.take_over)
 
     def deliver(self, result: LiveResult) -> "Future[None]":
         """Hand a result on; done when all sinks have it."""
@@ -156,8 +194,13 @@ class Delivery:
         self.means.hear(result)
         self.lacking.hear(result)
         self._note_failures(result)
-        for sink in self._sinks:
+        wrote = [
             self._guarded(sink, partial(sink.write, result))
+            for sink in self._sinks
+            if not (isinstance(sink, RunSink) and self._measuring.manifest is None)
+        ]
+        if (kept := self._kept) is not None and all(wrote):
+            self._guarded(kept, partial(kept.done, result.sample.id))
         for alarm in self._alarms:
             self._guarded(alarm, partial(alarm.hear, result))
         self.counts.add("scored")
@@ -194,12 +237,17 @@ class Delivery:
         self._guarded(self.lacking, self.lacking.tell)
         for sink in self._sinks:
             self._guarded(sink, getattr(sink, method))
+        if method == "close" and self._kept is not None:
+            self._guarded(self._kept, self._kept.close)
 
-    def _guarded(self, each: object, call: Callable[[], None]) -> None:
+    def _guarded(self, each: object, call: Callable[[], None]) -> bool:
+        """Whether the call did not fail."""
         try:
             call()
         except BaseException as error:  # the boundary to sinks and alarms: the others must go on
             self.tell(f"{type(each).__name__} failed", error, each)
+            return False
+        return True
 
 
 def described(error: BaseException) -> str:

@@ -95,21 +95,44 @@ class Measuring:
             models = self._models
             self._ready = self._ready._replace(calls=calls_to(models, self._traffic))
 
-    async def measured(self, capture: Capture, threads: Threads) -> LiveResult:
-        """The capture's sample with all its records.
+    async def sample(
+        self, capture: Capture, threads: Threads, keep: Callable[[Sample], None] | None = None
+    ) -> Sample:
+        """The capture's sample, redacted if it was asked for.
+
+        Args:
+            capture: what a hook handed over.
+            threads: where host's objects are read.
+            keep: called with the sample, in the same thread.
 
         Raises:
             Skip: the capture is no sample.
-            ConfigError: a factory made something that is no model, or one that cannot judge these metrics.
             Exception: whatever `translate`, `references` or `redact` raise.
+        """
+
+        def made() -> Sample:
+            sample = self._sample(capture)
+            if keep is not None:
+                keep(sample)
+            return sample
+
+        return await asyncio.get_running_loop().run_in_executor(threads, lambda: within_judging(made))
+
+    async def measured(
+        self, sample: Sample, capture: Capture, scored: frozenset[str] = frozenset()
+    ) -> LiveResult:
+        """A sample with its records, but for those metrics whose signatures are `scored`.
+
+        Raises:
+            ConfigError: a factory made something that is no model, or one that cannot judge these metrics.
+            Exception: whatever a factory raises.
         """
         if self._ready is None:
             ready = await self._prepared()
             self._ready = self._ready or ready
-        loop = asyncio.get_running_loop()
-        sample = await loop.run_in_executor(threads, lambda: within_judging(self._sample, capture))
+        metrics = tuple(metric for metric in self._ready.metrics if metric.signature not in scored)
         asked: dict[str, Prompt[Any]] = {}
-        records = await measure_sample(sample, self._ready.metrics, self._ready.calls, prompts=asked)
+        records = await measure_sample(sample, metrics, self._ready.calls, prompts=asked)
         texts = {digest: PromptText.of(prompt) for digest, prompt in asked.items()}
         told = capture if self.redact is None else without_texts(capture, self.redact)
         return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), told)

@@ -1,5 +1,6 @@
 """The captures that wait and those that are worked on: bounded, and flushed by what was there at the time."""
 
+import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from concurrent.futures import Future
 from typing import Literal
 
 from ragmetrics_core.live.capture import Capture
+from ragmetrics_core.sample import Sample
 
 __all__ = ["Overflow", "Queue", "Ticket"]
 
@@ -14,12 +16,18 @@ Overflow = Literal["drop_oldest", "drop_newest"]
 
 
 class Ticket:
-    """A capture's place, from when it was taken until it is done."""
+    """A capture's place, from when it was taken until it is done.
 
-    __slots__ = ("__weakref__", "capture")
+    Attributes:
+        capture: the capture.
+        making: makes its sample and keeps it, where that was begun.
+    """
+
+    __slots__ = ("__weakref__", "capture", "making")
 
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
+        self.making: asyncio.Task[Sample] | None = None
 
 
 class Queue:
@@ -40,6 +48,7 @@ class Queue:
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._lock = threading.RLock()
         self._waiting: deque[Ticket] = deque()
+        self._dropped: deque[Ticket] = deque(maxlen=limit)
         self._open: set[Ticket] = set()
         self._begun = 0
         self._settling: list[tuple[set[Ticket], Future[None]]] = []
@@ -62,8 +71,21 @@ class Queue:
             self._open.add(ticket)
         if dropped is not None:
             self._on_dropped()
+            self._dropped.append(dropped)
             self._leave(dropped)
         return True
+
+    def waiting(self) -> list[Ticket]:
+        """Those that wait for their turn."""
+        with self._lock:
+            return list(self._waiting)
+
+    def dropped(self) -> list[Ticket]:
+        """Those that had to go since this was last asked."""
+        with self._lock:
+            dropped = list(self._dropped)
+            self._dropped.clear()
+        return dropped
 
     def begin(self, *, any_number: bool = False) -> Ticket | None:
         """The next one to work on; None when none waits or enough (unless `any_number`) are worked on."""

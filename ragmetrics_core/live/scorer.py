@@ -194,6 +194,16 @@ class LiveScorer:
         self._delivery.note_span(capture)
         return await self._worker.ascore(capture)
 
+    def catch_up(self) -> int:
+        """Begin to score what earlier processes captured into the folder and did not score; says how many.
+
+        It also begins by itself with the first capture. 0 without a folder (`out`).
+
+        Raises:
+            ConfigError: the scorer is closed.
+        """
+        return self._worker.catch_up()
+
     def hook_failed(self, error: BaseException) -> None:
         """For an adapter's boundary: log an error of a hook with its traceback and count it; never raises."""
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
@@ -324,7 +334,8 @@ class LiveScorer:
         if self._mode == "inline":
             return self._score_quietly(capture)
         self._delivery.note_span(capture)
-        capture.hold()
+        with suppress(AttributeError):  # an adapter may be wrong about what it hands over
+            capture.hold()
         return self._worker.put(capture)
 
     def _refusal(self) -> SkipReason | None:

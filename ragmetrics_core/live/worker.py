@@ -17,6 +17,7 @@ from ragmetrics_core.live.delivery import Delivery
 from ragmetrics_core.live.exiting import finish_at_exit, forget_at_exit
 from ragmetrics_core.live.measuring import Measuring
 from ragmetrics_core.live.queue import Overflow, Queue, Ticket
+from ragmetrics_core.sample import Sample
 
 __all__ = ["Worker"]
 
@@ -62,6 +63,7 @@ class Worker:
         self._background: Background | None = None
         self._threads: Threads | None = None
         self._is_woken = False
+        self._caught_up: Future[int] | None = None
         self.is_closed = False
 
     @property
@@ -78,6 +80,14 @@ class Worker:
             self._is_woken = True
             background.call(self._pump)
         return taken
+
+    def catch_up(self) -> int:
+        """See `LiveScorer.catch_up`."""
+        if not self._delivery.keeps:
+            return 0
+        self._started()
+        assert self._caught_up is not None, "it begins with the thread"
+        return self._caught_up.result()
 
     def score(self, capture: Capture) -> LiveResult:
         """See `LiveScorer.score`."""
@@ -114,21 +124,28 @@ class Worker:
         if is_judging():
             return False
         until = None if timeout is None else time.monotonic() + timeout
-        return self._wait_for(self._queue.settled(), until) and self._wait_for(self._delivery.flush(), until)
+        return (
+            self._wait_for(self._entered(), until)
+            and self._wait_for(self._queue.settled(), until)
+            and self._wait_for(self._delivery.flush(), until)
+        )
 
     async def aflush(self, timeout: float | None) -> bool:
         """See `LiveScorer.aflush`."""
         if is_judging():
             return False
-        settled = self._queue.settled()
+        settled: Future[None] | None = None
         try:
             async with asyncio.timeout(timeout):
+                await asyncio.shield(asyncio.wrap_future(self._entered()))
+                settled = self._queue.settled()
                 await asyncio.wrap_future(settled)
                 await asyncio.wrap_future(self._delivery.flush())
         except TimeoutError:
             return False
         finally:
-            self._queue.give_up(settled)
+            if settled is not None:
+                self._queue.give_up(settled)
         return True
 
     def close(self, timeout: float | None) -> bool:
@@ -153,6 +170,7 @@ class Worker:
         """Finish what is pending, unless nothing moves any more; called when the interpreter ends."""
         if self.is_closed:
             return
+        self._wait_for(self._entered(), time.monotonic() + _PATIENCE)
         settled = self._queue.settled()
         patience = None if self._timeout is None else self._timeout + _PATIENCE
         while not settled.done():
@@ -174,7 +192,15 @@ class Worker:
             self._finalizer.detach()
         return [self._background, self._threads, self._queue]
 
-    def _wait_for(self, future: "Future[None]", until: float | None) -> bool:
+    def _entered(self) -> "Future[Any]":
+        """Done when what earlier processes left behind is among what is pending here."""
+        if self._caught_up is not None:
+            return self._caught_up
+        none: Future[int] = Future()
+        none.set_result(0)
+        return none
+
+    def _wait_for(self, future: "Future[Any]", until: float | None) -> bool:
         wait([future], timeout=None if until is None else max(0.0, until - time.monotonic()))
         self._queue.give_up(future)
         return future.done()
@@ -196,6 +222,9 @@ class Worker:
                 self._finalizer = finalize(self, _stop, self._background, self._threads)
                 self._finalizer.atexit = False
                 finish_at_exit(self)
+                if self._delivery.keeps:
+                    self._caught_up = Future()
+                    self._background.call(self._spawn, self._catch_up, self._caught_up)
             return self._background
 
     def _pump(self) -> None:
@@ -205,6 +234,12 @@ class Worker:
             return
         while (ticket := self._queue.begin()) is not None:
             self._spawn(self._work, ticket)
+        if self._delivery.keeps:  # at once, however long its turn takes: the process may be killed before
+            for ticket in self._queue.waiting():
+                self._make(ticket)
+        for ticket in self._queue.dropped():
+            if ticket.making is not None:  # and is kept, or will be in a moment
+                ticket.making.add_done_callback(partial(self._forget, ticket.capture.id))
 
     def _spawn(self, *work: Any) -> None:
         if self._background is not None:  # closed meanwhile
@@ -212,7 +247,7 @@ class Worker:
 
     async def _work(self, ticket: Ticket) -> None:
         try:
-            await self._scored(ticket.capture)
+            await self._scored(ticket.capture, self._make(ticket))
         except Skip:
             pass
         except Exception as error:  # the boundary to translations and other code of the host's
@@ -230,12 +265,63 @@ class Worker:
         except Exception as error:  # everything is the caller's, who waits for it
             done.set_exception(error)
 
-    async def _scored(self, capture: Capture) -> LiveResult:
-        """Measure a capture and hand its result on."""
+    def _make(self, ticket: Ticket) -> "asyncio.Task[Sample]":
+        """Begin to make the sample of a capture, if it was not begun; on the scorer's loop."""
+        if ticket.making is None:
+            loop = asyncio.get_running_loop()
+            ticket.making = loop.create_task(self._sample(ticket.capture), context=judging_context())
+            ticket.making.add_done_callback(_heard)
+        return ticket.making
+
+    def _forget(self, sample_id: str, _: "asyncio.Task[Sample]") -> None:
+        self._delivery.forget(sample_id)
+
+    async def _sample(self, capture: Capture) -> Sample:
         assert self._threads is not None, "started before"
+        keep = self._delivery.keep if self._delivery.keeps else None
+        return await self._measuring.sample(capture, self._threads, keep)
+
+    async def _catch_up(self, done: "Future[int]") -> None:
+        """Score what earlier processes captured and did not score, a few at a time beside what comes now."""
         try:
-            result = await self._measuring.measured(capture, self._threads)
-            await asyncio.wrap_future(self._delivery.deliver(result))
+            left = await asyncio.wrap_future(self._delivery.take_over())
+        except asyncio.CancelledError:
+            done.set_result(0)
+            raise
+        except Exception as error:  # the boundary to the disk
+            self._delivery.tell("captures of earlier processes cannot be read", error)
+            left = []
+        signatures = {metric.signature for metric in self._measuring.metrics}
+        for each in left:
+            if signatures <= each.scored:  # it was killed between the record and the note that it is done
+                self._delivery.forget(each.sample.id)
+        left = [each for each in left if not signatures <= each.scored]
+        # all of them are pending from now on: who waits for the scorer waits for them, too
+        tickets = [(self._queue.enter(_capture_of(each.sample)), each) for each in left]
+        for _ in left:
+            self._counts.add("captured")
+        done.set_result(len(left))
+        waiting = iter(tickets)
+
+        async def worker() -> None:
+            for ticket, each in waiting:
+                try:
+                    await self._measured(each.sample, ticket.capture, each.scored)
+                except Exception as error:  # as of any other capture
+                    self._delivery.tell("scoring failed", error, self._measuring)
+                finally:
+                    self._queue.leave(ticket)
+
+        try:
+            await asyncio.gather(*(worker() for _ in range(max(1, self._width // 2))))
+        finally:
+            for ticket, _ in waiting:
+                self._queue.leave(ticket)
+
+    async def _scored(self, capture: Capture, making: "asyncio.Task[Sample] | None" = None) -> LiveResult:
+        """Make a capture's sample, measure it and hand the result on."""
+        try:
+            sample = await (self._sample(capture) if making is None else making)
         except Skip as skip:
             self._delivery.left_out(skip.reason)
             raise
@@ -245,7 +331,38 @@ class Worker:
         except Exception:
             self._counts.add("failed")
             raise
+        return await self._measured(sample, capture)
+
+    async def _measured(
+        self, sample: Sample, capture: Capture, scored: frozenset[str] = frozenset()
+    ) -> LiveResult:
+        try:
+            result = await self._measuring.measured(sample, capture, scored)
+            await asyncio.wrap_future(self._delivery.deliver(result))
+        except asyncio.CancelledError:
+            self._counts.skip("closed")
+            raise
+        except Exception:
+            self._counts.add("failed")
+            raise
         return result
+
+
+def _heard(task: "asyncio.Task[Sample]") -> None:
+    """Somebody may have given the capture up before its sample was made, and then hears of no error."""
+    if not task.cancelled():
+        task.exception()
+
+
+def _capture_of(sample: Sample) -> Capture:
+    name = sample.labels.get("app")
+    session = sample.labels.get("session")
+    return Capture(
+        translate=lambda _: sample,
+        id=sample.id,
+        name=name if isinstance(name, str) else None,
+        session=session if isinstance(session, str) else None,
+    )
 
 
 def _stop(background: Background, threads: Threads) -> None:

@@ -26,6 +26,8 @@ __all__ = ["Folder", "Key"]
 
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
+# What a live application captured and did not score yet.
+CAPTURES = "captures"
 
 
 class Folder:
@@ -303,6 +305,7 @@ def _holds_run(path: Path) -> bool:
 
 
 def _is_empty(path: Path) -> bool:
-    """Whether a folder holds nothing but what a lock, and a run that ended as it began, leave there."""
+    """Whether there is nothing but what locks, a run that ended as it began, and live captures leave."""
     lock, _ = FolderLock.FILES
-    return all(entry.name.startswith(lock) or entry.name == SCRATCH for entry in path.iterdir())
+    left = (SCRATCH, CAPTURES)
+    return all(entry.name.startswith(lock) or entry.name in left for entry in path.iterdir())

@@ -1,0 +1,71 @@
+"""`ragmetrics catch-up`: score what a live application captured and did not score."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ragmetrics_core.cli.arguments import (
+    EmbedderName,
+    JudgeNames,
+    MetricNames,
+    RunFolder,
+    ScorerName,
+    choose,
+)
+from ragmetrics_core.cli.redacting import Redactions, redact_of
+from ragmetrics_core.cli.screen import page
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs.manifest import manifest_in
+
+__all__ = ["catch_up"]
+
+
+def catch_up(
+    run: RunFolder,
+    metrics: MetricNames = None,
+    judge: JudgeNames = None,
+    embedder: EmbedderName = None,
+    scorer: ScorerName = None,
+    concurrency: Annotated[int, typer.Option(help="How many captures are worked on at a time.")] = 16,
+    timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
+    attempts: Annotated[
+        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
+    ] = 4,
+    redact: Redactions = None,
+) -> None:
+    """Score what a live application captured into its run folder and did not score before it was stopped.
+
+    Judge and metrics are those of the application; without --metrics they are those of the run. What a
+    process that still runs has captured is left to it, and nothing is scored twice.
+    """
+    from ragmetrics_core.live import LiveScorer
+
+    if metrics is None and (run / "manifest.json").is_file():
+        metrics = ",".join(entry.signature for entry in manifest_in(run).metrics)
+    if not run.is_dir():
+        raise ConfigError(f"there is no folder {run}")
+    chosen = choose(metrics, None, judge, embedder, scorer)
+    if chosen.metrics is None:
+        raise ConfigError(
+            f"{run} has no score yet that says what is measured: give the metrics with --metrics"
+        )
+    if len(chosen.judges) > 1:
+        raise ConfigError("a live application has one judge: give --judge once")
+    with LiveScorer(
+        chosen.metrics,
+        judge=chosen.judges[0] if chosen.judges else None,
+        embedder=chosen.embedder,
+        scorer=chosen.scorer,
+        out=run,
+        concurrency=concurrency,
+        timeout=timeout or None,
+        attempts=attempts,
+        redact=redact_of(redact),
+    ) as live:
+        count = live.catch_up()
+    stats = live.stats
+    captures = "1 capture was" if count == 1 else f"{count} captures were"
+    page().print(Text(f"{captures} left in {run}; {stats.scored} scored now"))
+    if stats.scored < count:
+        raise typer.Exit(1)
