@@ -4,6 +4,7 @@
 # pyright: reportAttributeAccessIssue=false
 
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -107,7 +108,7 @@ class Parts:
             RecordError: it cannot be written.
         """
         system, folder = self._place
-        scratch = f"{folder}/{name}.{os.getpid()}{_UNFINISHED}"
+        scratch = f"{folder}/{name}.{os.getpid()}-{secrets.token_hex(4)}{_UNFINISHED}"
         described = rows.replace_schema_metadata(
             {_MANIFEST: manifest.model_dump_json(by_alias=True).encode()}
         )

@@ -11,6 +11,7 @@ from ragmetrics_core.cli.study_output import Format, OneTable, Out, Seed, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
     annotation_tables,
     items_of,
@@ -43,7 +44,7 @@ def annotate(
     """
     opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
     sheet = items_of(opened, metrics=names(metrics), limit=limit, seed=seed)
-    out.write_text(sheet_html(sheet, title=title), encoding="utf-8")
+    write_whole(out, sheet_html(sheet, title=title))
     remarks().print(f"{len(sheet.items)} answers to judge in {out}")
 
 
@@ -107,7 +108,7 @@ def annotations(
             )
             for each in ratings
         )
-        labels.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        write_whole(labels, "".join(f"{line}\n" for line in lines))
         remarks().print(f"{len(ratings)} ratings written to {labels}")
     if apply:
         for _, unit, decision, who in changes:

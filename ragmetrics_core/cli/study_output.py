@@ -12,6 +12,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.study_files import csv_text, json_text, markdown_text
 from ragmetrics_core.report.terminal import study_page
 from ragmetrics_core.runs import Run
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import Scores, Table, named_runs, read_scores
 
 __all__ = [
@@ -99,7 +100,7 @@ def emit(
     if out is None:
         sys.stdout.write(text)
     else:
-        out.write_text(text, encoding="utf-8", newline="")
+        write_whole(out, text)
         remarks().print(f"written to {out}")
 
 
@@ -126,7 +127,7 @@ def _text(tables: Sequence[Table], as_format: FormatName | None) -> str:
 def _write_folder(tables: Sequence[Table], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for each in tables:
-        (out / f"{each.name}.csv").write_text(csv_text(each), encoding="utf-8", newline="")
+        write_whole(out / f"{each.name}.csv", csv_text(each))
     remarks().print(f"{len(tables)} tables written to {out}")
 
 

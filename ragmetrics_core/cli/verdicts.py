@@ -10,6 +10,7 @@ from ragmetrics_core.cli.arguments import RunFolder
 from ragmetrics_core.cli.screen import remarks
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
+from ragmetrics_core.runs.writing import replacing
 
 __all__ = ["verdicts"]
 
@@ -34,6 +35,6 @@ def verdicts(
     if out is None:
         write(rows, sys.stdout)
         return
-    with out.open("w", encoding="utf-8", newline="") as file:
+    with replacing(out, encoding="utf-8", newline="") as file:
         count = write(rows, file)
     remarks().print(f"{count:,} verdicts written to {out}")

@@ -24,6 +24,7 @@ from ragmetrics_core.probe.verdicts import on_chunks, on_padded, on_statements
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.runs import Progress, Run
 from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.writing import write_whole
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "count_samples", "probe"]
 
@@ -128,7 +129,7 @@ async def aprobe(
     probing = _Probing(asker, read_corpus(), limit)
     card = await probing.card(wanted, repeats=repeats, date=date)
     if places.card is not None:
-        places.card.write_text(card.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_whole(places.card, card.model_dump_json(indent=2) + "\n")
     return card
 
 

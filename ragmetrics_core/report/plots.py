@@ -5,10 +5,12 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import Estimate, GroupStudy, short
 
 __all__ = ["draw_curves", "draw_groups", "draw_heat_map", "draw_histograms", "draw_intervals"]
@@ -163,7 +165,10 @@ def _figure(path: Path, width: float, height: float) -> Generator[Any]:
         figure = Figure(figsize=(width, min(height, 60)), layout="constrained")
         yield figure
         metadata = {"Date": None} if path.suffix.lower() == ".svg" else {}
-        figure.savefig(path, dpi=150, metadata=metadata)
+        content = BytesIO()
+        kind = path.suffix.removeprefix(".").lower() or "png"
+        figure.savefig(content, dpi=150, metadata=metadata, format=kind)
+        write_whole(path, content.getvalue())
 
 
 def _label(text: str) -> str:

@@ -21,7 +21,7 @@ def csv_text(table: Table) -> str:
     file = StringIO()
     writer = csv.writer(file, lineterminator="\r\n")
     header, rows = flat(table)
-    writer.writerow(header)
+    writer.writerow(map(csv_cell, header))
     writer.writerows([csv_cell(value) for value in row] for row in rows)
     return file.getvalue()
 

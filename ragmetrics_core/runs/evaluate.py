@@ -254,7 +254,7 @@ def writing(folder: Folder) -> Generator[None]:
 @contextmanager
 def journal_of(folder: Folder, cache: str | Path | None) -> Generator[Journal]:
     """The journal of a run: the one it shares, or its own."""
-    path = cache if cache is not None else folder.path / "journal.sqlite" if folder.path else None
+    path = cache if cache is not None else folder.journal_path
     with Journal(path) as journal:
         yield journal
 

@@ -14,12 +14,13 @@ from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.index import Index, Key
-from ragmetrics_core.runs.lines import Line, Lines, no_link
+from ragmetrics_core.runs.lines import Line, Lines
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from ragmetrics_core.runs.stored import DAMAGED, is_run, prompt_in, record_in, remove_run, sample_in
 from ragmetrics_core.runs.summary import Outcome
+from ragmetrics_core.runs.writing import no_link, not_a_link
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Folder", "Key"]
@@ -185,6 +186,15 @@ class Folder:
             if digest not in self._texts:
                 self._prompts.append(json.dumps({"digest": digest, **text._asdict()}))
                 self._texts[digest] = text
+
+    @property
+    def journal_path(self) -> Path | None:
+        """The file of the run's own journal; None for a run in memory.
+
+        Raises:
+            ConfigError: a link stands there.
+        """
+        return None if self.path is None else not_a_link(self.path / "journal.sqlite")
 
     @property
     def prompt_texts(self) -> Mapping[str, PromptText]:

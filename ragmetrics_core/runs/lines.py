@@ -1,7 +1,6 @@
 """Append-only JSON lines with random access, on disk or in memory."""
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from io import BytesIO, FileIO
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.runs.writing import no_link
 
-__all__ = ["Line", "Lines", "no_link"]
+__all__ = ["Line", "Lines"]
 
 
 class Line(NamedTuple):
@@ -19,14 +19,6 @@ class Line(NamedTuple):
 
     offset: int
     text: bytes
-
-
-def no_link(path: str, flags: int) -> int:
-    """Open a file for writing, but not one that a link in its place leads to; an `opener` for `open`.
-
-    A run folder may come from somebody else: a link in it must not have another file overwritten.
-    """
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 class Lines:

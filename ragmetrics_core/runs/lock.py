@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs.lines import no_link
+from ragmetrics_core.runs.writing import no_link
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

@@ -32,12 +32,12 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, useless_calls, writing
 from ragmetrics_core.runs.folder import Folder
-from ragmetrics_core.runs.lines import no_link
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, discreet, prepare
 from ragmetrics_core.runs.run import Run
+from ragmetrics_core.runs.writing import new_file, no_link, not_a_link
 from ragmetrics_core.shapes import Json
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
@@ -168,7 +168,7 @@ def import_replies(
     waiting = _read_waiting(folder)
     taken = failed = unknown = 0
     reason: str | None = None
-    with FolderLock(folder), Journal(cache or folder / "journal.sqlite") as journal:
+    with FolderLock(folder), Journal(cache or not_a_link(folder / "journal.sqlite")) as journal:
         for number, line in _lines_of(Path(replies)):
             where = f"{replies}, line {number}"
             address, found = _reply_in(line, where)
@@ -209,11 +209,11 @@ class _Sink:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._scratch = path.with_name(path.name + ".new")
         self.waiting: dict[str, str] = {}
         try:
             # half a character, which has no UTF-8 form, is written as JSON's own escape
-            self._file = self._scratch.open("w", encoding="utf-8", errors="backslashreplace")
+            self._file = new_file(path, encoding="utf-8", errors="backslashreplace")
+            self._scratch = Path(self._file.name)
         except OSError as error:
             raise _unwritable(path, error) from error
 

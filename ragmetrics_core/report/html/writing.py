@@ -1,8 +1,6 @@
 """Writing a report: what goes into the file, and what into the folder beside it."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +13,7 @@ from ragmetrics_core.report.html.proofs import proof_of
 from ragmetrics_core.report.html.rows import Row, outcomes_of, table, table_rows
 from ragmetrics_core.report.html.text import as_json
 from ragmetrics_core.runs import Run
+from ragmetrics_core.runs.writing import not_a_link, write_whole
 
 __all__ = ["LARGEST", "MOST_PROOFS", "write_report"]
 
@@ -64,6 +63,8 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
     pages = [left[start : start + PER_PAGE] for start in range(0, len(left), PER_PAGE)]
     page_of = {number: position for position, part in enumerate(pages, start=1) for number in part}
     folder = path.with_name(f"{path.stem}-samples")
+    if everything:
+        not_a_link(folder)
     first["table"] = chunk(
         {
             **listed,
@@ -171,15 +172,11 @@ def _named(chunks: Sequence[str]) -> dict[str, str]:
 
 def _write(path: Path, text: str) -> None:
     """Replace the file, whole or not at all."""
-    scratch = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(scratch, path)
     except OSError as error:
-        with suppress(OSError):
-            scratch.unlink(missing_ok=True)
         raise ConfigError(f"the report {path} cannot be written: {error.strerror or error}") from error
+    write_whole(path, text)
 
 
 def _remove_older(folder: Path, count: int) -> None:
