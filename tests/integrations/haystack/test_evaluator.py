@@ -1,5 +1,6 @@
 """Batch evaluators: inputs, outputs and failures as Haystack's own."""
 
+import inspect
 import json
 import threading
 from math import isnan
@@ -352,3 +353,21 @@ def test_other_components_may_follow_a_single_metric():
     pipeline.connect("faithfulness.score", "passed.score")
 
     assert pipeline.run({"faithfulness": INPUTS})["passed"] == {"passed": True}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (ragmetrics.FaithfulnessEvaluator, HaystackFaithfulnessEvaluator),
+        (ragmetrics.ContextRelevanceEvaluator, HaystackContextRelevanceEvaluator),
+    ],
+)
+def test_drop_ins_take_the_positional_arguments_of_haystacks_evaluators(ours: Any, theirs: Any):
+    def positional(kind: Any) -> list[str]:
+        parameters = inspect.signature(kind.__init__).parameters.values()
+        return [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+
+    assert positional(ours) == positional(theirs)
+    assert not ours(None, False, False, MockChatGenerator(responses="x")).raise_on_failure
+    with pytest.raises(ConfigError, match="takes no examples"):
+        ours([{"inputs": {}, "outputs": {}}])

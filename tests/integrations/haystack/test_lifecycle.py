@@ -212,3 +212,50 @@ def test_a_live_component_says_how_it_stands_and_is_waited_for_without_blocking_
     evaluator.close()
     assert asyncio.run(evaluator.aflush())
     assert evaluator.means == {"faithfulness": (1.0, 1)}
+
+
+@pytest.mark.parametrize("generator", [None, "openai:gpt-5-mini", "llama:/nowhere/model.gguf"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_judge_without_its_key_or_file_never_stops_a_live_pipeline(
+    generator: Any, monkeypatch: pytest.MonkeyPatch, *, is_async: bool
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    pipeline = rag_pipeline()
+    connector = RagMetricsConnector("faithfulness", generator)
+    pipeline.add_component("scores", connector)
+    data = question_data("What is the capital of France?")
+
+    for _ in range(2):
+        result = asyncio.run(pipeline.run_async(data)) if is_async else pipeline.run(data)
+        assert set(result) == {"llm"}
+
+    assert connector.flush()
+    assert connector.stats.captured == 2
+    assert not [score for each in connector.live.results for score in each.scores.values() if score is not None]
+    assert connector.stats.errors
+    pipeline.close()
+
+
+def test_a_judge_that_cannot_be_warmed_up_is_told_once(caplog: pytest.LogCaptureFixture):
+    @component
+    class Cold:
+        def warm_up(self) -> None:
+            msg = "no such model"
+            raise OSError(msg)
+
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, messages: list[ChatMessage]) -> dict[str, Any]:
+            msg = "not warmed up"
+            raise RuntimeError(msg)
+
+    pipeline = rag_pipeline()
+    connector = RagMetricsConnector("faithfulness", Cold(), attempts=1)
+    pipeline.add_component("scores", connector)
+
+    for _ in range(3):
+        pipeline.run(question_data("What is the capital of France?"))
+
+    assert connector.flush()
+    assert [each.records[0].status for each in connector.live.results] == ["model_error"] * 3
+    assert sum("no such model" in each.getMessage() for each in caplog.records) == 1
+    pipeline.close()

@@ -14,6 +14,7 @@ from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
+    ConfigError,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -23,7 +24,14 @@ from ragmetrics_core.errors import (
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Embedder, Generate, Judge
 
-from haystack_integrations.components.evaluators.ragmetrics import HaystackEmbedder, HaystackJudge
+from haystack_integrations.components.evaluators.ragmetrics import (
+    HaystackEmbedder,
+    HaystackJudge,
+    RagMetricsAgentHook,
+    RagMetricsConnector,
+    RagMetricsEvaluator,
+    RagMetricsLiveEvaluator,
+)
 from tests.integrations.haystack.generators import judged, scripted
 from tests.servers import Answer, OpenAIServer
 
@@ -256,3 +264,34 @@ def test_calls_of_a_batch_are_seen_by_the_applications_tracer_with_their_tokens(
     assert [span.operation_name for span in spans.spans] == ["haystack.chat_generator.run"] * 2
     replies = [span.tags["haystack.component.output"]["replies"][0] for span in spans.spans]
     assert all(reply.meta["usage"]["prompt_tokens"] for reply in replies)
+
+
+class Embeds:
+    def run(self, documents: list[Any]) -> dict[str, Any]:
+        return {}
+
+
+@pytest.mark.parametrize(
+    "part", [RagMetricsConnector, RagMetricsLiveEvaluator, RagMetricsAgentHook, RagMetricsEvaluator]
+)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"chat_generator": 42},
+        {"chat_generator": MockChatGenerator},
+        {"chat_generator": "gpt-5-mini"},
+        {"chat_generator": ""},
+        {"chat_generator": "openai:"},
+        {"chat_generator": len},
+        {"chat_generator": MockTextEmbedder(dimension=8)},
+        {"text_embedder": 42},
+        {"text_embedder": MockTextEmbedder},
+        {"text_embedder": "llama"},
+        {"text_embedder": Embeds()},
+        {"text_embedder": MockChatGenerator(responses="x")},
+    ],
+)
+def test_what_is_no_model_is_refused_when_a_component_is_made(part: Any, wrong: dict[str, Any]):
+    (name,) = wrong
+    with pytest.raises(ConfigError, match=name):
+        part("faithfulness", **{"chat_generator": "embedded"} | wrong)

@@ -1,11 +1,15 @@
 """The hook that has an agent scored."""
 
 from collections.abc import Callable
+from typing import Literal
 
-from haystack.components.agents.state import State
+from haystack.components.agents import Agent
+from haystack.components.agents.state import State, replace_values
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.live import Capture, LiveResult, is_judging
+from haystack.dataclasses import ChatMessage
+from ragmetrics_core.gate import Gate, GateDecision
+from ragmetrics_core.live import Capture, LiveResult, Skip, is_judging
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.shapes import is_list
 
@@ -15,20 +19,25 @@ from haystack_integrations.components.evaluators.ragmetrics.metric_settings impo
 
 __all__ = ["RagMetricsAgentHook"]
 
+REJECTED = "rejected_by_gate"
+
 
 class RagMetricsAgentHook(Live):
     """
     Has the last answer of every run of an agent scored in the background.
 
     The question is the user's last message, the answer the agent's. Contexts are the documents in the agent's
-    state, or else what its tools returned.
+    state, or else what its tools returned for this question.
+
+    With a `gate` the agent waits for the scores. An answer that is rejected is replaced by `rejected_answer`, with the
+    reasons in `meta["evaluation"]`, and the run stops (`stop_run`) with the exit reason "rejected_by_gate".
 
     ```python
     Agent(..., hooks={"after_run": [RagMetricsAgentHook(["faithfulness"], chat_generator=judge)]})
     ```
     """
 
-    allowed_hook_points = ("after_run",)
+    allowed_hook_points = ("on_exit", "after_run")
 
     def __init__(
         self,
@@ -37,6 +46,9 @@ class RagMetricsAgentHook(Live):
         text_embedder: TextEmbedder | str | None = None,
         *,
         scorer: str | None = None,
+        gate: dict[str, float] | None = None,
+        unscored: Literal["reject", "pass"] = "reject",
+        rejected_answer: str = "I cannot answer this from what I found.",
         needs_contexts: bool = False,
         name: str | None = None,
         out: str | None = None,
@@ -61,6 +73,11 @@ class RagMetricsAgentHook(Live):
             of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
+        :param gate: The least score of each metric named here, the greatest where lower is better. The agent waits for
+            the scores; an answer that does not reach them is replaced and stops the run, see the class.
+        :param unscored: What becomes of an answer that has no score for a metric of the gate because the judge
+            failed: the gate lets it "pass" or does "reject" it. Where there was nothing to judge, it passes.
+        :param rejected_answer: What the agent says instead of an answer that is rejected.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the agent is called in the records.
         :param out: A run folder to write samples and records to.
@@ -80,6 +97,9 @@ class RagMetricsAgentHook(Live):
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
+        self.gate: dict[str, float] | None = plain(gate)
+        self.unscored: Literal["reject", "pass"] = unscored
+        self.rejected_answer = rejected_answer
         self.needs_contexts = needs_contexts
         self.name = name
         self.out = out
@@ -96,15 +116,46 @@ class RagMetricsAgentHook(Live):
         self._prepare(
             self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
         )
+        self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:
         """
-        Hand the agent's conversation over; nothing of the state is changed.
+        Hand the agent's conversation over; with a gate, wait for the scores and replace an answer that is rejected.
 
         :param state: The agent's state at the end of its run.
         """
-        if is_judging():
+        capture = self._captured(state)
+        if capture is None:
             return
+        if self._gate is None:
+            self.live.submit(capture)
+            return
+        try:
+            self._decide(state, capture.id, self._gate.decide(self.live.score(capture).records))
+        except Exception as error:  # the boundary to the host: a hook that raises ends the agent
+            self._undecided(state, capture.id, error)
+
+    async def run_async(self, state: State) -> None:
+        """
+        Do what `run` does; a gate is waited for without blocking the loop.
+
+        :param state: The agent's state at the end of its run.
+        """
+        capture = self._captured(state)
+        if capture is None:
+            return
+        if self._gate is None:
+            self.live.submit(capture)
+            return
+        try:
+            result = await self.live.ascore(capture)
+            self._decide(state, capture.id, self._gate.decide(result.records))
+        except Exception as error:  # the boundary to the host: a hook that raises ends the agent
+            self._undecided(state, capture.id, error)
+
+    def _captured(self, state: State) -> Capture | None:
+        if is_judging():
+            return None
         try:
             # the lists are copied: the agent's caller may go on with the same state
             held = {
@@ -112,22 +163,43 @@ class RagMetricsAgentHook(Live):
                 for key, value in state.data.items()
                 if is_list(value) and key not in ("messages", "tools")
             }
-            self.live.submit(
-                Capture(
-                    translate=conversation_sample,
-                    needs_contexts=self.needs_contexts,
-                    name=self.name,
-                    history=list(state.data.get("messages") or ()),
-                    contexts=held,
-                )
+            return Capture(
+                translate=conversation_sample,
+                needs_contexts=self.needs_contexts,
+                name=self.name,
+                history=list(state.data.get("messages") or ()),
+                contexts=held,
+                data={"writers": _writers(state)},
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
             self.live.hook_failed(error)
+            return None
 
-    async def run_async(self, state: State) -> None:
-        """
-        Do what `run` does; it does not wait for anything.
+    def _undecided(self, state: State, capture_id: str, error: Exception) -> None:
+        if isinstance(error, Skip) or self._gate is None:  # there is no answer that could be rejected
+            return
+        self.live.hook_failed(error)
+        self._decide(state, capture_id, self._gate.failed(type(error).__name__))
 
-        :param state: The agent's state at the end of its run.
-        """
-        self.run(state)
+    def _decide(self, state: State, capture_id: str, decision: GateDecision) -> None:
+        if decision.passed:
+            return
+        meta = {"evaluation": {"id": capture_id, "status": "rejected", "reasons": list(decision.reasons)}}
+        messages = [*state.data["messages"][:-1], ChatMessage.from_assistant(self.rejected_answer, meta=meta)]
+        state.set("messages", messages, handler_override=replace_values)
+        # `stop_run` is read before another call of the model, if some other hook has the agent go on
+        for key in ("stop_run", "exit_reason"):
+            if key in state.schema:
+                state.set(key, REJECTED)
+
+
+def _writers(state: State) -> frozenset[str]:
+    """The tools that are agents or generators: what they return, a model wrote."""
+    tools: list[object] = list(state.data.get("tools") or ())
+    return frozenset(str(getattr(tool, "name", "")) for tool in tools if _writes(tool))
+
+
+def _writes(tool: object) -> bool:
+    inner = next((each for each in vars(tool).values() if hasattr(each, "__haystack_output__")), None)
+    outputs = getattr(inner, "__haystack_output__", ())
+    return isinstance(inner, Agent) or "replies" in outputs or "answers" in outputs

@@ -23,11 +23,13 @@ from ragmetrics_core.shapes import is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
+from haystack_integrations.components.evaluators.ragmetrics.kinds import check_model
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import (
     MetricSettings,
     metrics_of,
     plain,
 )
+from haystack_integrations.components.evaluators.ragmetrics.trust import check_trusted
 
 __all__ = ["Configured"]
 
@@ -64,6 +66,8 @@ class Configured:
         chosen = metrics_of(metrics)
         if prompts is not None:
             chosen = with_prompts(chosen, prompts)
+        check_model("chat_generator", chat_generator)
+        check_model("text_embedder", text_embedder)
         for name in (chat_generator, text_embedder):
             if isinstance(name, str) and holds_secret(name, ()):
                 msg = (
@@ -108,8 +112,10 @@ class Configured:
 
         :param data: What `to_dict` gave; it is not changed.
         :returns: The component.
+        :raises DeserializationError: It would write, read or send where this process did not allow it.
         """
         parameters = plain(data.get("init_parameters", {}))
+        check_trusted(parameters)
         for name in _NESTED:
             if isinstance(parameters.get(name), Mapping):
                 deserialize_chatgenerator_inplace(parameters, key=name)

@@ -22,6 +22,11 @@ from haystack_integrations.components.evaluators.ragmetrics.texts import (
     joined,
     passages_of,
 )
+from haystack_integrations.components.evaluators.ragmetrics.tool_texts import (
+    documents_in,
+    found_by_tools,
+    is_written,
+)
 from haystack_integrations.components.evaluators.ragmetrics.watching import Event, WatchedRun
 
 __all__ = ["conversation_sample", "run_sample"]
@@ -86,7 +91,7 @@ def conversation_sample(capture: Capture) -> Sample:
     if asked is None:
         reason = "no_question"
         raise Skip(reason)
-    contexts = _state_documents(capture.contexts or {}) or _tool_results(messages)
+    contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], {}, capture.data["writers"])
     _note(
         capture,
         question=Found(None, "last_user_message"),
@@ -172,27 +177,44 @@ def _of_agent(outputs: Mapping[str, Any]) -> str | None:
 
 
 def _contexts(run: WatchedRun) -> Found | None:
-    for rule, read in (
-        ("prompt_documents", _shown),
-        ("retrieved_documents", _retrieved),
-        ("answer_documents", _with_answer),
-    ):
+    for event in reversed(run.events):
+        if is_mapping(event.outputs):
+            shown = _of_agent_run(run, event) if event.kind == "agent" else _shown(event)
+            if shown is not None:
+                return shown
+    for rule, read in (("retrieved_documents", _retrieved), ("answer_documents", _with_answer)):
         for event in reversed(run.events):
             if event.kind == "component" and is_mapping(event.outputs):
                 passages = read(event)
                 if passages is not None:
                     return Found(passages, rule)
-    return _of_tools(run) or _first(
-        _tool_results(value)
-        for event in reversed(run.events)
-        if is_mapping(event.outputs)
-        for value in event.outputs.values()
-        if _has(value, ChatMessage)
-    )
+    return None
 
 
-def _shown(event: Event) -> Passages | None:
-    return _documents(event.inputs) if "prompt" in event.outputs else None
+def _shown(event: Event) -> Found | None:
+    passages = _documents(event.inputs) if event.kind == "component" and "prompt" in event.outputs else None
+    return None if passages is None else Found(passages, "prompt_documents")
+
+
+def _of_agent_run(run: WatchedRun, event: Event) -> Found | None:
+    """What an agent had in its state, or its tools found since the last question."""
+    outputs = event.outputs
+    messages = [each for each in outputs.get("messages") or () if isinstance(each, ChatMessage)]
+    asked = _last_question(messages)
+    state = {name: value for name, value in outputs.items() if name not in ("messages", "last_message")}
+    tools = [each for each in run.events if each.kind == "tool"]
+    known: dict[str, list[Document]] = {}
+    for tool in tools:
+        known.setdefault(tool.name, []).extend(documents_in(tool.outputs))
+    writers = frozenset(tool.name for tool in tools if is_written(tool.outputs))
+    return _state_documents(state) or _of_turn(messages[asked or 0 :], known, writers)
+
+
+def _of_turn(
+    messages: Sequence[ChatMessage], known: Mapping[str, Sequence[Document]], writers: frozenset[str]
+) -> Found | None:
+    found = found_by_tools(messages, known, writers)
+    return None if found is None else Found(*found)
 
 
 def _retrieved(event: Event) -> Passages | None:
@@ -204,28 +226,9 @@ def _with_answer(event: Event) -> Passages | None:
     return _first(passages_of(value[:1]) for value in answers)
 
 
-def _of_tools(run: WatchedRun) -> Found | None:
-    documents = [
-        document
-        for event in run.events
-        if event.kind == "tool"
-        for value in (event.outputs.values() if is_mapping(event.outputs) else [event.outputs])
-        if _has(value, Document)
-        for document in value
-    ]
-    passages = passages_of(documents) if documents else None
-    return Found(passages, "tool_documents") if passages else None
-
-
 def _state_documents(state: Mapping[str, Any]) -> Found | None:
     documents = [each for value in state.values() if _has(value, Document) for each in value]
     return Found(passages_of(documents), "state_documents") if documents else None
-
-
-def _tool_results(messages: Sequence[ChatMessage]) -> Found | None:
-    results = [result.result for message in messages for result in message.tool_call_results if result.result]
-    texts = [each for each in results if isinstance(each, str)]
-    return Found(passages_of(texts), "tool_results") if texts else None
 
 
 def _documents(sockets: Mapping[str, Any]) -> Passages | None:

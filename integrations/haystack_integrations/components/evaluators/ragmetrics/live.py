@@ -2,8 +2,10 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
+from haystack import logging
 from ragmetrics_core import Metric, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
@@ -16,6 +18,8 @@ Overflow = Literal["drop_oldest", "drop_newest"]
 References = dict[str, str] | Callable[[Sample], str | None]
 # A function and not a sink: a pipeline that was closed and runs again needs a new one, and YAML has its name.
 MakeSink = Callable[[], Sink]
+
+logger = logging.getLogger(__name__)
 
 # A pipeline may be run by many threads before its first run has made the scorer. Not one lock for each
 # component, which could not be copied then.
@@ -55,6 +59,7 @@ class Live(LiveFace, Configured):
         self._metrics = metrics
         self._live: LiveScorer | None = None
         self._is_open = False
+        self._is_told = False
 
     @property
     def live(self) -> LiveScorer:
@@ -75,8 +80,7 @@ class Live(LiveFace, Configured):
     def _made(self) -> LiveScorer:
         return LiveScorer(
             self._metrics,
-            judge=self._judge(),
-            embedder=self._embedder(parallel=self.concurrency_limit),
+            **self._models_by_name(),
             scorer=self.scorer,
             out=self.out,
             sinks=[make() for make in self.sinks or ()],
@@ -92,17 +96,46 @@ class Live(LiveFace, Configured):
             redact=self.redact,
         )
 
+    def _models_by_name(self) -> dict[str, Any]:
+        """Judge and embedder; those that need a key or a file are made where they are asked, and fail there."""
+        models: dict[str, Any] = {}
+        for kind, given, make in (
+            ("judge", self.chat_generator, self._judge),
+            ("embedder", self.text_embedder, partial(self._embedder, parallel=self.concurrency_limit)),
+        ):
+            if isinstance(given, str) and given != "embedded":
+                models[f"{kind}_factory"] = make
+            else:
+                models[kind] = make()
+        return models
+
     def warm_up(self) -> None:
-        """Warm up the chat generator and the text embedder, and make the scorer."""
-        self._warm_up_models()
+        """
+        Make the scorer, and warm up the chat generator and the text embedder.
+
+        A model that cannot be warmed up (its key is missing, its server is down) is told once, and what it should
+        judge is scored as failed: the application goes on.
+        """
         self._opened()
+        try:
+            self._warm_up_models()
+        except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
+            self._tell_cold(error)
 
     async def warm_up_async(self) -> None:
-        """Warm up like `warm_up`: the models are used by the scorer's thread, not on this loop."""
-        await self._warm_up_models_async()
-        # what `run` uses, which the scorer calls in its threads
-        self._warm_up_models()
+        """Warm up like `warm_up`; the scorer's threads call `run`, not `run_async` on this loop."""
         self._opened()
+        try:
+            await self._warm_up_models_async()
+            self._warm_up_models()
+        except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
+            self._tell_cold(error)
+
+    def _tell_cold(self, error: Exception) -> None:
+        if not self._is_told:
+            self._is_told = True
+            told = error if self.redact is None else type(error).__name__
+            logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
 
     def flush(self, timeout: float | None = None) -> bool:
         """

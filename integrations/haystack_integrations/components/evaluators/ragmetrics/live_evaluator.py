@@ -14,6 +14,7 @@ from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
@@ -92,8 +93,8 @@ class RagMetricsLiveEvaluator(Live):
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
         :param gate: The least score of each metric named here, the greatest where lower is better (as in
             hallucination); inline only. Adds the output `rejected_answers`.
-        :param unscored: Where an answer goes that has no score for a metric of the gate, because the judge
-            failed or there was nothing to judge: the gate lets it "pass" or sends it to "reject".
+        :param unscored: Where an answer goes that has no score for a metric of the gate because the judge failed:
+            the gate lets it "pass" or sends it to "reject". Where there was nothing to judge, it passes.
         :param raise_on_failure: Stop the pipeline when the judge fails; inline only. Otherwise it goes on,
             and the answer's meta says what happened.
         :param name: What the application is called in the records.
@@ -154,11 +155,7 @@ class RagMetricsLiveEvaluator(Live):
             option = "a gate" if self.gate else "raise_on_failure"
             msg = f"{option} must wait for the scores: pass mode='inline'"
             raise ConfigError(msg)
-        keys = names_of(self._metrics).values()
-        for metric in self.gate or {}:
-            if metric not in keys:
-                msg = f"the gate names {metric!r}, but measured are only {', '.join(keys)}"
-                raise ConfigError(msg)
+        self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(
         self,
@@ -272,35 +269,28 @@ class RagMetricsLiveEvaluator(Live):
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
         keys = names_of(self._metrics)
         entries = [_entries(each, keys) for each in scored]
+        decisions = [self._decided(each) for each in scored]
         marked = [
-            _with_meta(each.answer, _evaluation(each.id, entry)) for each, entry in zip(scored, entries, strict=True)
+            _with_meta(each.answer, _evaluation(each.id, entry, decision))
+            for each, entry, decision in zip(scored, entries, decisions, strict=True)
         ]
         outputs: dict[str, Any] = {
             "scores": {key: _mean([_value(entry.get(key)) for entry in entries]) for key in keys.values()},
             "results": [{"id": each.id, "metrics": entry} for each, entry in zip(scored, entries, strict=True)],
         }
-        if not self.gate:
+        if self._gate is None:
             return {"answers": marked, **outputs}
-        passed = [self._passes(entry) for entry in entries]
+        passed = [each is None or each.passed for each in decisions]
         for name, wanted in (("answers", True), ("rejected_answers", False)):
             chosen = [answer for answer, each in zip(marked, passed, strict=True) if each is wanted]
             if chosen:
                 outputs[name] = chosen
         return outputs
 
-    def _passes(self, entry: Mapping[str, dict[str, Any]]) -> bool:
-        gate = self.gate or {}
-        values = {metric: _value(entry.get(metric)) for metric in gate}
-        return all(
-            self.unscored == "pass" if value is None else self._is_good(gate[metric], metric, value)
-            for metric, value in values.items()
-        )
-
-    def _is_good(self, threshold: float, key: str, value: float) -> bool:
-        """Whether a value is at least as good as a threshold."""
-        keys = names_of(self._metrics)
-        is_rising = next(each.higher_is_better for each in self._metrics if keys[each.signature] == key)
-        return value >= threshold if is_rising else value <= threshold
+    def _decided(self, scored: _Scored) -> GateDecision | None:
+        if self._gate is None:
+            return None
+        return self._gate.decide(scored.result.records) if scored.result else self._gate.failed("it was not scored")
 
 
 def _answers(
@@ -337,8 +327,9 @@ def _entries(scored: _Scored, keys: Mapping[str, str]) -> dict[str, dict[str, An
     return {keys[record.signature]: entry_of(record, with_record=True) for record in records}
 
 
-def _evaluation(sample_id: str, entry: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
-    return {
+def _evaluation(sample_id: str, entry: Mapping[str, dict[str, Any]], decision: GateDecision | None) -> dict[str, Any]:
+    rejected = {} if decision is None or decision.passed else {"rejected": list(decision.reasons)}
+    return rejected | {
         "id": sample_id,
         "status": "scored" if entry else "not_scored",
         "scores": {key: _value(each) for key, each in entry.items()},

@@ -6,6 +6,7 @@ from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.redaction import Redact
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
@@ -33,10 +34,11 @@ class MetricEvaluator(BatchEvaluator):
 
     def __init__(
         self,
-        *,
-        progress_bar: bool = True,
-        raise_on_failure: bool = True,
+        examples: list[dict[str, Any]] | None = None,
+        progress_bar: bool = True,  # noqa: FBT001, FBT002  (as in Haystack's evaluators)
+        raise_on_failure: bool = True,  # noqa: FBT001, FBT002
         chat_generator: ChatGenerator | str | None = None,
+        *,
         text_embedder: TextEmbedder | str | None = None,
         variant: str | None = None,
         parameters: dict[str, Any] | None = None,
@@ -52,6 +54,8 @@ class MetricEvaluator(BatchEvaluator):
         """
         Create the evaluator; nothing is loaded and no key is needed yet.
 
+        :param examples: Stands where Haystack's evaluators have it, and must be None: the prompts are files, which
+            `variant` and `prompts` choose.
         :param progress_bar: Show a progress bar.
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
             is NaN, and the result says why.
@@ -70,8 +74,15 @@ class MetricEvaluator(BatchEvaluator):
         :param prompts: A folder of prompt files that replace those of the same name.
         :param redact: A function of a module, from a text to the text without what is private. It is applied
             to samples, replies and errors before a model, a result or a file sees them.
-        :raises ConfigError: There is no such variant or parameter, or the embedder is missing.
+        :raises ConfigError: There is no such variant or parameter, the embedder is missing, or there are examples.
         """
+        if examples:
+            msg = (
+                f"{type(self).__name__} takes no examples: choose a variant, or give prompt files of your own with "
+                "prompts='FOLDER'"
+            )
+            raise ConfigError(msg)
+        self.examples = None
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.variant = variant

@@ -142,8 +142,11 @@ def _tools(agent: Agent, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
     for listed in agent.tools if isinstance(agent.tools, list) else [agent.tools]:
         if isinstance(listed, Toolset) and type(listed) is not Toolset:
             yield "", None  # a server's, known when it was asked
-        for tool in [listed] if isinstance(listed, Tool) else list(listed or ()):
-            inner = getattr(tool, "_component", None)
+        tools: list[object] = [listed] if isinstance(listed, Tool) else list(listed or ())
+        for tool in tools:
+            if not isinstance(tool, Tool):
+                continue
+            inner = next((each for each in vars(tool).values() if hasattr(each, "__haystack_output__")), None)
             yield tool.name, _sockets(inner)
             if inner is not None and id(inner) not in seen:
                 seen.add(id(inner))
@@ -151,16 +154,18 @@ def _tools(agent: Agent, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
 
 
 def _sockets(instance: object) -> _Sockets:
-    inputs: Mapping[str, InputSocket] | None = _by_name(getattr(instance, "__haystack_input__", None))
-    outputs: Mapping[str, OutputSocket] | None = _by_name(getattr(instance, "__haystack_output__", None))
-    if inputs is None or outputs is None:
+    sides = [getattr(instance, side, None) for side in ("__haystack_input__", "__haystack_output__")]
+    if None in sides:
         return None
     # the output counts where a component passes on what it takes
-    return {name: each.type for name, each in inputs.items()} | {name: each.type for name, each in outputs.items()}
+    return {name: type_ for side in sides for name, type_ in _types(side)}
 
 
-def _by_name(sockets: Any) -> Any:
-    return getattr(sockets, "_sockets_dict", None)
+def _types(sockets: object) -> Iterator[tuple[str, Any]]:
+    for name, each in vars(sockets).items():
+        if isinstance(each, InputSocket | OutputSocket):
+            type_: Any = each.type
+            yield name, type_
 
 
 def _can_hold(type_: Any, held: tuple[type, ...]) -> bool:

@@ -1,0 +1,203 @@
+"""What an agent's tools returned: documents one by one, nothing of earlier turns, nothing that a model wrote."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from haystack import Document, Pipeline, component
+from haystack.components.agents import Agent
+from haystack.components.generators.chat import MockChatGenerator
+from haystack.dataclasses import ChatMessage, ToolCall
+from haystack.tools import AgentTool, ComponentTool, PipelineTool, Tool, create_tool_from_function
+from ragmetrics_core import Sample
+
+from haystack_integrations.components.evaluators.ragmetrics import RagMetricsAgentHook, RagMetricsConnector
+from tests.integrations.haystack.connected import QUESTION
+from tests.integrations.haystack.generators import TEXTS, rag_pipeline, retriever
+
+ANSWER = "Paris is the capital of France."
+EARLIER = [
+    ChatMessage.from_user("And of Spain?"),
+    ChatMessage.from_assistant(tool_calls=[ToolCall("search", {"query": "Spain"})]),
+    ChatMessage.from_tool("Madrid is the capital of Spain.", origin=ToolCall("search", {"query": "Spain"})),
+    ChatMessage.from_assistant("Madrid."),
+]
+
+
+def component_tool() -> Tool:
+    return ComponentTool(retriever(), name="search", description="Search.")
+
+
+def pipeline_tool() -> Tool:
+    pipeline = Pipeline()
+    pipeline.add_component("retriever", retriever())
+    return PipelineTool(
+        pipeline,
+        name="search",
+        description="Search.",
+        input_mapping={"query": ["retriever.query"]},
+        output_mapping={"retriever.documents": "documents"},
+    )
+
+
+def tool_of_several_outputs() -> Tool:
+    return ComponentTool(
+        retriever(),
+        name="search",
+        description="Search.",
+        outputs_to_string={"found": {"source": "documents"}},
+    )
+
+
+def documents_tool() -> Tool:
+    def search(query: str) -> list[Document]:
+        """Search."""
+        return [Document(content=each) for each in TEXTS[:2]]
+
+    return create_tool_from_function(search)
+
+
+def text_tool() -> Tool:
+    def search(query: str) -> str:
+        """Search."""
+        return TEXTS[0]
+
+    return create_tool_from_function(search)
+
+
+def json_tool() -> Tool:
+    def search(query: str) -> dict[str, str]:
+        """Search."""
+        return {"capital": "Paris"}
+
+    return create_tool_from_function(search)
+
+
+def failing_tool() -> Tool:
+    def search(query: str) -> str:
+        """Search."""
+        msg = "the index is down"
+        raise RuntimeError(msg)
+
+    return create_tool_from_function(search)
+
+
+def agent_tool() -> Tool:
+    inner = Agent(chat_generator=MockChatGenerator(responses="It is Paris, I believe."))
+    return AgentTool(inner, name="search", description="Ask an expert.")
+
+
+def generator_tool() -> Tool:
+    @component
+    class Writer:
+        @component.output_types(replies=list[ChatMessage])
+        def run(self, query: str) -> dict[str, Any]:
+            return {"replies": [ChatMessage.from_assistant("It is Paris, I believe.")]}
+
+    return ComponentTool(Writer(), name="search", description="Write.")
+
+
+def answering_tool() -> Tool:
+    return PipelineTool(
+        rag_pipeline(with_answers=True),
+        name="search",
+        description="Answer.",
+        input_mapping={"query": ["retriever.query", "prompt_builder.question", "answer_builder.query"]},
+        output_mapping={"answer_builder.answers": "answers"},
+    )
+
+
+def agent(made: Tool, *, hooks: Any = None) -> Agent:
+    replies = [
+        ChatMessage.from_assistant(tool_calls=[ToolCall(made.name, {"query": QUESTION})]),
+        ChatMessage.from_assistant(ANSWER),
+    ]
+    return Agent(chat_generator=MockChatGenerator(responses=replies), tools=[made], hooks=hooks)
+
+
+def by_hook(made: Tool, messages: list[ChatMessage]) -> Sample:
+    hook = RagMetricsAgentHook(chat_generator="embedded")
+    agent(made, hooks={"after_run": [hook]}).run(messages)
+    return only(hook)
+
+
+def by_connector(made: Tool, messages: list[ChatMessage]) -> Sample:
+    pipeline = Pipeline()
+    pipeline.add_component("agent", agent(made))
+    connector = RagMetricsConnector(chat_generator="embedded")
+    pipeline.add_component("scores", connector)
+    pipeline.run({"agent": {"messages": messages}})
+    return only(connector)
+
+
+def only(live: Any) -> Sample:
+    assert live.flush()
+    (result,) = live.live.results
+    live.close()
+    return result.sample
+
+
+DOORS = pytest.mark.parametrize("sample_of", [by_hook, by_connector])
+SampleOf = Callable[[Tool, list[ChatMessage]], Sample]
+
+
+@DOORS
+@pytest.mark.parametrize("made", [component_tool, pipeline_tool, tool_of_several_outputs, documents_tool])
+def test_the_documents_of_a_tool_are_chunks_with_their_ids(made: Callable[[], Tool], sample_of: SampleOf):
+    sample = sample_of(made(), [ChatMessage.from_user(QUESTION)])
+
+    assert set(sample.contexts or ()) == set(TEXTS[:2])
+    assert len(sample.context_ids or ()) == 2
+    assert sample.labels["found_contexts"] == "tool_documents"
+
+
+@DOORS
+@pytest.mark.parametrize(("made", "text"), [(text_tool, TEXTS[0]), (json_tool, '{"capital": "Paris"}')])
+def test_the_text_of_a_tool_that_has_no_documents_is_a_context(
+    made: Callable[[], Tool], text: str, sample_of: SampleOf
+):
+    sample = sample_of(made(), [ChatMessage.from_user(QUESTION)])
+
+    assert sample.contexts == (text,)
+    assert sample.labels["found_contexts"] == "tool_results"
+
+
+@DOORS
+@pytest.mark.parametrize("made", [failing_tool, agent_tool, generator_tool])
+def test_failures_and_what_a_model_wrote_are_no_contexts(made: Callable[[], Tool], sample_of: SampleOf):
+    assert sample_of(made(), [ChatMessage.from_user(QUESTION)]).contexts is None
+
+
+@DOORS
+def test_of_a_tool_that_answers_the_documents_count_and_not_the_answer(sample_of: SampleOf):
+    sample = sample_of(answering_tool(), [ChatMessage.from_user(QUESTION)])
+
+    assert set(sample.contexts or ()) == set(TEXTS[:2])
+    assert "tool_results" not in str(sample.labels["found_contexts"])
+
+
+@DOORS
+def test_what_tools_returned_in_earlier_turns_belongs_to_these(sample_of: SampleOf):
+    sample = sample_of(text_tool(), [*EARLIER, ChatMessage.from_user(QUESTION)])
+
+    assert (sample.question, sample.contexts) == (QUESTION, (TEXTS[0],))
+    assert [turn.content for turn in sample.history or ()] == ["And of Spain?", "Madrid."]
+
+
+@DOORS
+def test_an_answer_without_a_call_in_this_turn_has_no_contexts(sample_of: SampleOf):
+    made = text_tool()
+    silent = Agent(chat_generator=MockChatGenerator(responses=ANSWER), tools=[made])
+    hook = RagMetricsAgentHook(chat_generator="embedded")
+    messages = [*EARLIER, ChatMessage.from_user(QUESTION)]
+    if sample_of is by_hook:
+        silent = Agent(chat_generator=MockChatGenerator(responses=ANSWER), tools=[made], hooks={"after_run": [hook]})
+        silent.run(messages)
+        assert only(hook).contexts is None
+        return
+    pipeline = Pipeline()
+    pipeline.add_component("agent", silent)
+    connector = RagMetricsConnector(chat_generator="embedded")
+    pipeline.add_component("scores", connector)
+    pipeline.run({"agent": {"messages": messages}})
+    assert only(connector).contexts is None
