@@ -66,6 +66,9 @@ _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     | {"output": "reference"},
 }
 
+# what one text may come as
+_SCALARS: Final = (int, float, Decimal, date, time, UUID)
+
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _NUMBER: Final = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 # a list of strings as Python or numpy write it; possessive, so that no text makes the match slow
@@ -143,6 +146,8 @@ def _cells(row: Mapping[Any, object]) -> Iterator[tuple[str, object]]:
 
 def _plain(value: object) -> object:
     """Python's own type for a numpy value; None for NaN, also that of pandas (`NA`, `NaT`)."""
+    if isinstance(value, np.datetime64):  # of nanoseconds numpy makes a number
+        value = value.astype("datetime64[us]")
     if isinstance(value, np.generic | np.ndarray):
         return _plain(cast("object", value.tolist()))
     if isinstance(value, float) and math.isnan(value):
@@ -161,8 +166,10 @@ def _field(
     if name == "reference_context_grades":
         return _grades(column, value)
     if name in _TEXT_FIELDS:
-        return _text(repr(column), value)
+        return _text(repr(column), value) if name == "language" else _words(repr(column), value)
     items = _decoded(value) if isinstance(value, str) else value
+    if isinstance(items, _SCALARS):  # one where a list is expected is a list of one
+        items = [items]
     if not is_series(items):
         raise SampleError(f"{column!r} must be a list of texts, got {shown(value)}")
     read = _identifier if name in _ID_FIELDS else _passage
@@ -177,6 +184,25 @@ def _text(what: str, value: object) -> str:
     except UnicodeEncodeError as error:
         raise SampleError(f"{what} is not valid Unicode: half a character at {error.start}") from None
     return str(value)
+
+
+def _words(what: str, value: object) -> str:
+    """A text; a number, a date or a truth value as the text that a CSV file has of it.
+
+    A column of whole numbers becomes one of floats in a data frame where one is missing: 42.0 is "42".
+    """
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise SampleError(f"{what} must be text or a finite number, got {value}")
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, int):  # of more than 4300 digits there is no text
+        with suppress(ValueError):
+            return str(value)
+    if isinstance(value, Decimal | UUID):
+        return str(value)
+    return _text(what, value)
 
 
 def _identifier(what: str, value: object) -> str:
@@ -195,7 +221,7 @@ def _passage(what: str, value: object) -> str:
         if key is None:
             raise SampleError(f"{what} has no text under any of {', '.join(_DOCUMENT_KEYS)}")
         value = value[key]
-    return _text(what, value)
+    return _words(what, value)
 
 
 def _grades(column: str, value: object) -> tuple[float, ...]:

@@ -212,7 +212,8 @@ class Sample(BaseModel, frozen=True):
         Known are the names of ragas (old and new), LlamaIndex, Haystack, DeepEval and LangSmith (nested
         `inputs`, `outputs`, `reference_outputs`, or columns such as `inputs.question`), in any case and as
         `camelCase`.
-        None and NaN mean absent. Where one text is expected, anything else is an error. Where a list of texts
+        None and NaN mean absent. Where one text is expected, a number, a date or a truth value is the text
+        that a CSV file has of it (42.0 is "42"), and anything else is an error. Where a list of texts
         is expected, one text is a list of one, unless the whole text is a JSON or Python list of strings, as
         CSV exports write lists: that is decoded (string by string; nothing is evaluated). A document given as
         a mapping counts as its `page_content`, `content` or `text`. Ids may be whole numbers. Of messages the

@@ -66,9 +66,11 @@ class _Ranking(BaseRetrievalMetric):
         retrieved_texts: list[str] | None = None,
         **kwargs: Any,
     ) -> RetrievalMetricResult:
-        """The score of one retrieval; NaN where nothing is expected."""
+        """The score of one retrieval; NaN where nothing is expected, and where ids are not given."""
         del query, expected_texts, retrieved_texts, kwargs
-        retrieved, expected = retrieved_ids or [], expected_ids or []
+        if retrieved_ids is None or expected_ids is None:
+            return _skipped("retrieved_ids" if retrieved_ids is None else "expected_ids")
+        retrieved, expected = list(retrieved_ids), list(expected_ids)
         score = self.formula(retrieved, expected, self.k)
         if score is None:
             return RetrievalMetricResult(
@@ -80,6 +82,11 @@ class _Ranking(BaseRetrievalMetric):
             "repeated": len(retrieved) - len(set(retrieved)),
         }
         return RetrievalMetricResult(score=score, metadata={"status": "ok", **counts})
+
+
+def _skipped(missing: str) -> RetrievalMetricResult:
+    """No score, for something was not given; an empty list was."""
+    return RetrievalMetricResult(score=math.nan, metadata={"status": "skipped", "reason": missing})
 
 
 class HitRate(_Ranking):
@@ -192,11 +199,13 @@ class _Judged(BaseRetrievalMetric):
     ) -> RetrievalMetricResult:
         """The score of one retrieval, with its record in the metadata; NaN where there is none."""
         del expected_ids, kwargs
+        if retrieved_texts is None:
+            return _skipped("retrieved_texts")
         expected = [text for text in expected_texts or [] if text.strip()]
         sample = Sample.from_mapping(
             {
                 "question": query,
-                "contexts": retrieved_texts or [],
+                "contexts": retrieved_texts,
                 "context_ids": retrieved_ids,
                 "reference": "\n\n".join(expected) or None,
             }

@@ -104,7 +104,10 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
     counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)}
     if sum(counts.values()) > allowed:
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        yield f"{sum(counts.values())} scores failed ({told}), and {allowed} may: the means leave them out"
+        count = sum(counts.values())
+        scores = "1 score" if count == 1 else f"{count} scores"
+        left = "it" if count == 1 else "them"
+        yield f"{scores} failed ({told}), and {allowed} may: the means leave {left} out"
 
 
 def _entry(run: "Run", signature: str) -> "MetricEntry":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from ragmetrics_core.adapting import Ending, ending
 from ragmetrics_core.asking import CUT
-from ragmetrics_core.drivers.own_code import OwnCode
+from ragmetrics_core.drivers.own_code import OwnCode, status_of
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
@@ -142,7 +142,7 @@ class Interpreter(ABC):
         try:
             measurement = self._own.measurement(await self._walk(self._own.steps(metric), ()))
             try:
-                return self._record(metric, _status_of(measurement), measurement)
+                return self._record(metric, status_of(measurement), measurement)
             except (TypeError, ValueError) as error:  # numbers that no record holds, such as NaN
                 raise self._own.failure(error) from error
         except MissingField as missing:
@@ -361,12 +361,6 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
-
-
-def _status_of(measurement: Measurement) -> Status:
-    if measurement.value is not None:
-        return "ok"
-    return "incomplete" if measurement.bounds else "undefined"
 
 
 class _Read(NamedTuple):

@@ -13,10 +13,11 @@ from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models.secrets import in_environment, without_secrets
 from ragmetrics_core.protocol import Steps
+from ragmetrics_core.record import Status
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
 
-__all__ = ["OwnCode"]
+__all__ = ["OwnCode", "status_of"]
 
 # Of what an error says; the rest is in nobody's way.
 LONGEST = 300
@@ -87,3 +88,10 @@ class OwnCode:
         said = said.encode(errors="backslashreplace").decode()
         said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
         return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}")
+
+
+def status_of(measurement: Measurement) -> Status:
+    """The status of a score that nothing went wrong with."""
+    if measurement.value is not None:
+        return "ok"
+    return "incomplete" if measurement.bounds else "undefined"

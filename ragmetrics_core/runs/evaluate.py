@@ -1,7 +1,7 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -14,11 +14,10 @@ from ragmetrics_core.drivers import (
     Tally,
     Traffic,
     measure_sample,
-    useless_replies,
     wired,
 )
 from ragmetrics_core.errors import AccessRefused, RunStopped, SampleError
-from ragmetrics_core.journal import Journal, call_address
+from ragmetrics_core.journal import Journal
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Scorer
@@ -29,6 +28,7 @@ from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, discreet, prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.run import Run
+from ragmetrics_core.runs.useless import useless_calls
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Progress", "aevaluate", "evaluate"]
@@ -135,7 +135,7 @@ def evaluate(
         ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
             function without a chosen identity; another process writes to it.
         RecordError: a file of the run cannot be read or written; what it holds is kept.
-        SampleError: the source cannot be read at all.
+        SampleError: the source cannot be read at all, or none of its rows is a sample.
         RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
             a wrong key: after the first answers. What was measured is kept.
     """
@@ -239,7 +239,15 @@ async def aevaluate(
             progress=progress,
         )
         await evaluation.run(prepared.rows, workers=concurrency)
+    _refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
+
+
+def _refuse_useless(folder: Folder) -> None:
+    """Raise `SampleError` when rows were given, and none is a sample."""
+    if not folder.sample_ids and (first := next(folder.rejected, None)) is not None:
+        count = sum(1 for _ in folder.rejected)
+        raise SampleError(f"none of the rows given ({count:,}) is a sample, the first: {first}")
 
 
 @contextmanager
@@ -340,8 +348,8 @@ class Evaluation:
             self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
             return
         wanted = self._still_wanted(sample.id)
-        self._samples += 1
         if not wanted:
+            self._samples += 1
             self._kept += 1
             return
         asked: dict[str, Prompt[Any]] = {}
@@ -356,6 +364,7 @@ class Evaluation:
         ]
         self._forget_useless(failed)
         self._failed += len(failed)
+        self._samples += 1
         if failed and self._stop_at_errors:
             raise RunStopped(_sentence(failed[0]))
 
@@ -382,20 +391,6 @@ class Evaluation:
             raise SampleError(str(row))
         self._folder.reject(row)
         self._rejected += 1
-
-
-def useless_calls(record: Record, metrics: Iterable[Metric[Any]]) -> Iterator[str]:
-    """The addresses of the replies that a failed record failed on.
-
-    Args:
-        record: a hydrated record.
-        metrics: the run's metrics, its own among them.
-    """
-    metric = next((each for each in metrics if each.signature == record.signature), None)
-    for step in useless_replies(record, metric=metric):
-        judge = step.judge or record.judge
-        assert judge is not None, "a judge replied"
-        yield call_address(judge, step.rendered_digest, str(step.draw))
 
 
 def _sentence(record: Record) -> str:

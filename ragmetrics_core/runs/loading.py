@@ -1,8 +1,8 @@
 """Reading samples from memory, data frames and files, one at a time; a bad row is data, not an exception."""
 
-import csv
 import hashlib
 import json
+import zlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -12,18 +12,20 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    Sequence,
 )
 from contextlib import aclosing, closing, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
+from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from ragmetrics_core.columns import TEXT_COLUMNS, is_sample_column, shown, spelled
+from ragmetrics_core.columns import TEXT_COLUMNS, shown, spelled
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.runs.rows import Found, kind_of, opened
+from ragmetrics_core.runs.separated import rows_of_csv
+from ragmetrics_core.runs.tables import Table, rows_of_parquet, rows_of_table
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
@@ -47,24 +49,6 @@ class BadRow:
         return f"{self.where}: {self.message}"
 
 
-@runtime_checkable
-class Table(Protocol):
-    """A pandas data frame, known by what it can do, so that pandas is never imported."""
-
-    @property
-    def columns(self) -> Any:
-        """Column names."""
-        ...
-
-    def to_dict(self) -> Any:
-        """Not called; tells a data frame from other things that have columns."""
-        ...
-
-    def itertuples(self, index: bool = ..., name: None = None) -> Iterable[Sequence[Any]]:
-        """Rows, one at a time."""
-        ...
-
-
 Row: TypeAlias = Sample | Mapping[str, object]
 Source: TypeAlias = Row | Iterable[Row] | Table | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
@@ -79,10 +63,12 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sa
     """Read samples one at a time, in order.
 
     A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
-    of columns to lists, a pandas data frame, or the path of a file: `.jsonl` (one object a line), `.json` (a
-    list of objects, the same under "samples" or DeepEval's "testCases", or an object of columns) or `.csv` (a
-    header and commas; an empty cell is absent). Files are UTF-8. JSONL, CSV and iterables are streamed: of
-    what was read, only a number for each id is kept, to find an id that is used twice.
+    of columns to lists, a data frame or table (pandas, polars, pyarrow, Hugging Face datasets, and whatever
+    else has Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` (one object a line), `.json` (a
+    list of objects, the same under "samples" or DeepEval's "testCases", or an object of columns), `.csv` and
+    `.tsv` (a header; commas, semicolons or tabs; an empty cell is absent) or `.parquet`. Files are UTF-8, or
+    gzip of that (`.jsonl.gz`). All but JSON and lists are streamed: of what was read, only a number
+    for each id is kept, to find an id that is used twice.
 
     With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
     that is none.
@@ -119,16 +105,7 @@ async def aread_samples(
     ):
         async for row in rows:
             number += 1
-            yield reader.read(_Found(f"row {number}", row))
-
-
-class _Found(NamedTuple):
-    """A row as it was found, or what is wrong with it."""
-
-    where: str
-    row: object = None
-    textual: bool = False
-    problem: str | None = None
+            yield reader.read(Found(f"row {number}", row))
 
 
 @dataclass
@@ -138,7 +115,7 @@ class _Reader:
     redact: Redact | None = None
     used: set[int] = field(default_factory=set)
 
-    def read(self, found: _Found) -> Sample | BadRow:
+    def read(self, found: Found) -> Sample | BadRow:
         if found.problem is not None:
             return BadRow(where=found.where, message=found.problem)
         try:
@@ -154,7 +131,7 @@ class _Reader:
         self.used.add(key)
         return sample
 
-    def _told(self, error: ConfigError, found: _Found) -> str:
+    def _told(self, error: ConfigError, found: Found) -> str:
         """What is wrong with a row; a message quotes values, and may cut them where `redact` looks."""
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)
@@ -190,7 +167,7 @@ def _redacted_values(redact: Redact, value: object) -> object:
             return type(value).__name__
 
 
-def _sample(found: _Found) -> Sample:
+def _sample(found: Found) -> Sample:
     if isinstance(found.row, Sample):
         return found.row
     if is_mapping(found.row):
@@ -198,7 +175,7 @@ def _sample(found: _Found) -> Sample:
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
 
 
-def _stream(rows: Generator[_Found], redact: Redact | None) -> Generator[Sample | BadRow]:
+def _stream(rows: Generator[Found], redact: Redact | None) -> Generator[Sample | BadRow]:
     reader = _Reader(redact)
     with closing(rows):
         try:
@@ -212,16 +189,16 @@ def _stream(rows: Generator[_Found], redact: Redact | None) -> Generator[Sample 
     raise SampleError(redacted(redact, problem))
 
 
-def _rows_of(source: object) -> Generator[_Found]:
+def _rows_of(source: object) -> Generator[Found]:
     """Choose the reading by what the source is; mistakes that show at once are raised here."""
     if isinstance(source, str | Path):
         return _rows_of_file(Path(source))
     if isinstance(source, Sample):
         return _rows_of_iterable([source])
+    if (table := rows_of_table(source)) is not None:
+        return _rows_of_iterable(table)
     if is_mapping(source):
         return _rows_of_iterable(_rows_of_mapping(source))
-    if isinstance(source, Table):
-        return _rows_of_table(source)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
         return _rows_of_iterable(cast("Iterable[object]", source))
     raise SampleError(
@@ -229,9 +206,9 @@ def _rows_of(source: object) -> Generator[_Found]:
     )
 
 
-def _rows_of_iterable(rows: Iterable[object]) -> Generator[_Found]:
+def _rows_of_iterable(rows: Iterable[object]) -> Generator[Found]:
     for number, row in enumerate(rows, start=1):
-        yield _Found(f"row {number}", row)
+        yield Found(f"row {number}", row)
 
 
 def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
@@ -255,37 +232,26 @@ def _is_column(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, list | tuple | np.ndarray)
 
 
-def _rows_of_table(table: Table) -> Generator[_Found]:
-    columns = list(table.columns)
-    _refuse_repeated(columns, "the data frame")
-    cells = table.itertuples(index=False, name=None)
-    return _rows_of_iterable(dict(zip(columns, row, strict=True)) for row in cells)
-
-
-def _refuse_repeated(columns: Sequence[object], where: str) -> None:
-    repeated = next((column for column in columns if columns.count(column) > 1), None)
-    if repeated is not None:
-        raise SampleError(f"{where} has more than one column {repeated!r}; rename or drop one")
-
-
-def _rows_of_file(path: Path) -> Generator[_Found]:
-    readers = {".jsonl": _rows_of_jsonl, ".json": _rows_of_json, ".csv": _rows_of_csv}
-    reader = readers.get(path.suffix.lower())
+def _rows_of_file(path: Path) -> Generator[Found]:
+    kind = kind_of(path)
+    reader = _READERS.get(kind)
     if reader is None:
-        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in .jsonl, .json or .csv")
+        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in {', '.join(_READERS)}")
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):  # who opens a pipe may wait for ever
             raise SampleError(f"{str(path)!r} is no regular file; write the samples to one first")
-        with path.open("rb") as file:
+        with opened(path) as file:
             head = file.read(4096)
     except FileNotFoundError:
         raise SampleError(f"{str(path)!r} does not exist") from None
     except IsADirectoryError:
         raise SampleError(f"{str(path)!r} is a folder; give a file") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise SampleError(f"cannot read {str(path)!r}: {error}") from error
     if not head:
         raise SampleError(f"{str(path)!r} is empty")
+    if kind == ".parquet":
+        return reader(path)
     if head.startswith(_UTF16_MARKS):
         raise SampleError(f"{str(path)!r} is UTF-16; save it as UTF-8")
     if b"\0" in head:
@@ -293,26 +259,26 @@ def _rows_of_file(path: Path) -> Generator[_Found]:
     return reader(path)
 
 
-def _rows_of_jsonl(path: Path) -> Generator[_Found]:
+def _rows_of_jsonl(path: Path) -> Generator[Found]:
     is_blank = True
-    with path.open("rb") as file:
+    with opened(path) as file:
         for number, line in enumerate(file, start=1):
             text = (line.removeprefix(_UTF8_MARK) if number == 1 else line).rstrip()
             if not text:
                 continue
             is_blank = False
             try:
-                found = _Found(f"line {number}", json.loads(text.decode()))
+                found = Found(f"line {number}", json.loads(text.decode()))
             except (ValueError, RecursionError) as error:
-                found = _Found(f"line {number}", problem=_problem(error))
+                found = Found(f"line {number}", problem=_problem(error))
             yield found
     if is_blank:
         raise SampleError(f"{str(path)!r} holds no samples")
 
 
-def _rows_of_json(path: Path) -> Generator[_Found]:
+def _rows_of_json(path: Path) -> Generator[Found]:
     try:
-        content: object = json.loads(path.read_bytes().removeprefix(_UTF8_MARK).decode())
+        content: object = json.loads(_whole(path).removeprefix(_UTF8_MARK).decode())
         rows = list(_rows_of_mapping(content)) if is_dict(content) else content
     except SampleError as error:
         raise SampleError(f"{str(path)!r}: {error}") from None
@@ -338,60 +304,24 @@ def _problem(error: Exception) -> str:
             return f"JSON that cannot be read: {error}"
 
 
-def _rows_of_csv(path: Path) -> Generator[_Found]:
-    # the module's limit of 128 kB a cell holds for the whole process; retrieved contexts can be longer
-    csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
-    # bytes that are no UTF-8 become lone surrogates, so that one of them spoils its row and not the file
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-        lines = csv.reader(file, strict=True)
-        header: list[str] | None = None
-        count = 0
-        while True:
-            where = f"line {lines.line_num + 1}"
-            try:
-                cells = next(lines, None)
-            except csv.Error as error:
-                if header is None:
-                    raise SampleError(f"{str(path)!r}: {where} is not valid CSV: {error}") from None
-                count += 1
-                yield _Found(where, problem=f"not valid CSV: {error}")
-                continue
-            if cells is None:
-                break
-            if not cells:
-                continue
-            if header is None:
-                header = _header(path, cells)
-                continue
-            count += 1
-            yield _row_of_cells(where, header, cells)
-    if header is None:
-        raise SampleError(f"{str(path)!r} holds no samples")
+def _whole(path: Path) -> bytes:
+    with opened(path) as file:
+        return file.read()
+
+
+def _rows_of_parquet(path: Path) -> Generator[Found]:
+    count = 0
+    for found in _rows_of_iterable(rows_of_parquet(path)):
+        count += 1
+        yield found
     if count == 0:
-        raise SampleError(f"{str(path)!r} has a header and no rows")
+        raise SampleError(f"{str(path)!r} holds no samples")
 
 
-def _header(path: Path, cells: Sequence[str]) -> list[str]:
-    # data frames write their index as a first column without a name; pandas reads it back as this
-    header = [cell.strip() or f"Unnamed: {place}" for place, cell in enumerate(cells)]
-    if _is_broken(header):
-        raise SampleError(f"{str(path)!r}: the header is not UTF-8 text")
-    _refuse_repeated(header, repr(str(path)))
-    if not any(map(is_sample_column, header)):
-        raise SampleError(
-            f"{str(path)!r}: no column is a field of a sample (separated by commas?), found {header}"
-        )
-    return header
-
-
-def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> _Found:
-    if len(cells) != len(header):
-        return _Found(where, problem=f"{len(cells)} cells, but the header has {len(header)} columns")
-    if _is_broken(cells):
-        return _Found(where, problem="not UTF-8 text")
-    return _Found(where, dict(zip(header, cells, strict=True)), textual=True)
-
-
-def _is_broken(cells: Iterable[str]) -> bool:
-    """Whether a cell holds bytes that are not UTF-8."""
-    return any(not cell.isascii() and any("\ud800" <= c <= "\udfff" for c in cell) for cell in cells)
+_READERS: Final = {
+    ".jsonl": _rows_of_jsonl,
+    ".json": _rows_of_json,
+    ".csv": rows_of_csv,
+    ".tsv": rows_of_csv,
+    ".parquet": _rows_of_parquet,
+}

@@ -30,13 +30,14 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import redacted
-from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, useless_calls, writing
+from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, writing
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, discreet, prepare
 from ragmetrics_core.runs.run import Run
+from ragmetrics_core.runs.useless import useless_calls
 from ragmetrics_core.runs.writing import new_file, no_link, not_a_link
 from ragmetrics_core.shapes import Json
 

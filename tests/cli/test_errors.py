@@ -53,7 +53,7 @@ def test_evaluate_show_and_audit_work_as_commands(tmp_path):
     [
         ("missing.jsonl", "'missing.jsonl' does not exist"),
         ("folder.jsonl", "'folder.jsonl' is a folder; give a file"),
-        ("data.txt", "cannot read 'data.txt': a file of samples ends in .jsonl, .json or .csv"),
+        ("data.txt", "cannot read 'data.txt': a file of samples ends in .jsonl, .json, .csv, .tsv, .parquet"),
         ("binary.jsonl", "'binary.jsonl' is a binary file; a file of samples is UTF-8 text"),
         ("empty.csv", "'empty.csv' is empty"),
         (

@@ -200,3 +200,21 @@ def test_progress_is_told_after_each_sample():
         progress=lambda progress: seen.append(progress.samples),
     )
     assert seen == [1, 2, 3]
+
+
+def test_the_progress_counts_samples_that_are_done_and_not_those_that_were_begun():
+    seen: list[tuple[int, int]] = []
+
+    def judge(prompt: str) -> str:
+        return '{"statements": []}'
+
+    run = evaluate(
+        many(8),
+        metrics="faithfulness",
+        judge=judge,
+        concurrency=4,
+        progress=lambda progress: seen.append((progress.samples, len(seen) + 1)),
+    )
+    assert len(run) == 8
+    # one more with each call: what is in flight beside it is not counted
+    assert [done for done, _ in seen] == [call for _, call in seen]

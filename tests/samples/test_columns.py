@@ -138,17 +138,14 @@ def test_an_absent_column_does_not_disagree():
             {"question": "A", "inputs": {"question": "B"}},
             "'question' and 'inputs.question' both mean question and disagree; keep one",
         ),
-        ({"answer": 42}, "'answer' must be text, got int (42)"),
-        ({"answer": True}, "'answer' must be text, got bool (True)"),
+        ({"answer": math.inf}, "'answer' must be text or a finite number, got inf"),
         ({"question": b"Q"}, "'question' must be text, got bytes (b'Q')"),
         ({"ground_truth": ["R"]}, "'ground_truth' must be text, got list (['R'])"),
         ({"question": "x", "language": 1}, "'language' must be text, got int (1)"),
         ({"answer": ["x" * 99]}, "'answer' must be text, got list (['" + "x" * 55 + "...)"),
-        ({"contexts": 7}, "'contexts' must be a list of texts, got int (7)"),
         ({"contexts": {"a": 1}}, "'contexts' must be a list of texts, got dict ({'a': 1})"),
         ({"contexts": ["a", None]}, "'contexts' item 2 must be text, got None"),
         ({"contexts": ["a", math.nan]}, "'contexts' item 2 must be text, got None"),
-        ({"contexts": ["a", 3]}, "'contexts' item 2 must be text, got int (3)"),
         ({"contexts": [["a"]]}, "'contexts' item 1 must be text, got list (['a'])"),
         (
             {"documents": [{"body": "a"}]},
@@ -190,8 +187,8 @@ def test_a_row_that_is_no_sample_is_refused_with_the_reason(row, message):
 
 def test_the_message_starts_with_the_place_of_the_row():
     with pytest.raises(SampleError) as caught:
-        read({"answer": 42}, where="row 3")
-    assert str(caught.value) == "row 3: 'answer' must be text, got int (42)"
+        read({"answer": [42]}, where="row 3")
+    assert str(caught.value) == "row 3: 'answer' must be text, got list ([42])"
 
 
 @pytest.mark.parametrize(

@@ -52,9 +52,9 @@ def test_whole_number_ids_survive_a_missing_one():
 
 
 def test_a_bad_row_of_a_data_frame_is_named_by_its_place():
-    frame = pandas.DataFrame({"question": ["Q1?", 42]}, index=["x", "y"])
+    frame = pandas.DataFrame({"question": ["Q1?", [42]]}, index=["x", "y"])
     assert list(read_samples(frame))[1] == BadRow(
-        where="row 2", message="'question' must be text, got int (42)"
+        where="row 2", message="'question' must be text, got list ([42])"
     )
 
 

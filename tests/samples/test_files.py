@@ -38,7 +38,7 @@ def test_bad_lines_of_a_jsonl_file_are_named_by_their_number(write):
         b"",
         b"[1]",
         b'{"question": "\xff"}',
-        b'{"answer": 42}',
+        b'{"answer": [42]}',
         b'{"id": "q1", "question": "again"}',
         b'{"question": "\\ud800"}',
         b'{"rank": ' + b"9" * 5000 + b"}",
@@ -51,7 +51,7 @@ def test_bad_lines_of_a_jsonl_file_are_named_by_their_number(write):
         bad("line 2", "not valid JSON: Expecting value (column 25)"),
         bad("line 4", "a row must be a sample or a mapping of columns to values, got list ([1])"),
         bad("line 5", "not UTF-8 text"),
-        bad("line 6", "'answer' must be text, got int (42)"),
+        bad("line 6", "'answer' must be text, got list ([42])"),
         bad("line 7", "id 'q1' was already used by another sample"),
         bad("line 8", "'question' is not valid Unicode: half a character at 0"),
     ]
@@ -220,8 +220,9 @@ def test_a_cell_may_be_longer_than_the_csv_modules_own_limit(write):
             "'s.csv' has more than one column 'question'; rename or drop one",
         ),
         (
-            "question;answer\nQ;A\n",
-            "'s.csv': no column is a field of a sample (separated by commas?), found ['question;answer']",
+            "frage;antwort\nQ;A\n",
+            "'s.csv': no column is a field of a sample (separated by commas, semicolons or tabs?), found "
+            "['frage;antwort']",
         ),
         ('question,"answer\n', "'s.csv': line 1 is not valid CSV: unexpected end of data"),
         (b"question,\xff\nQ,A\n", "'s.csv': the header is not UTF-8 text"),
@@ -257,8 +258,14 @@ def test_a_file_that_is_no_text_is_refused_before_it_is_read(write, monkeypatch,
     ("name", "message"),
     [
         ("absent.jsonl", "'absent.jsonl' does not exist"),
-        ("absent.xlsx", "cannot read 'absent.xlsx': a file of samples ends in .jsonl, .json or .csv"),
-        ("What is RAG?", "cannot read 'What is RAG?': a file of samples ends in .jsonl, .json or .csv"),
+        (
+            "absent.xlsx",
+            "cannot read 'absent.xlsx': a file of samples ends in .jsonl, .json, .csv, .tsv, .parquet",
+        ),
+        (
+            "What is RAG?",
+            "cannot read 'What is RAG?': a file of samples ends in .jsonl, .json, .csv, .tsv, .parquet",
+        ),
         ("a\0b.json", "cannot read 'a\\x00b.json': embedded null byte"),
     ],
 )

@@ -56,11 +56,11 @@ def test_columns_that_differ_in_length_are_refused():
 
 
 def test_the_rows_after_a_bad_row_are_read():
-    found = list(read_samples([ROWS[0], {"id": "x", "answer": 42}, 7, None, "q", ROWS[1]]))
+    found = list(read_samples([ROWS[0], {"id": "x", "answer": [42]}, 7, None, "q", ROWS[1]]))
     expected = "a row must be a sample or a mapping of columns to values, got"
     assert found == [
         Q1,
-        bad("row 2", "'answer' must be text, got int (42)"),
+        bad("row 2", "'answer' must be text, got list ([42])"),
         bad("row 3", f"{expected} int (7)"),
         bad("row 4", f"{expected} None"),
         bad("row 5", f"{expected} str ('q')"),
@@ -84,7 +84,7 @@ def test_equal_content_without_ids_is_a_bad_row_that_says_what_to_do():
 
 
 def test_the_id_of_a_bad_row_is_not_used_up():
-    found = list(read_samples([{"id": "q1", "question": 42}, ROWS[0]]))
+    found = list(read_samples([{"id": "q1", "question": [42]}, ROWS[0]]))
     assert found[1] == Q1
 
 

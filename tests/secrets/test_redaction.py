@@ -249,10 +249,10 @@ def test_merging_redacted_runs_gives_a_redacted_run(tmp_path: Path):
     ],
 )
 def test_a_function_that_fails_lets_no_sample_through(broken: Any, problem: str, tmp_path: Path):
-    run = evaluate(
-        [private(1)], metrics="faithfulness", judge="embedded", out=tmp_path / "run", redact=broken
-    )
+    with pytest.raises(SampleError, match=problem):
+        evaluate([private(1)], metrics="faithfulness", judge="embedded", out=tmp_path / "run", redact=broken)
 
+    run = Run.load(tmp_path / "run")
     assert len(run) == 0
     assert [row.message for row in run.rejected] == [problem]
     assert held(tmp_path, NAME) == {}

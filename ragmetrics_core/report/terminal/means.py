@@ -57,7 +57,7 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     if causes.failed:
         count = sum(times for _, times in causes.failed)
         yield Text()
-        yield heading(f"{count} of {causes.total} scores failed")
+        yield heading(f"{count} of {causes.total} {'score' if causes.total == 1 else 'scores'} failed")
         yield bullets(
             Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
             for (status, reason), times in causes.failed[:SHOWN]

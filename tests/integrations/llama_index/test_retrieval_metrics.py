@@ -213,3 +213,11 @@ def test_judged_metrics_work_in_the_evaluator_from_a_running_loop():
         return await evaluator.aevaluate("high?", expected_ids=["high?#0"], expected_texts=[CHUNKS[0]])
 
     assert asyncio.run(evaluated()).metric_vals_dict == {"context_recall": 1.0, "ap": 1.0}
+
+
+def test_a_ranking_of_which_nothing_was_given_is_skipped_and_an_empty_one_is_zero():
+    nothing = HitRate().compute(expected_ids=["a"])
+    assert math.isnan(nothing.score)
+    assert nothing.metadata == {"status": "skipped", "reason": "retrieved_ids"}
+    assert Recall().compute(retrieved_ids=["a"]).metadata == {"status": "skipped", "reason": "expected_ids"}
+    assert HitRate().compute(expected_ids=["a"], retrieved_ids=[]).score == 0.0

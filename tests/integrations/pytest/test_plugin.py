@@ -99,7 +99,7 @@ def test_a_mean_over_what_happened_to_succeed_does_not_pass():
         return ModelRefused("401") if "1900" in str(request.variables.get("answer")) else reply(request)
 
     run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(refuse))
-    with pytest.raises(AssertionError, match=r"1 scores failed \(1 model_error\), and 0 may"):
+    with pytest.raises(AssertionError, match=r"1 score failed \(1 model_error\), and 0 may"):
         assert_scores(run, faithfulness=0.8)
     assert_scores(run, faithfulness=0.8, failures=1)
 
