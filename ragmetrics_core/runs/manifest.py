@@ -2,10 +2,11 @@
 
 import json
 from datetime import UTC, datetime
-from math import isfinite
+from math import inf
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.shapes import Json
@@ -14,6 +15,10 @@ __all__ = ["Manifest", "MetricEntry", "manifest_in"]
 
 _SCHEMA = 1
 _LARGEST_MANIFEST = 2**26
+# More than a run can count, and few enough digits to be added and shown.
+_LARGEST_COUNT = 10**30
+
+Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
 
 
 class MetricEntry(BaseModel):
@@ -23,7 +28,7 @@ class MetricEntry(BaseModel):
 
     signature: str
     name: str
-    repetition: int = 1
+    repetition: int = Field(default=1, ge=1, le=10**9)
     low: float = 0.0
     high: float = 1.0
     exceeds: bool = False
@@ -58,14 +63,14 @@ class Manifest(BaseModel):
     judge: str | None = None
     embedder: str | None = None
     scorer: str | None = None
-    repeats: int = 1
+    repeats: int = Field(default=1, ge=1, le=10**9)
     redacted: bool = False
     versions: dict[str, str] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: str | None = None
-    started: datetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
+    started: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     finished: bool = False
-    tally: dict[str, int] = Field(default_factory=dict)
+    tally: dict[str, Count] = Field(default_factory=dict)
 
     def differences(self, other: "Manifest") -> list[str]:
         """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
@@ -95,6 +100,8 @@ def manifest_in(path: Path) -> Manifest:
         if file.stat().st_size > _LARGEST_MANIFEST:
             raise RecordError(f"{file} is no manifest: it has {file.stat().st_size:,} bytes")
         fields: Json = json.loads(file.read_bytes())
+        # half a character, which JSON can write and nothing can show or store
+        json.dumps(fields, ensure_ascii=False).encode()
     except OSError:
         raise RecordError(f"there is no run in {path} (no manifest.json)") from None
     except (ValueError, RecursionError) as error:
@@ -108,8 +115,10 @@ def manifest_in(path: Path) -> Manifest:
         manifest = Manifest.model_validate(fields)
     except ValueError as error:
         raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
+    if not 1970 <= manifest.started.year < 9999:
+        raise RecordError(f"{file} is no manifest: its run started in the year {manifest.started.year}")
     for each in manifest.metrics:
-        if not (isfinite(each.low) and isfinite(each.high) and each.low < each.high):
+        if not (0 < each.high - each.low < inf):  # nor one of numbers that are none
             raise RecordError(
                 f"{file} is no manifest: {each.signature} has no range from {each.low} to {each.high}"
             )

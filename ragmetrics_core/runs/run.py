@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
+_OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
 _REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
 
 
@@ -43,6 +44,7 @@ class Run:
     def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
         self._folder = folder
         self._metrics = metrics or {}
+        self._entries = tuple(self._as_the_metric_says(each) for each in folder.manifest.metrics)
 
     @classmethod
     def load(cls, path: str | Path, *, metrics: Iterable[Metric[Any]] = ()) -> Self:
@@ -87,8 +89,8 @@ class Run:
 
     @property
     def metrics(self) -> tuple[MetricEntry, ...]:
-        """The run's metrics, with their ranges."""
-        return self._folder.manifest.metrics
+        """The run's metrics, with their ranges: where a metric is known, as it says itself."""
+        return self._entries
 
     @property
     def finished(self) -> bool:
@@ -256,10 +258,20 @@ class Run:
         return self.score(sample_id, metric)
 
     def audit(self) -> Iterator[tuple[Key, list[Difference]]]:
-        """Derive every record again; gives those that differ, with what differs."""
+        """Derive every record again; gives those that differ, with what differs.
+
+        The manifest is looked at likewise, under its file's name: what it says of metrics that are known.
+        """
+        for stored, own in zip(self._folder.manifest.metrics, self._entries, strict=True):
+            fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
+            if found := [Difference(*each) for each in fields if each[1] != each[2]]:
+                yield Key("manifest.json", own.signature), found
         for key in self._folder.keys:
             try:
-                differences = audit(self._folder.record(key), metric=self._metrics.get(key.signature))
+                record = self._folder.record(key)
+                differences = audit(record, metric=self._metrics.get(key.signature))
+                if not record.digest:
+                    differences.append(Difference("digest", "", record.sealed().digest))
             except RecordError as error:
                 differences = [Difference("record", "unreadable", str(error))]
             if differences:
@@ -321,6 +333,26 @@ class Run:
         return row | {
             name if name not in row else f"label_{name}": value for name, value in sample.labels.items()
         }
+
+    def _as_the_metric_says(self, entry: MetricEntry) -> MetricEntry:
+        """The entry with the range and the direction of the metric itself, where that is known."""
+        metric = self._metrics.get(entry.signature)
+        if metric is None:
+            with suppress(ConfigError, ValueError, TypeError):
+                metric = get(entry.signature)
+        if metric is None:  # of prompts that were replaced it has digests, which build none
+            with suppress(ConfigError):
+                usual = get(entry.signature.partition("(")[0])
+                return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
+        if metric is None or metric.name != entry.name:
+            return entry
+        own = {
+            "low": metric.range.low,
+            "high": metric.range.high,
+            "exceeds": metric.exceeds,
+            "higher_is_better": metric.higher_is_better,
+        }
+        return entry.model_copy(update=own)
 
     def _is_unique(self, name: str) -> bool:
         return sum(entry.name == name for entry in self.metrics) == 1

@@ -100,7 +100,8 @@ def bullets(lines: Iterable[Text]) -> RenderableType:
 
 def number(value: float, low: float = 0.0, high: float = 1.0) -> Text:
     """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
-    place = (value - max(low, 0.0)) / (high - max(low, 0.0))
+    base = max(low, 0.0) if high > 0 else low
+    place = (value - base) / (high - base)
     return Text(f"{value:.3f}", GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK)
 
 
