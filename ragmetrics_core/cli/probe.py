@@ -1,6 +1,5 @@
 """`ragmetrics probe`: how fit a judge is."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -11,7 +10,7 @@ from rich.text import Text
 
 from ragmetrics_core.cli.arguments import DEFAULT, Cache
 from ragmetrics_core.cli.progress import progress_of
-from ragmetrics_core.cli.screen import page, remarks, show
+from ragmetrics_core.cli.screen import page, remarks, show, write
 from ragmetrics_core.models import as_judge
 from ragmetrics_core.probe import CARD, PROBES, FitnessCard, Probe, Rate, card_tables, count_samples
 from ragmetrics_core.probe import probe as run_probe
@@ -86,7 +85,7 @@ def probe(
             progress=progress,
         )
     if as_format == "json":
-        sys.stdout.write(card.model_dump_json(indent=2) + "\n")
+        write(card.model_dump_json(indent=2) + "\n", as_json=True)
     else:
         folder = beside if beside is not None else out
         show(page(), _closing(card, folder, note=getattr(asked, "note", None)))

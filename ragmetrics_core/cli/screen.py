@@ -4,19 +4,58 @@ import io
 import sys
 from collections.abc import Iterable
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
-__all__ = ["page", "remarks", "show"]
+from ragmetrics_core.report.terminal import escaped, visible
+
+__all__ = ["Output", "page", "remarks", "show", "write"]
+
+
+class _Screen(Console):
+    """A console on which no text steers the terminal, whoever wrote it; the console's own controls do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The pieces of a page, with all that could steer or hide replaced by what shows it."""
+        for piece in super().render(renderable, options):
+            yield piece if piece.control else Segment(visible(piece.text), piece.style)
+
+
+class Output:
+    """Standard output as a file to write to, for what other programs read; the same goes on a terminal.
+
+    Args:
+        as_json: what is written is JSON: its strings keep every character, the ones that could steer a
+            terminal as escapes. Other text is kept as it is, but on a terminal shown as on a page.
+    """
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
+
+    def write(self, text: str) -> int:
+        """Write."""
+        if self._as_json:
+            return sys.stdout.write(escaped(text))
+        return sys.stdout.write(visible(text) if _is_terminal() else text)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def write(text: str, *, as_json: bool = False) -> None:
+    """Write a text that other programs read to standard output; see `Output`."""
+    Output(as_json=as_json).write(text)
 
 
 def page(*, no_color: bool = False, width: int | None = None) -> Console:
     """The console for results; nothing that is printed on it is read as markup."""
-    return Console(markup=False, highlight=False, emoji=False, no_color=no_color or None, width=width)
+    return _Screen(markup=False, highlight=False, emoji=False, no_color=no_color or None, width=width)
 
 
 def remarks() -> Console:
     """The console for errors, remarks and progress."""
-    return Console(markup=False, highlight=False, emoji=False, stderr=True)
+    return _Screen(markup=False, highlight=False, emoji=False, stderr=True)
 
 
 def show(console: Console, parts: Iterable[RenderableType]) -> None:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
-from ragmetrics_core.cli.screen import page
+from ragmetrics_core.cli.screen import page, write
 from ragmetrics_core.cli.screen import show as print_page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report import terminal
@@ -49,7 +49,7 @@ def show(
             "--prompts and --replies show the steps of one score: name a sample and a metric too"
         )
     if as_json:
-        typer.echo(_json(opened, sample, metric))
+        write(_json(opened, sample, metric) + "\n", as_json=True)
         return
     console = page(no_color=no_color, width=width)
     if sample is None:

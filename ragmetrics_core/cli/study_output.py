@@ -1,13 +1,12 @@
 """What the commands of the study share: their arguments, and how their tables and plots leave."""
 
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
-from ragmetrics_core.cli.screen import page, remarks, show
+from ragmetrics_core.cli.screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.study_files import csv_text, json_text, markdown_text
 from ragmetrics_core.report.terminal import study_page
@@ -98,7 +97,7 @@ def emit(
         return
     text = _text(tables, as_format)
     if out is None:
-        sys.stdout.write(text)
+        write(text, as_json=as_format == "json")
     else:
         write_whole(out, text)
         remarks().print(f"written to {out}")

@@ -1,13 +1,12 @@
 """`ragmetrics verdicts`: the flat log of all verdicts of a run."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from ragmetrics_core.cli.arguments import RunFolder
-from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.cli.screen import Output, remarks
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.runs.writing import replacing
@@ -33,7 +32,7 @@ def verdicts(
     write = write_csv if is_csv else write_jsonl
     rows = verdict_rows(Run.load(run).records())
     if out is None:
-        write(rows, sys.stdout)
+        write(rows, Output(as_json=not is_csv))
         return
     with replacing(out, encoding="utf-8", newline="") as file:
         count = write(rows, file)

@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TextIO
+from typing import NamedTuple, Protocol
 
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.record import Record
@@ -12,6 +12,14 @@ __all__ = ["VerdictRow", "csv_cell", "verdict_rows", "write_csv", "write_jsonl"]
 
 # What makes a spreadsheet take a cell for a formula, or skips to what does.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+
+class SupportsWrite(Protocol):
+    """Something to write texts to: a file."""
+
+    def write(self, text: str, /) -> object:
+        """Write."""
+        ...
 
 
 class VerdictRow(NamedTuple):
@@ -75,7 +83,7 @@ def verdict_rows(records: Iterable[Record]) -> Iterator[VerdictRow]:
             )
 
 
-def write_jsonl(rows: Iterable[VerdictRow], file: TextIO) -> int:
+def write_jsonl(rows: Iterable[VerdictRow], file: SupportsWrite) -> int:
     """Write one JSON object a line; gives the number of rows."""
     count = 0
     for row in rows:
@@ -84,7 +92,7 @@ def write_jsonl(rows: Iterable[VerdictRow], file: TextIO) -> int:
     return count
 
 
-def write_csv(rows: Iterable[VerdictRow], file: TextIO) -> int:
+def write_csv(rows: Iterable[VerdictRow], file: SupportsWrite) -> int:
     """Write a header and one line for each row; gives the number of rows.
 
     An absent value is an empty cell. A text that a spreadsheet would run as a formula gets an apostrophe

@@ -10,7 +10,7 @@ from ragmetrics_core.report.terminal.proof import proof
 from ragmetrics_core.report.terminal.runs import runs_table
 from ragmetrics_core.report.terminal.samples import sample_page, sample_rows, samples_table
 from ragmetrics_core.report.terminal.study import study_page
-from ragmetrics_core.report.terminal.text import one_line, plain, visible
+from ragmetrics_core.report.terminal.text import escaped, one_line, plain, visible
 
 __all__ = [
     "Causes",
@@ -18,6 +18,7 @@ __all__ = [
     "cost",
     "difference_lines",
     "difference_page",
+    "escaped",
     "journal_table",
     "means_table",
     "metric_page",

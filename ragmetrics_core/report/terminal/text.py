@@ -1,5 +1,6 @@
 """Text from data on a terminal: never read as markup, and unable to move the cursor or change colours."""
 
+import json
 import re
 from collections.abc import Iterable
 
@@ -17,6 +18,7 @@ __all__ = [
     "OPEN",
     "WEAK",
     "bullets",
+    "escaped",
     "facts",
     "heading",
     "number",
@@ -30,9 +32,13 @@ __all__ = [
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
 
-# Controls that are no line break, direction overrides (they make text read other than it is), and halves of
-# characters, which no terminal can write.
-_UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls that are no line break, marks of direction (they make text read other than it is), characters
+# that nobody sees (tags can carry a whole text), and halves of characters, which no terminal can write. The
+# joiners of Persian, Hindi and emoji (U+200C, U+200D) are letters of their scripts.
+_UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
 _BLANK = frozenset("\t\u2028\u2029")
 
 
@@ -45,6 +51,15 @@ def visible(text: str) -> str:
     '␛[31mred \nblue'
     """
     return _UNSAFE.sub(_shown, text.replace("\r\n", " \n"))
+
+
+def escaped(text: str) -> str:
+    r"""JSON in which each such character is written as JSON's own escape: it says the same, byte by byte.
+
+    >>> escaped('{"a": "\u202e\x9b"}')
+    '{"a": "\\u202e\\u009b"}'
+    """
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def plain(text: object, style: str = "") -> Text:
