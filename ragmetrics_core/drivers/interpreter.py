@@ -159,7 +159,7 @@ class Interpreter(ABC):
         return Generate(
             prompt=prompt,
             variables=request.variables,
-            hints=replace(request.hints, shown=self._shown_contexts(request.variables)),
+            hints=replace(request.hints, shown=self._shown_contexts(request.variables), form=prompt.form),
             draw=request.draw + self._first_draw,
             draws=request.draws,
             again=request.again,

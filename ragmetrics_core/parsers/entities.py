@@ -6,10 +6,10 @@ from typing import Self
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
+from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
-    clean,
     has_content,
     is_refusal,
     own_lines,
@@ -54,8 +54,8 @@ class EntityList(Answer):
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else a numbered or bulleted list, else names separated by commas or line breaks."""
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls)) is not None:
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
             return reading
         if not has_content(reply) or reply[:1] in "{[" or is_refusal(reply):
             return Reading(None, "unread")

@@ -9,10 +9,10 @@ from ragmetrics_core.parsers.json_text import Fit, fold, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
 from ragmetrics_core.parsers.loose_json import read_loose
+from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
-    clean,
     has_content,
     own_lines,
     squeeze,
@@ -70,8 +70,8 @@ class FactLists(Answer):
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else lists under the headings TP, FP and FN; without any heading the reply is unread."""
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls)) is not None:
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
             return reading
         # an entry may well be a line of the answer, but a heading may not
         own = [line for line in own_lines(reply, hints) if not (_is_heading(line) and is_copied(line, hints))]

@@ -8,14 +8,29 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.loose_json import read_loose
-from ragmetrics_core.parsers.reading import Reading
+from ragmetrics_core.parsers.quoting import is_quoted_value
+from ragmetrics_core.parsers.reading import Hints, Reading
 from ragmetrics_core.shapes import Json
 
-__all__ = ["MISSING", "Candidate", "Fit", "Missing", "candidates", "fold", "pick", "read_json"]
+__all__ = [
+    "MISSING",
+    "Candidate",
+    "Fit",
+    "Missing",
+    "candidates",
+    "fits",
+    "fold",
+    "json_spans",
+    "outside_json",
+    "pick",
+    "read_json",
+    "strict_json",
+]
 
 T = TypeVar("T")
 
@@ -30,6 +45,13 @@ _OPENING = lazy(r"[{\[]")
 _LIKELY_OPENING = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{]")
 # The same, or the very end of a reply that was cut behind its first bracket.
 _LIKELY_CUT = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=]|$)|\[\s*(?:[\"'“‘{]|$)")
+_QUOTED_NOTE = "JSON that is quoted from the sample does not count"
+_MOST_VALUES = 50
+_NO_HINTS = Hints()
+# The keys of the forms that the prompts ask for: what stands below one of them is wrapped in nothing.
+_FORMS = frozenset(
+    {"verdicts", "statements", "entities", "questions", "relevant", "sentences", "rating", "tp", "fp", "fn"}
+)
 _CUT_NOTE = "the reply ends in the middle of its JSON"
 _LANGUAGE = lazy(r"[ \t]*[A-Za-z0-9_+-]*[ \t]*(?:\n|(?=[{\[]))")
 _BEFORE_ARRAY = lazy(r"(?:^|[:：=`])[\s*_`]*$")
@@ -66,7 +88,13 @@ Shape = Callable[[Json], "Fit | None"]
 
 
 def read_json(
-    text: str, shape: Shape, wanted: type[T], *, arrays: bool = True, cut_shape: Shape | None = None
+    text: str,
+    shape: Shape,
+    wanted: type[T],
+    *,
+    hints: Hints = _NO_HINTS,
+    arrays: bool = True,
+    cut_shape: Shape | None = None,
 ) -> Reading[T] | None:
     """Read the JSON of a reply that has the wanted shape.
 
@@ -74,15 +102,20 @@ def read_json(
         text: the cleaned reply.
         shape: turns a JSON value into what is wanted, or None when it is something else.
         wanted: the class that `shape` makes.
+        hints: what the prompt showed: a value that stands in the sample is quoted and does not count.
         arrays: whether a bare array inside other text counts ("[2] and [5]" are no arrays of an answer).
         cut_shape: the shape of JSON that the text ends in the middle of; without one such a text is unread.
 
     Returns:
         The reading of the first candidate that fits, itself or one level inside; None when none fits. Where
-        the text ends inside its JSON, no other rule may read it: the reading says so.
+        the text ends inside its JSON or is JSON of another form, no other rule may read it: the reading says
+        so.
     """
-    cut = False
+    cut = quoted = False
     for found in candidates(text, arrays=arrays):
+        if is_quoted_value(found.value, hints):
+            quoted = True
+            continue
         if found.rule != "json" and not cut and (cut := _ends_inside(text, arrays=arrays)):
             if cut_shape is None:
                 return Reading(None, "unread", (_CUT_NOTE,), cut=True)
@@ -90,11 +123,42 @@ def read_json(
         for value in _views(found.value):
             fit = shape(value)
             if fit is not None and isinstance(fit.value, wanted):
-                notes = (_CUT_NOTE,) if cut else ()
+                notes = (*(_CUT_NOTE,) * cut, *(_QUOTED_NOTE,) * quoted)
                 return Reading(value=fit.value, rule=found.rule, dropped=fit.dropped + notes, cut=cut)
     if cut or _ends_inside(text, arrays=arrays):
         return Reading(None, "unread", (_CUT_NOTE,), cut=True)
-    return None
+    return Reading(None, "unread", ("its JSON has another form",)) if _is_all_json(text) else None
+
+
+def fits(text: str, shape: Shape, wanted: type[T], hints: Hints, *, arrays: bool = True) -> Iterator[T]:
+    """Every value of the wanted shape in a reply, for readers that must know whether they agree."""
+    for found in islice(candidates(text, arrays=arrays), _MOST_VALUES):
+        if not is_quoted_value(found.value, hints):
+            fit = next((fit for value in _views(found.value) if (fit := shape(value)) is not None), None)
+            if fit is not None and isinstance(fit.value, wanted):
+                yield fit.value
+
+
+def outside_json(text: str) -> str:
+    """The text without its objects and arrays."""
+    parts: list[str] = []
+    position = 0
+    for start, end in sorted(json_spans(text)):
+        if start >= position:
+            parts.append(text[position:start])
+        position = max(position, end)
+    return " ".join([*parts, text[position:]])
+
+
+def _is_all_json(text: str) -> bool:
+    """Whether a reply is an object or an array, in a fence and behind an introduction or not."""
+    if not (inside := [span for span in deque(_balanced(text), _MOST_BLOCKS) if text[span.start] == "{"]):
+        return text[:1] == "[" and (value := strict_json(text)) is not None and isinstance(value[0], list)
+    if not any(strict_json(text[span.start : span.end]) for span in inside):
+        return False
+    around = text[: inside[0].start].replace("```json", "") + text[inside[-1].end :]
+    lines = [line for line in around.replace("```", "").split("\n") if line.strip(" \t.,;:!*_`")]
+    return len(lines) <= 1 and all(line.rstrip(" *_").endswith((":", "：")) for line in lines)
 
 
 def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
@@ -105,16 +169,16 @@ def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
     json_repair (at most 32 kB and 64 levels). Among several of a kind the last comes first, and objects come
     before arrays: a model echoes the prompt's example before its answer, and corrects its draft after it.
     """
-    if whole := _strict(text):
+    if whole := strict_json(text):
         yield Candidate("json", whole[0])
-        if isinstance(whole[0], str) and (inner := _strict(whole[0])):
+        if isinstance(whole[0], str) and (inner := strict_json(whole[0])):
             yield Candidate("json", inner[0])
     yield from _fenced(text)
     yield from _blocks(text, arrays=arrays)
     yield from _repaired(text, arrays=arrays)
     if "&quot;" in text or "&#34;" in text or "&#39;" in text:
         plain = html.unescape(text)
-        if whole := _strict(plain):
+        if whole := strict_json(plain):
             yield Candidate("repair", whole[0])
         for found in _blocks(plain, arrays=arrays):
             yield Candidate("repair", found.value)
@@ -149,7 +213,7 @@ def _views(value: Json) -> Iterator[Json]:
     yield value
     if isinstance(value, dict):
         yield from (inner for inner in value.values() if isinstance(inner, dict))
-        if len(value) == 1:
+        if len(value) == 1 and fold(next(iter(value))) not in _FORMS:
             yield from (inner for inner in value.values() if isinstance(inner, list))
     elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], (dict, list)):
         yield value[0]
@@ -177,7 +241,7 @@ def _finite(digits: str) -> float:
 _STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
 
 
-def _strict(text: str) -> tuple[Json] | None:
+def strict_json(text: str) -> tuple[Json] | None:
     """The value of a text that is JSON and nothing else, in a tuple (the value may be null)."""
     try:
         return (_STRICT.decode(text.strip()),)
@@ -191,7 +255,7 @@ def _fenced(text: str) -> Iterator[Candidate]:
     closed = parts[1 : len(parts) - 1 + len(parts) % 2 : 2]
     for part in reversed(closed):
         language = _LANGUAGE.match(part)
-        if content := _strict(part[language.end() :] if language else part):
+        if content := strict_json(part[language.end() :] if language else part):
             yield Candidate("fenced", content[0])
 
 
@@ -204,7 +268,7 @@ def _blocks(text: str, *, arrays: bool) -> Iterator[Candidate]:
     read: list[tuple[str, Json]] = []
     for span in deque(_balanced(text), _MOST_BLOCKS):
         is_wanted = text[span.start] == "{" or (arrays and _stands_alone(text, span))
-        if is_wanted and (inside := _strict(text[span.start : span.end])):
+        if is_wanted and (inside := strict_json(text[span.start : span.end])):
             read.append((text[span.start], inside[0]))
     objects = [value for opening, value in read if opening == "{"]
     if len(objects) > 1:
@@ -258,7 +322,7 @@ def _stands_alone(text: str, span: _Span) -> bool:
 
 def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
     found: list[tuple[_Span, Candidate]] = []
-    cut: set[int] = set()
+    unrepairable: set[int] = set()
     work = _LOOSE_PASSES * len(text) + 1000
     opening = _OPENING.search(text)
     while opening is not None and work > 0:
@@ -267,8 +331,8 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
         # What failed attempts read is charged, so that many openings of nothing stay a few passes over the
         # text.
         work -= read.work
-        if read.cut:
-            cut.add(start)
+        if read.cut or read.disputed:
+            unrepairable.add(start)
         end = start + 1 if read.failed else read.end
         if not read.failed:
             found.append((_Span(start, end), Candidate("repair", read.value, read.cut)))
@@ -279,11 +343,30 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
     chosen.sort(key=lambda item: (item[1].cut, text[item[0].start] == "[", -item[0].start))
     yield from (candidate for _, candidate in chosen)
     likely = _LIKELY_OPENING.search(text)
-    # json_repair would take the half string at the end of a cut reply for a whole one.
-    if likely is not None and likely.start() not in cut and (arrays or text[likely.start()] == "{"):
+    # json_repair would take the half string at the end of a cut reply for a whole one, and the later of two
+    # values for the only one.
+    if likely is not None and likely.start() not in unrepairable and (arrays or text[likely.start()] == "{"):
         end = max(text.rfind("}"), text.rfind("]")) + 1
         block = text[likely.start() : end] if end > likely.start() else text[likely.start() :]
         yield from _by_json_repair(block)
+
+
+def json_spans(text: str) -> list[tuple[int, int]]:
+    """Where the objects and arrays of a text begin and end, those that are no JSON to the letter included."""
+    spans = [
+        (span.start, span.end)
+        for span in deque(_balanced(text), _MOST_BLOCKS)
+        if strict_json(text[span.start : span.end])
+    ]
+    work = _LOOSE_PASSES * len(text) + 1000
+    opening = _LIKELY_OPENING.search(text)
+    while opening is not None and work > 0:
+        read = read_loose(text, opening.start())
+        work -= read.work
+        if not read.failed or (read.cut and opening.start() == 0):
+            spans.append((opening.start(), len(text) if read.cut else read.end))
+        opening = _LIKELY_OPENING.search(text, opening.start() + 1 if read.failed else read.end)
+    return spans
 
 
 def _ends_inside(text: str, *, arrays: bool) -> bool:

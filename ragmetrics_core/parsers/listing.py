@@ -10,13 +10,13 @@ from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
     Item,
     bulleted,
-    clean,
     few,
     has_content,
     is_refusal,
     listed_lines,
     numbered,
     own_lines,
+    plain,
     squeeze,
     unmarked,
 )
@@ -93,7 +93,7 @@ def texts_of(value: Json, *names: str) -> list[str] | None:
     if value is None:
         return []
     if isinstance(value, str):
-        return [] if is_none_word(value) or not has_content(value) else [clean(value)]
+        return [] if is_none_word(value) or not has_content(value) else [plain(value)]
     if isinstance(value, dict) and value and all(re.fullmatch(r"\D{0,12}\d{1,4}\W*", key) for key in value):
         value = list(value.values())
     if not isinstance(value, list):
@@ -107,7 +107,7 @@ def texts_of(value: Json, *names: str) -> list[str] | None:
             text = item[0]
         if text is MISSING or not (text is None or isinstance(text, str)):
             return None
-        texts.append("" if text is None else clean(text))
+        texts.append("" if text is None else plain(text))
     return texts
 
 

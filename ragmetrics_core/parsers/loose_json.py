@@ -45,6 +45,7 @@ class LooseValue(NamedTuple):
         end: the character after the last one that was read.
         cut: whether the text ended before the value did, also where nothing of it could be kept.
         failed: whether it is no value.
+        disputed: whether a key has two different values.
         work: how much was read, in characters; an opened container costs as much as a hundred.
     """
 
@@ -52,6 +53,7 @@ class LooseValue(NamedTuple):
     end: int
     cut: bool
     failed: bool
+    disputed: bool
     work: int
 
 
@@ -91,11 +93,12 @@ class _Reader:
         self.text = text
         self.position = start
         self.cut = False
+        self.disputed = False
         self.opened = 0
 
     def result(self, value: Json, start: int, *, failed: bool) -> LooseValue:
         work = self.position - start + 100 * self.opened
-        return LooseValue(value, self.position, self.cut, failed, work)
+        return LooseValue(value, self.position, self.cut, failed, self.disputed, work)
 
     def peek(self) -> str:
         """The next character that is neither space nor comment; "" at the end."""
@@ -147,6 +150,7 @@ class _Reader:
                 self.position += 1
                 value = self.value(depth, bare=True)
                 if key in found and found[key] != value:
+                    self.disputed = True
                     raise _Unreadable  # neither of the two is sure to be meant
                 found[key] = value
             except _Cut:

@@ -8,15 +8,16 @@ from pydantic import BaseModel, ConfigDict
 from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
+from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     Item,
-    clean,
     has_content,
     is_refusal,
     listed_lines,
     own_lines,
+    plain,
     squeeze,
     unfinished,
     unmarked,
@@ -67,8 +68,8 @@ class QuestionList(Answer):
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else a numbered or bulleted list, else the lines that end in a question mark."""
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls)) is not None:
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
             return reading
         found = _texts(reply, hints)
         if found is None:
@@ -118,7 +119,7 @@ class QuestionList(Answer):
             if said is not MISSING and flag is None:
                 dropped.append(f"question {place}: its flag is neither true nor false")
             flagged = flagged or flag is not None
-            questions.append(GeneratedQuestion(question=squeeze(clean(text)), noncommittal=bool(flag)))
+            questions.append(GeneratedQuestion(question=squeeze(plain(text)), noncommittal=bool(flag)))
         return Fit(cls(questions=tuple(questions), flagged=flagged), tuple(dropped))
 
     def abstention(self) -> Abstention | None:

@@ -5,14 +5,16 @@ import re
 from typing import Self
 
 from ragmetrics_core.parsers.copies import judged_lines
-from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, outside_json, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
+from ragmetrics_core.parsers.own_text import own_text
+from ragmetrics_core.parsers.quoting import without_quotes
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
-    clean,
     has_content,
     is_refusal,
+    plain,
     squeeze,
     unfinished,
     unmarked,
@@ -95,12 +97,19 @@ class Rating(Answer):
         given ("I would give it a 7"); of "7/10" the 7 counts. No other number of a text is one. Different
         ratings are unread, and so is a model that declines to rate.
         """
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
-            return reading
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints, arrays=False)) is not None:
+            if reading.value is None or reading.rule == "json":
+                return reading
+            said = {each.rating for each in fits(reply, cls._shape, cls, hints, arrays=False)}
+            beside = without_quotes("\n".join(judged_lines(outside_json(reply), hints)), hints)
+            said |= {_number(found["figure"]) for found in _LABELLED.finditer(beside)}
+            if said <= {reading.value.rating}:
+                return reading
+            return Reading(None, "unread", ("several different ratings",))
         if unfinished(reply, hints):
             return CUT_TEXT
-        body = "\n".join(judged_lines(reply, hints))
+        body = without_quotes("\n".join(judged_lines(reply, hints)), hints)
         if whole := _WHOLE.fullmatch(reply[:200]) if len(reply) <= 200 else None:
             return cls._reading(whole["figure"], "number", None)
         reason = _REASON.search(body)
@@ -118,7 +127,7 @@ class Rating(Answer):
 
     @classmethod
     def _reading(cls, figure: str, rule: str, reason: str | None) -> Reading[Self]:
-        return Reading(cls(rating=float(figure.replace("−", "-").replace(",", ".")), reason=reason), rule)
+        return Reading(cls(rating=_number(figure), reason=reason), rule)
 
     @classmethod
     def _shape(cls, value: Json) -> Fit | None:
@@ -130,15 +139,19 @@ class Rating(Answer):
                 return None
             value = rated
         if isinstance(value, str) and (found := _WHOLE.fullmatch(unmarked(value[:200]))):
-            value = float(found["figure"].replace("−", "-").replace(",", "."))
+            value = _number(found["figure"])
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None
         try:
             rating = float(value)
         except OverflowError:
             return None
-        why = clean(reason) or None if isinstance(reason, str) else None
+        why = plain(reason) or None if isinstance(reason, str) else None
         return Fit(cls(rating=rating, reason=why)) if math.isfinite(rating) else None
+
+
+def _number(figure: str) -> float:
+    return float(figure.replace("−", "-").replace(",", "."))
 
 
 def _stated(body: str) -> set[str]:

@@ -37,6 +37,8 @@ class Hints:
         sample: the texts of the sample that the prompt showed; text rules ignore their lines.
         items: the texts of the items, in the order of their numbers.
         shown: the context chunks as the prompt showed them, with numbered sentences; the driver fills it in.
+        form: the prompt's own text, in pieces between what it shows: a copy of it is no reply; filled in by
+            the driver.
         stopped: whether the model stopped by itself, as its provider says: False when a limit cut the reply,
             None when nobody says; the driver fills it in.
     """
@@ -45,6 +47,7 @@ class Hints:
     sample: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    form: tuple[str, ...] = ()
     stopped: bool | None = None
 
     @classmethod

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
 from ragmetrics_core.parsers.copies import is_copied, shown_number
-from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
+from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
+from ragmetrics_core.parsers.own_text import own_text
+from ragmetrics_core.parsers.quoting import without_quotes
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
-    clean,
     has_content,
     is_refusal,
     marker_number,
@@ -85,10 +86,13 @@ class RelevantSentences(Answer):
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, the phrase, a text that is nothing but numbers, or lines that begin with numbers."""
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls, arrays=False)) is not None:
-            return reading
-        lines = _naming(reply, hints)
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints, arrays=False)) is not None:
+            said = {frozenset(each.numbers) for each in fits(reply, cls._shape, cls, hints, arrays=False)}
+            if reading.value is None or reading.rule == "json" or len(said) == 1:
+                return reading
+            return Reading(None, "unread", ("several different lists of sentences",))
+        lines = without_quotes("\n".join(_naming(reply, hints)), hints).split("\n")
         if unfinished(reply, hints):
             return CUT_TEXT
         # a reply of one line is what was asked for, even when the sample has the same line
@@ -160,8 +164,8 @@ class ExtractedSentences(Answer):
 
         The sample's own lines count here: copying them is what was asked for.
         """
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls)) is not None:
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
             return reading
         if says_insufficient(reply) and not ("\n" in reply and is_copied(reply.partition("\n")[0], hints)):
             exactly = reply.casefold() == "insufficient information."

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints, Reading
+from ragmetrics_core.parsers.thoughts import has_thoughts, without_thoughts
 
 __all__ = [
     "CUT_TEXT",
@@ -23,15 +24,13 @@ __all__ = [
     "listed_lines",
     "numbered",
     "own_lines",
+    "plain",
     "sample_lines",
     "squeeze",
     "unfinished",
     "unmarked",
 ]
 
-_THOUGHT_TAGS = ("think", "thinking", "thought", "reasoning", "reflection")
-_OPEN_THOUGHT = lazy(rf"(?:<(?:{'|'.join(_THOUGHT_TAGS)})>|\[THINK\])", re.IGNORECASE)
-_CLOSE_THOUGHT = lazy(rf"(?:</(?:{'|'.join(_THOUGHT_TAGS)})>|\[/THINK\])", re.IGNORECASE)
 _STATEMENT_LABEL = (
     r"(?:statements?|claims?|facts?|sentences?|items?|questions?|entit(?:y|ies)|aussagen?|behauptung|satz|fragen?"
     r"|affirmation|énoncé|phrase|pregunta|afirmaci[oó]n|declaraci[oó]n|enunciado|afirmação|declaração"
@@ -108,43 +107,24 @@ class Listing(NamedTuple):
     dropped: tuple[str, ...]
 
 
-def clean(text: str) -> str:
-    r"""The reply without what can never be part of its answer.
+def plain(text: str) -> str:
+    r"""The text without what nobody can see.
 
-    Thinking blocks of reasoning models are cut (a block that never ends hides the whole rest), byte order
-    marks and zero-width characters go, line ends become "\n", and lone surrogates become U+FFFD, since no
-    file could hold them.
+    Byte order marks and zero-width characters go, line ends become "\n", and lone surrogates become U+FFFD,
+    since no file could hold them.
     """
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         text = re.sub("[\ufeff\u200b\u2060\u200e\u200f]", "", text)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "<" in text or "[/" in text or "[T" in text or "[t" in text:
-        text = _without_thinking(text)
     return text.strip()
 
 
-def _without_thinking(text: str) -> str:
-    """Cut what a reasoning model thought aloud."""
-    closes = list(_CLOSE_THOUGHT.finditer(text))
-    opening = _OPEN_THOUGHT.search(text)
-    if opening is None:
-        # Some servers put the opening tag into the prompt, so that only the closing one is in the reply.
-        return text[closes[-1].end() :] if closes else text
-    if not closes:
-        return text[: opening.start()] if not text[: opening.start()].strip() else text
-    kept: list[str] = []
-    position = 0
-    for close in closes:
-        start = _OPEN_THOUGHT.search(text, position, close.start())
-        if start is not None:
-            kept.append(text[position : start.start()])
-        # A closing tag without an opening one ends a thought that began before the text did.
-        position = close.end()
-    rest = text[position:]
-    unfinished = _OPEN_THOUGHT.match(rest.lstrip())
-    return "".join(kept) + ("" if unfinished else rest)
+def clean(text: str) -> str:
+    """A plain text without thoughts: how a line of the sample looks once a reader of replies has cut it."""
+    text = plain(text)
+    return without_thoughts(text).strip() if has_thoughts(text) else text
 
 
 def squeeze(text: str) -> str:

@@ -6,8 +6,9 @@ from typing import Self
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
+from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import CUT_TEXT, clean, unfinished
+from ragmetrics_core.parsers.reply_text import CUT_TEXT, plain, unfinished
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
@@ -56,8 +57,8 @@ class StatementList(Answer):
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, a numbered or bulleted list, one statement a line or sentence."""
-        reply = clean(text)
-        if (reading := read_json(reply, cls._shape, cls)) is not None:
+        reply = own_text(text, hints)
+        if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
             return reading
         # a statement may well be a line of the answer, so the sample's lines count here
         found = listed(reply, Hints())
@@ -116,10 +117,10 @@ def _declined(value: dict[str, Json]) -> tuple[bool | None, str | None]:
     if said is None or said is False or said in (0, ""):
         return False, None
     reason = pick(value, *_REASON_NAMES)
-    why = clean(reason) or None if isinstance(reason, str) else None
+    why = plain(reason) or None if isinstance(reason, str) else None
     if not isinstance(said, str):
         return (True, why) if said is True or said == 1 else (None, None)
-    said = clean(said)
+    said = plain(said)
     if fold(said) in {"null", "none", "n/a", ""} or is_none_word(said) or _denies(said):
         return False, None
     return (True, why) if verdict_word(said) else (True, said)

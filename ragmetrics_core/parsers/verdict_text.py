@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.lazy_pattern import lazy
+from ragmetrics_core.parsers.quoting import without_quotes
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
     has_content,
@@ -104,7 +105,8 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
     if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
         return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
-    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in judged_lines(reply, hints)]
+    own = without_quotes("\n".join(judged_lines(reply, hints)), hints).split("\n")
+    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
     cut = _Reply(lines, tuple(blocks(lines)))
     rules: tuple[tuple[str, Callable[[_Reply, Hints], list[_Said] | None]], ...] = (
         ("final_list", _final_list),
@@ -115,8 +117,25 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     )
     for rule, read in rules:
         if (said := read(cut, hints)) and (found := _settled(rule, said, hints)).verdicts:
-            return found
+            return _undisputed(found, cut, hints) if rule == "final_list" else found
     return None
+
+
+def _undisputed(found: VerdictText, reply: _Reply, hints: Hints) -> VerdictText:
+    """A final list without the verdicts that the explanations before it contradict."""
+    lines = [line for line in reply.lines if not _line_entries(line)]
+    reply = _Reply(lines, tuple(blocks(lines)))
+    before = [
+        (one.number, one.supported)
+        for rule, read in (("verdict_lines", _verdict_lines), ("numbered", _numbered))
+        for one in _settled(rule, read(reply, hints) or (), hints).verdicts
+    ]
+    contrary = {one.number for one in found.verdicts if (one.number, not one.supported) in before}
+    if not contrary:
+        return found
+    kept = tuple([one for one in found.verdicts if one.number not in contrary])
+    notes = [f"verdict {number}: the reply gives two contrary ones" for number in sorted(contrary)]
+    return VerdictText(found.rule, kept, (*found.dropped, *notes))
 
 
 def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:

@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import Literal, NamedTuple, NotRequired, Self
+from typing import Literal, NamedTuple, NotRequired, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, fold, pick, read_json
+from ragmetrics_core.parsers.echoes import is_form
+from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, fits, fold, outside_json, pick, read_json
+from ragmetrics_core.parsers.own_text import own_text
+from ragmetrics_core.parsers.quoting import may_be_quoted
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
-from ragmetrics_core.parsers.reply_text import clean, has_content, unfinished
+from ragmetrics_core.parsers.reply_text import has_content, plain, unfinished
 from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
@@ -71,6 +75,9 @@ _EVIDENCE_NAMES = (
 _LARGEST_NUMBER = 1_000_000
 
 
+V = TypeVar("V", bound="VerdictList")
+
+
 class NumberedVerdict(BaseModel):
     """What the judge says on one statement.
 
@@ -101,17 +108,20 @@ class VerdictList(Answer):
         A verdict without a number counts only where its place is certain: no verdict of the reply has a
         number, and there are as many as were asked for.
         """
-        if (exact := _exact(text)) is not None:
+        if (exact := _exact(text)) is not None and not may_be_quoted(hints) and not is_form(text, hints):
             return Reading(cls.model_validate({"verdicts": exact}), "json")
-        reply = clean(text)
+        reply = own_text(text, hints)
         reading = read_json(
             reply,
             lambda value: _shape(cls, value, hints),
             cls,
+            hints=hints,
             cut_shape=lambda value: _shape(cls, value, hints, cut=True),
         )
         if reading is not None:
-            return reading
+            return (
+                reading if reading.value is None or reading.rule == "json" else _agreed(reading, reply, hints)
+            )
         found = read_verdict_text(reply, hints)
         if found is None:
             return Reading(None, "unread")
@@ -166,11 +176,13 @@ def _exact(text: str) -> list[dict[str, object]] | None:
         asked = _asked_form()(text)["verdicts"]
     except ValidationError:
         return None
+    if text.count('"verdict"') != len(asked) or text.count('"verdicts"') != 1:
+        return None  # of a key that is there twice, the later value would count
     return [
         {
             "number": item["number"],
             "supported": item["verdict"] == "yes",
-            "reason": clean(item.get("reason", "")) or None,
+            "reason": plain(item.get("reason", "")) or None,
             "evidence": _quotes(item.get("evidence", "")),
         }
         for item in asked
@@ -189,7 +201,8 @@ def align(numbers: Sequence[int], verdicts: Sequence[NumberedVerdict]) -> Aligne
     """Put each verdict at its statement's number; say which numbers are missing.
 
     A judge that drops a statement would otherwise change the denominator of the score. The first verdict of a
-    number counts; later ones and numbers that were not asked about are dropped.
+    number counts; repeats and numbers that were not asked about are dropped. Two contrary verdicts on one
+    number are a conflict: neither counts, and the number is missing.
 
     Args:
         numbers: the numbers of the statements that were asked about, in order.
@@ -201,14 +214,19 @@ def align(numbers: Sequence[int], verdicts: Sequence[NumberedVerdict]) -> Aligne
     asked = frozenset(numbers)
     by_number: dict[int, NumberedVerdict] = {}
     dropped: list[str] = []
+    contrary: set[int] = set()
     for verdict in verdicts:
         if verdict.number not in asked:
             dropped.append(f"verdict {verdict.number}: this number was not asked about")
         elif verdict.number in by_number:
             same = by_number[verdict.number].supported == verdict.supported
+            contrary |= set() if same else {verdict.number}
             dropped.append(f"verdict {verdict.number}: {'repeats' if same else 'contradicts'} an earlier one")
         else:
             by_number[verdict.number] = verdict
+    for number in sorted(contrary):
+        del by_number[number]
+        dropped.append(f"verdict {number}: contradicted by a later one")
     missing = tuple(number for number in numbers if number not in by_number)
     return Aligned(dict(sorted(by_number.items())), missing, tuple(dropped))
 
@@ -228,6 +246,30 @@ def number_of(value: object) -> int | None:
 def _of_text(verdict: TextVerdict) -> NumberedVerdict:
     return NumberedVerdict(
         number=verdict.number, supported=verdict.supported, reason=verdict.reason, evidence=verdict.evidence
+    )
+
+
+def _agreed(reading: Reading[V], reply: str, hints: Hints) -> Reading[V]:
+    """The verdicts that nothing else in the reply contradicts: no other JSON, and no text beside it."""
+    value = reading.value
+    assert value is not None, "only what was read can be contradicted"
+    kind = type(value)
+    said: list[tuple[int, bool]] = [(one.number, one.supported) for one in value.verdicts]
+    for other in fits(reply, lambda value: _shape(kind, value, hints), kind, hints):
+        said += [(one.number, one.supported) for one in other.verdicts]
+    beside = outside_json(reply)
+    if has_content(beside) and (found := read_verdict_text(beside, hints)) is not None:
+        is_introduction = found.rule == "bare" and beside.strip().partition("\n")[0].rstrip(" `*_").endswith(
+            ":"
+        )
+        said += [] if is_introduction else [(one.number, one.supported) for one in found.verdicts]
+    contrary = sorted({number for number, supported in said if (number, not supported) in said})
+    if not contrary:
+        return reading
+    verdicts = tuple([one for one in value.verdicts if one.number not in contrary])
+    notes = [f"verdict {number}: the reply gives two contrary ones" for number in contrary]
+    return replace(
+        reading, value=value.model_copy(update={"verdicts": verdicts}), dropped=(*reading.dropped, *notes)
     )
 
 
@@ -345,7 +387,7 @@ def _verdict(number: int, supported: bool, item: Json) -> NumberedVerdict:
     return NumberedVerdict(
         number=number,
         supported=supported,
-        reason=(clean(reason) or None) if isinstance(reason, str) else None,
+        reason=(plain(reason) or None) if isinstance(reason, str) else None,
         evidence=_quotes(*quotes),
     )
 
@@ -356,7 +398,7 @@ def _quotes(*quotes: object) -> tuple[str, ...]:
         [
             words
             for quote in quotes
-            if isinstance(quote, str) and has_content(words := clean(quote)) and not _is_open(quote)
+            if isinstance(quote, str) and has_content(words := plain(quote)) and not _is_open(quote)
         ]
     )
 

@@ -173,6 +173,11 @@ class Prompt(Generic[A_co]):
         )
 
     @cached_property
+    def form(self) -> tuple[str, ...]:
+        """The prompt's own text in pieces between its variables: the instruction and the reply's form."""
+        return tuple([piece for template in self._templates for piece in template[::2] if piece.strip()])
+
+    @cached_property
     def _templates(self) -> tuple[_Template, _Template, _Template]:
         """The messages taken apart: system, user, and user when missing items are asked for once more."""
         insisting = f"{self.user}\n\n{self.again}" if self.again else self.user

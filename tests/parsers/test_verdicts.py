@@ -27,11 +27,14 @@ def test_a_statement_without_a_verdict_is_missing_and_not_left_out():
     assert align([1, 2, 3, 4], [verdict(1), verdict(3)]).missing == (2, 4)
 
 
-def test_the_first_verdict_of_a_number_counts_and_the_later_one_is_recorded():
-    aligned = align([1], [verdict(1), verdict(1, supported=False)])
+def test_two_contrary_verdicts_on_a_number_are_a_conflict_and_the_number_is_missing():
+    aligned = align([1, 2], [verdict(1), verdict(2), verdict(1, supported=False)])
 
-    assert aligned.verdicts[1].supported
-    assert aligned.dropped == ("verdict 1: contradicts an earlier one",)
+    assert (list(aligned.verdicts), aligned.missing) == ([2], (1,))
+    assert aligned.dropped == (
+        "verdict 1: contradicts an earlier one",
+        "verdict 1: contradicted by a later one",
+    )
 
 
 def test_a_number_that_was_not_asked_about_is_recorded_and_does_not_count():
