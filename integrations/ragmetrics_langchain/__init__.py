@@ -1,5 +1,7 @@
 """ragmetrics in LangChain: applications that score themselves, and LangChain's models as judges."""
 
+from typing import TYPE_CHECKING
+
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.handler import RagMetricsCallbackHandler
 from ragmetrics_langchain.installing import Installed, install
@@ -8,12 +10,17 @@ from ragmetrics_langchain.langsmith import LangSmithFeedbackSink, as_langsmith_e
 from ragmetrics_langchain.seen import Retrieval, RootRun, RunInfo
 from ragmetrics_langchain.step import above, below, score_step
 
+if TYPE_CHECKING:
+    from ragmetrics_langchain.middleware import RagMetricsMiddleware, Rejection
+
 __all__ = [
     "Installed",
     "LangChainEmbedder",
     "LangChainJudge",
     "LangSmithFeedbackSink",
     "RagMetricsCallbackHandler",
+    "RagMetricsMiddleware",
+    "Rejection",
     "Retrieval",
     "RootRun",
     "RunInfo",
@@ -23,3 +30,20 @@ __all__ = [
     "install",
     "score_step",
 ]
+
+_IN_MIDDLEWARE = ("RagMetricsMiddleware", "Rejection")
+
+
+def __getattr__(name: str) -> object:
+    """The middleware is imported when it is first asked for: it needs the package langchain."""
+    if name not in _IN_MIDDLEWARE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from ragmetrics_langchain import middleware
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("langchain", "langgraph"):
+            raise
+        raise ImportError(
+            f"{name} needs the package langchain, which is not installed: pip install langchain"
+        ) from None
+    return getattr(middleware, name)

@@ -18,7 +18,7 @@ from ragmetrics_langchain.recorder import Recorder
 from ragmetrics_langchain.scope import Scope
 from ragmetrics_langchain.scorer import live_scorer
 from ragmetrics_langchain.seen import RootRun
-from ragmetrics_langchain.tools import ContextTools, tool_names
+from ragmetrics_langchain.tools import ContextTools, label_names, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
 
@@ -68,6 +68,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             instructions, and the label `found_contexts` says so.
         needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
         session_key: the entry of a run's metadata that names the conversation.
+        label_keys: entries of a run's metadata that become labels of its sample, such as "tenant".
         out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
         sinks, on_result, references, sample_rate, seed, concurrency, timeout, attempts, max_pending,
             overflow, redact, prompts: as for `LiveScorer`.
@@ -100,6 +101,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         system_message: bool = False,
         needs_contexts: bool = False,
         session_key: str = "thread_id",
+        label_keys: Iterable[str] = (),
         out: str | Path | None = None,
         sinks: Sequence[Sink] = (),
         on_result: Callable[[LiveResult], None] | None = None,
@@ -151,6 +153,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             scope=scope,
             needs_contexts=needs_contexts,
             session_key=session_key,
+            label_keys=label_names(label_keys),
             max_open=max_open,
             ttl=ttl,
         )

@@ -15,6 +15,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer, by_name
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
@@ -26,12 +27,11 @@ from ragmetrics_langchain.extraction import (
     question_in,
     sample_of,
 )
-from ragmetrics_langchain.messages import text_of
+from ragmetrics_langchain.messages import fields_of, text_of
 from ragmetrics_langchain.scorer import live_scorer
 
 if TYPE_CHECKING:
     from langsmith import Client
-    from langsmith.evaluation import EvaluationResults
     from langsmith.schemas import Example, Run
 
 __all__ = ["LangSmithFeedbackSink", "as_langsmith_evaluator"]
@@ -136,8 +136,11 @@ def as_langsmith_evaluator(
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
+    concurrency: int = 8,
+    timeout: float | None = 60.0,
+    attempts: int = 2,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
-) -> Callable[["Run", "Example | None"], "EvaluationResults"]:
+) -> Callable[..., Any]:
     """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
 
     Each metric gives one result: the score, the formula as comment, and in the metadata the whole record
@@ -148,6 +151,10 @@ def as_langsmith_evaluator(
     of the run, the contexts in its outputs, in its traced retrievers and in the inputs, and the reference in
     the outputs of the example, under the usual names.
 
+    It can also be called as the evaluators of openevals are, `evaluator(inputs=..., outputs=...,
+    reference_outputs=...)`, with texts or mappings: then it returns a list of mappings with "key", "score",
+    "comment" and "metadata".
+
     Args:
         metrics: names or objects, as for `evaluate`.
         judge: the model that judges, as for `RagMetricsCallbackHandler`.
@@ -155,7 +162,10 @@ def as_langsmith_evaluator(
         scorer: the model that rates pairs.
         redact: takes what is private out of texts; see `LiveScorer`.
         prompts: a folder of prompt files that replace those of the same name.
-        live: a live scorer in place of metrics and models.
+        live: a live scorer in place of metrics, models and the settings of one.
+        concurrency: as for `LiveScorer`.
+        timeout: likewise.
+        attempts: likewise.
         map: makes the sample of a run and its example, in place of these rules.
 
     Raises:
@@ -167,15 +177,34 @@ def as_langsmith_evaluator(
         embedder=embedder,
         scorer=scorer,
         live=live,
+        concurrency=concurrency,
+        timeout=timeout,
+        attempts=attempts,
         redact=redact,
         prompts=prompts,
     )
 
-    def ragmetrics(run: "Run", example: "Example | None") -> "EvaluationResults":
-        made = map(run, example) if map is not None else _sample(run, example)
-        sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
-        result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
-        return {"results": [_result(key, record) for key, record in by_name(result.records).items()]}
+    def ragmetrics(
+        run: "Run | None" = None,
+        example: "Example | None" = None,
+        *,
+        inputs: Any = None,
+        outputs: Any = None,
+        reference_outputs: Any = None,
+        **more: Any,
+    ) -> Any:
+        if run is not None:
+            made = map(run, example) if map is not None else _sample(run, example)
+            sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
+            result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
+            return {"results": [_result(key, record) for key, record in by_name(result.records).items()]}
+        if outputs is None:
+            raise ConfigError(
+                "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
+            )
+        sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"))
+        result = own.score(Capture(translate=lambda _: sample, name="openevals"))
+        return [_as_mapping(key, record) for key, record in by_name(result.records).items()]
 
     return ragmetrics
 
@@ -192,24 +221,34 @@ def _run_id(capture: Capture) -> UUID | None:
 def _result(key: str, record: Record) -> Any:
     from langsmith.evaluation import EvaluationResult
 
-    return EvaluationResult(
-        key=key,
-        score=record.value,
-        comment=Score(record).headline,
-        metadata={"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},
-    )
+    return EvaluationResult(**_as_mapping(key, record))
+
+
+def _as_mapping(key: str, record: Record) -> dict[str, Any]:
+    return {
+        "key": key,
+        "score": record.value,
+        "comment": Score(record).headline,
+        "metadata": {"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},
+    }
 
 
 def _sample(run: "Run", example: "Example | None") -> Sample:
-    inputs: dict[str, Any] = (example.inputs if example is not None else None) or run.inputs
-    outputs: dict[str, Any] = run.outputs or {}
+    inputs = (example.inputs if example is not None else None) or run.inputs
+    return _of_parts(
+        inputs, run.outputs or {}, (example.outputs if example is not None else None) or {}, None, run
+    )
+
+
+def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run | None" = None) -> Sample:
     contexts = (
-        contexts_in(outputs, CONTEXT_KEYS)
-        or _retrieved(run)
+        contexts_in({"context": context}, CONTEXT_KEYS, where="arguments")
+        or contexts_in(outputs, CONTEXT_KEYS)
+        or (None if run is None else _retrieved(run))
         or contexts_in(inputs, CONTEXT_KEYS, where="inputs")
     )
-    expected = (example.outputs if example is not None else None) or {}
-    reference = next((expected[key] for key in _REFERENCE_KEYS if isinstance(expected.get(key), str)), None)
+    references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
+    reference = next((value for value in references if isinstance(value, str)), None)
     if reference is None and (found := answer_in(expected)) is not None:
         reference = text_of(found.value)
     return sample_of(

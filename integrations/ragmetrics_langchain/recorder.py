@@ -9,7 +9,16 @@ from typing import Any
 
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import as_now
-from ragmetrics_core.live import Capture, Collector, LiveScorer, Node, reason_of
+from ragmetrics_core.live import (
+    Capture,
+    Collector,
+    LiveScorer,
+    Node,
+    Notes,
+    notes_before,
+    reason_of,
+    take_notes,
+)
 from ragmetrics_langchain.apart import JUDGE_TAG
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.scope import Scope, part_units, scope_test
@@ -32,6 +41,7 @@ class Recorder:
         scope: which runs become samples.
         needs_contexts: leave out those without contexts.
         session_key: the entry of a run's metadata that names the conversation.
+        label_keys: entries of a run's metadata that become labels of the sample.
         max_open, ttl: as for `Collector`.
     """
 
@@ -43,6 +53,7 @@ class Recorder:
         scope: Scope = "root",
         needs_contexts: bool = False,
         session_key: str = "thread_id",
+        label_keys: Sequence[str] = (),
         max_open: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
@@ -52,10 +63,12 @@ class Recorder:
         self._is_unit = scope_test(scope)
         self._needs_contexts = needs_contexts
         self._session_key = session_key
+        self._label_keys = label_keys
         self._collector = Collector(max_open=max_open, ttl=ttl, on_evicted=self._forget)
         self._waiting: OrderedDict[str, Turn] = OrderedDict()
         self._ends = count()
         self._has_root = False
+        take_notes(self)
 
     @property
     def open_runs(self) -> int:
@@ -89,6 +102,8 @@ class Recorder:
         info = RunInfo(run.name, kind, run.tags, run.metadata, node.is_root)
         run.is_unit = self._is_unit(info) and not any(each.is_unit for each in _above(node))
         run.inputs = self._held(run, inputs)
+        if run.is_unit:
+            run.notes = notes_before(self)
 
     def model(self, messages: Any, parent_run_id: Any, tags: Sequence[str] | None) -> None:
         """Note that a chat model is called; outside of any run there is no question and no document."""
@@ -101,6 +116,15 @@ class Recorder:
         node.root.payload.system = _system(messages) if self._rules.system_message else None
         for run in (node.payload, *_above(node)):
             run.has_model = True
+
+    def notes_here(self) -> Notes | None:
+        """The notes of the unit that the code which runs is part of."""
+        here = parent_run_here()
+        node = None if here is None else self._collector.get(here)
+        if node is None:
+            return None
+        units = (run.notes for run in (node.payload, *_above(node)) if run.is_unit)
+        return next(units, None)
 
     def _no_root(self) -> None:
         self._live.skip("not_traced")
@@ -185,11 +209,16 @@ class Recorder:
                 needs_contexts=self._needs_contexts,
                 id=str(turn.node.id),
                 name=run.name,
+                noted=turn.noted(),
                 data={"turn": turn},
+                labels=self._labels(run),
                 session=self._session(run),
                 parent=turn.node.root.payload.trace or turn.node.root.id,
             )
         )
+
+    def _labels(self, run: Seen) -> dict[str, Any]:
+        return {key: run.metadata[key] for key in self._label_keys if key in run.metadata}
 
     def _translate(self, capture: Capture) -> Sample:
         return self._rules.sample(capture.data["turn"])

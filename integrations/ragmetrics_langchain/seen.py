@@ -8,8 +8,8 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 from langchain_core.prompt_values import PromptValue
 
-from ragmetrics_core.adapting import as_now
-from ragmetrics_core.live import Node
+from ragmetrics_core.adapting import Chunk, as_now
+from ragmetrics_core.live import Node, Notes
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 from ragmetrics_langchain.showing import held_by
 
@@ -90,6 +90,7 @@ class Seen:
         interrupted: whether something below it waits for a person.
         has_failed: whether it raised something else.
         has_model: whether a chat model was called in it.
+        notes: of a unit, what the application said in it that it retrieved.
         system: of a root, the system message of the newest call of a chat model in it.
         trace: id of the LangSmith trace that the run belongs to, when it is not the run itself.
     """
@@ -108,6 +109,7 @@ class Seen:
     has_failed: bool = False
     has_model: bool = False
     system: str | None = None
+    notes: Notes | None = None
     trace: Any = None
 
     @property
@@ -194,6 +196,12 @@ class Turn:
         """The turn as `extract=` gets it."""
         run = self.run
         return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, tuple(self.retrievals()))
+
+    def noted(self) -> tuple[Chunk, ...] | None:
+        """What the application said that it retrieved, in all parts; None where it said nothing."""
+        notes = [part.run.notes.contexts for part in self.parts() if part.run.notes is not None]
+        said = [contexts for contexts in notes if contexts is not None]
+        return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
 
     def inner_runs(self) -> Iterator[Seen]:
         """All runs inside, the outer ones first."""

@@ -30,6 +30,9 @@ def score_step(
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
+    concurrency: int = 8,
+    timeout: float | None = 15.0,
+    attempts: int = 1,
     input_key: str | None = None,
     context_key: str | None = None,
     answer_key: str | None = None,
@@ -48,7 +51,10 @@ def score_step(
         scorer: the model that rates pairs.
         redact: takes what is private out of texts; see `LiveScorer`.
         prompts: a folder of prompt files that replace those of the same name.
-        live: a live scorer in place of metrics and models, e.g. that of a handler.
+        live: a live scorer in place of metrics, models and the settings of one, e.g. that of a handler.
+        concurrency: as for `LiveScorer`.
+        timeout: likewise; somebody waits for this answer, and so a call that hangs is given up soon
+        attempts: and not made again.
         input_key: where the question is, if not under one of the usual names.
         context_key: where the contexts are, likewise.
         answer_key: where the answer is, likewise.
@@ -64,6 +70,9 @@ def score_step(
         embedder=embedder,
         scorer=scorer,
         live=live,
+        concurrency=concurrency,
+        timeout=timeout,
+        attempts=attempts,
         redact=redact,
         prompts=prompts,
     )

@@ -1,4 +1,4 @@
-"""Which tools give contexts."""
+"""Names that options take: of tools that give contexts, of metadata that become labels."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from langchain_core.tools import BaseTool
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_iterable, is_mapping
 
-__all__ = ["ContextTools", "tool_names"]
+__all__ = ["ContextTools", "label_names", "tool_names"]
 
 ContextTools = str | BaseTool | Iterable[str | BaseTool]
 
@@ -23,6 +23,19 @@ def tool_names(tools: ContextTools) -> tuple[str, ...]:
     if not is_iterable(tools) or is_mapping(tools):
         raise ConfigError(f"context_tools takes names of tools or tools, not {type(tools).__name__}")
     return tuple(_name(tool) for tool in tools)
+
+
+def label_names(keys: str | Iterable[str]) -> tuple[str, ...]:
+    """The names of labels: one, or several.
+
+    Raises:
+        ConfigError: something else is among them.
+    """
+    names: tuple[object, ...] = (keys,) if isinstance(keys, str) else tuple(keys)
+    known = tuple(name for name in names if isinstance(name, str) and name)
+    if len(known) < len(names):
+        raise ConfigError(f"label_keys takes names of a run's metadata, not {names!r}")
+    return known
 
 
 def _name(tool: object) -> str:

@@ -1,0 +1,143 @@
+"""What an application tells of itself: notes of contexts, labels, tools; and what is told to it."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import tool
+
+from ragmetrics_core import Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import note_contexts
+from ragmetrics_langchain import RagMetricsCallbackHandler, as_langsmith_evaluator
+from tests.integrations.langchain.apps import Echo, answer, question, rag_chain, texts
+
+OnlySample = Callable[[RagMetricsCallbackHandler], Sample]
+
+
+def reply(asked: str) -> str:
+    """As an application that searches by itself."""
+    note_contexts([Document(page_content=text) for text in texts("tea")])
+    return answer("tea")
+
+
+def test_what_a_chain_notes_is_its_contexts(handler: RagMetricsCallbackHandler, only_sample: OnlySample):
+    RunnableLambda(reply).invoke(question("tea"), {"callbacks": [handler]})
+
+    sample = only_sample(handler)
+    assert sample.contexts == texts("tea")
+    assert sample.labels["found_contexts"] == "note_contexts"
+
+
+def test_notes_of_concurrent_requests_are_not_mixed(make_handler: Callable[..., Any]):
+    handler = make_handler(concurrency=1)
+
+    async def search(topic: str) -> str:
+        await asyncio.sleep(0)
+        await asyncio.to_thread(note_contexts, list(texts(topic)))
+        return answer(topic)
+
+    async def ask_all() -> None:
+        chain = RunnableLambda(search)
+        await asyncio.gather(*(chain.ainvoke(f"t{n}", {"callbacks": [handler]}) for n in range(50)))
+
+    asyncio.run(ask_all())
+    assert handler.flush()
+    samples = [result.sample for result in handler.results]
+    assert len(samples) == 50
+    assert all(sample.contexts == texts(sample.question) for sample in samples)
+
+
+def test_the_agent_of_the_tutorial_notes_in_its_prompt(
+    handler: RagMetricsCallbackHandler, only_sample: OnlySample
+):
+    agents = pytest.importorskip("langchain.agents")
+    middleware = pytest.importorskip("langchain.agents.middleware")
+
+    @middleware.dynamic_prompt
+    def prompt_with_context(request: Any) -> str:
+        note_contexts(list(texts("tea")))
+        return "\n".join(texts("tea"))
+
+    app = agents.create_agent(Echo(), [], middleware=[prompt_with_context])
+    app.invoke({"messages": [("human", question("tea"))]}, {"callbacks": [handler]})
+
+    assert only_sample(handler).contexts == texts("tea")
+
+
+def test_the_system_message_is_a_context_on_request(
+    make_handler: Callable[..., Any], only_sample: OnlySample
+):
+    handler = make_handler(system_message=True)
+    chain = RunnableLambda(lambda asked: Echo().invoke([("system", texts("tea")[0]), ("human", asked)]))
+    chain.invoke(question("tea"), {"callbacks": [handler]})
+
+    sample = only_sample(handler)
+    assert sample.contexts == texts("tea")[:1]
+    assert sample.labels["found_contexts"] == "system message of the model, with its instructions"
+
+
+def test_metadata_become_labels(make_handler: Callable[..., Any], only_sample: OnlySample):
+    handler = make_handler(label_keys=["tenant", "unknown"])
+    rag_chain().invoke(question("tea"), {"callbacks": [handler], "metadata": {"tenant": "shop", "more": 1}})
+
+    labels = only_sample(handler).labels
+    assert labels["tenant"] == "shop"
+    assert "more" not in labels
+    assert "unknown" not in labels
+
+
+def test_tools_are_named_by_a_name_by_names_or_as_objects(make_handler: Callable[..., Any]):
+    agents = pytest.importorskip("langchain.agents")
+
+    @tool
+    def kb(query: str) -> str:
+        """Finds books."""
+        return texts("tea")[0]
+
+    for given in ("kb", ["kb"], kb, [kb]):
+        handler = make_handler(context_tools=given)
+        model = Echo(replies=[AIMessage("", tool_calls=[{"name": "kb", "args": {"query": "x"}, "id": "1"}])])
+        agents.create_agent(model, [kb]).invoke(
+            {"messages": [("human", question("tea"))]}, {"callbacks": [handler]}
+        )
+        assert handler.flush()
+        assert handler.results[0].sample.contexts == texts("tea")[:1]
+
+
+@pytest.mark.parametrize("given", [3, {"kb": 1}, [3], [""], None])
+def test_what_is_no_tool_is_one_clear_error(make_handler: Callable[..., Any], given: Any):
+    with pytest.raises(ConfigError, match="context_tools takes names of tools or tools, not"):
+        make_handler(context_tools=given)
+
+
+def test_a_handler_that_sees_models_only_says_so_once(
+    handler: RagMetricsCallbackHandler, caplog: pytest.LogCaptureFixture
+):
+    with caplog.at_level(logging.WARNING, "ragmetrics.live"):
+        for _ in range(3):
+            Echo().invoke(question("tea"), {"callbacks": [handler]})
+
+    assert handler.stats.skipped == {"not_traced": 3}
+    (told,) = caplog.messages
+    assert "attach the handler to the chain, or install(handler)" in told
+
+
+@pytest.mark.parametrize("outputs", ["Sencha is green.", {"answer": "Sencha is green."}])
+def test_the_evaluator_is_called_the_way_of_openevals(outputs: Any):
+    evaluator = as_langsmith_evaluator(["faithfulness", "factual_correctness"], judge="embedded")
+    first, second = evaluator(
+        inputs={"question": "Which tea is green?", "context": ["Sencha is green."]},
+        outputs=outputs,
+        reference_outputs={"answer": "Sencha is green."},
+    )
+
+    assert (first["key"], first["score"]) == ("faithfulness", 1.0)
+    assert (second["key"], second["score"]) == ("factual_correctness", 1.0)
+    with pytest.raises(ConfigError, match="takes a run and an example, or inputs="):
+        evaluator()
