@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.lexical.citations import without_citations
 from ragmetrics_core.models.lexical.entities import entities_of
 from ragmetrics_core.models.lexical.questions import questions_for
 from ragmetrics_core.models.lexical.ratings import (
@@ -304,7 +305,7 @@ def _items(variables: Variables) -> Sequence[Item]:
 
 
 def _said(variables: Variables) -> list[str]:
-    return [item.text for item in _items(variables)]
+    return [without_citations(item.text) for item in _items(variables)]
 
 
 def _as_json(items: Sequence[Item], found: Sequence[Finding]) -> str:
