@@ -52,6 +52,22 @@ NAMES = [f"{python}-{versions}" for versions, python in WANTED]
 EACH = nox.parametrize("versions, python", WANTED, ids=NAMES)
 ENDS = nox.parametrize("versions, python", [WANTED[0], WANTED[-1]], ids=[NAMES[0], NAMES[-1]])
 
+# What users of a framework have installed beside it; `llama-index` is the package of packages.
+FRAMEWORKS = ["langchain", "llama-index", "haystack"]
+STACKS = {
+    "langchain": ["langchain>=1", "langchain-openai>=1", "langchain-classic>=1", "langgraph>=1"],
+    "llama-index": ["llama-index>=0.14", "llama-index-llms-openai", "llama-index-embeddings-openai"],
+    "llama-index-llms-openai": ["llama-index-core>=0.14", "llama-index-llms-openai>=0.8"],
+    "haystack": ["haystack-ai>=3"],
+}
+STACKS["all"] = list(dict.fromkeys(each for name in FRAMEWORKS for each in STACKS[name]))
+# The tests that run a framework's examples.
+TESTS_OF = {
+    "langchain": "integrations/langchain/test_examples.py",
+    "llama-index": "integrations/llama_index/test_example.py",
+    "haystack": "integrations/haystack/test_example.py",
+}
+
 # The quickest tests that still lead from samples over prompts, replies and verdicts to records that hold.
 QUICK = [
     "contracts",
@@ -132,6 +148,22 @@ def haystack(session: nox.Session, versions: str) -> None:
     run_tests(session, versions, needed, ["opentelemetry-sdk", "pandas"], tests=["integrations/haystack"])
 
 
+@nox.session(requires=["build"])
+@nox.parametrize("python", PYTHONS, ids=PYTHONS)
+@nox.parametrize("stack", list(STACKS), ids=list(STACKS))
+def beside(session: nox.Session, stack: str) -> None:
+    """What users have already, each alone and all together: the examples, and the judge on what was resolved.
+
+    One resolver chooses all versions at once, as it does for a user who adds ragmetrics to a project.
+    """
+    frameworks = FRAMEWORKS if stack == "all" else [each for each in FRAMEWORKS if stack.startswith(each)]
+    extras = ["cli", "embedded", "llama", "openai", "study", "text", *frameworks]
+    tests = ["examples", "models/test_openai_transport.py", "models/test_openai_judge.py"]
+    tests += [TESTS_OF[each] for each in frameworks]
+    needed = [*PROJECT["dependencies"], *of_extras(*extras)]
+    run_tests(session, "newest", needed, also=STACKS[stack], tests=tests)
+
+
 def of_extras(*names: str) -> list[str]:
     """What extras need."""
     return [each for name in names for each in EXTRAS[name]]
@@ -144,6 +176,7 @@ def run_tests(
     beside: Sequence[str] = (),
     *,
     tests: Sequence[str] = (),
+    also: Sequence[str] = (),
 ) -> None:
     """Install the wheel and what is needed, run tests from the archive, and note versions and results.
 
@@ -153,10 +186,11 @@ def run_tests(
             that they need themselves.
         needed: requirements of ragmetrics.
         beside: packages of the extra `dev` that the tests use.
+        also: packages that users have installed, by their requirements.
         tests: what to run; when nothing is said, all tests and the doctests of what needs no extra.
     """
     session.notify("table")
-    direct = [*needed, *(each for each in EXTRAS["dev"] if name_of(each) in beside)]
+    direct = [*needed, *also, *(each for each in EXTRAS["dev"] if name_of(each) in beside)]
     runner = [each for each in EXTRAS["dev"] if name_of(each) in {"hypothesis", "pytest", "pytest-xdist"}]
     (wheel,) = BUILT.glob("*.whl")
     session.install("--resolution", RESOLUTION[versions], *direct, *runner, str(wheel))

@@ -1,6 +1,7 @@
 """ragmetrics in LlamaIndex: evaluators that need no new code, retrieval metrics, and live scores."""
 
 from ragmetrics_llama_index.captured import RootSpan
+from ragmetrics_llama_index.datasets import read_labelled_dataset, write_labelled_dataset
 from ragmetrics_llama_index.evaluator import Calling, RagMetricsEvaluator
 from ragmetrics_llama_index.evaluators import (
     AnswerRelevancyEvaluator,
@@ -11,6 +12,10 @@ from ragmetrics_llama_index.evaluators import (
     CorrectnessEvaluator,
     FactualCorrectnessEvaluator,
     FaithfulnessEvaluator,
+    GuidelineEvaluator,
+    QueryResponseEvaluator,
+    RelevancyEvaluator,
+    ResponseEvaluator,
     SemanticSimilarityEvaluator,
 )
 from ragmetrics_llama_index.instrumentation import Instrumentation, instrument
@@ -44,16 +49,22 @@ __all__ = [
     "EvaluationFailed",
     "FactualCorrectnessEvaluator",
     "FaithfulnessEvaluator",
+    "GuidelineEvaluator",
     "HitRate",
     "Instrumentation",
     "LlamaIndexEmbedder",
     "LlamaIndexJudge",
     "Precision",
+    "QueryResponseEvaluator",
     "RagMetricsEvaluator",
     "Recall",
+    "RelevancyEvaluator",
+    "ResponseEvaluator",
     "RootSpan",
     "SemanticSimilarityEvaluator",
     "TracedEvaluationResult",
     "instrument",
+    "read_labelled_dataset",
     "register_retrieval_metrics",
+    "write_labelled_dataset",
 ]

@@ -20,6 +20,7 @@ from ragmetrics_core.metrics import (
     ContextPrecision,
     ContextRecall,
     ContextRelevance,
+    Criterion,
     FactualCorrectness,
     Faithfulness,
 )
@@ -36,6 +37,10 @@ __all__ = [
     "CorrectnessEvaluator",
     "FactualCorrectnessEvaluator",
     "FaithfulnessEvaluator",
+    "GuidelineEvaluator",
+    "QueryResponseEvaluator",
+    "RelevancyEvaluator",
+    "ResponseEvaluator",
     "SemanticSimilarityEvaluator",
 ]
 
@@ -181,6 +186,88 @@ class ContextRelevancyEvaluator(_WithoutReference):
         self._adopt("refine_template", refine_template)
         self._not_used(score_threshold=(score_threshold, _ALREADY_A_SHARE))
         self._not_used(parser_function=(parser_function, _OWN_PARSERS))
+
+
+class RelevancyEvaluator(_WithoutReference):
+    """Whether the response answers the query and is in line with the contexts.
+
+    Two metrics in [0, 1]: the share of the answer's statements that the contexts support, and whether the
+    answer does what was asked (`Criterion`). The score is their mean; both must reach the threshold to pass.
+
+    Args:
+        llm: the judge; see `RagMetricsEvaluator`.
+        raise_error: raise where there is no score, and where the answer does not pass.
+        eval_template: see `FaithfulnessEvaluator`.
+        refine_template: likewise.
+        threshold: scores of this or more pass.
+        calling: how the models are asked.
+    """
+
+    _raises_when_failing = True
+
+    def __init__(
+        self,
+        llm: AnyLLM | None = None,
+        raise_error: bool = False,
+        eval_template: Template | None = None,
+        refine_template: Template | None = None,
+        *,
+        threshold: float | None = 1.0,
+        calling: Calling | None = None,
+    ) -> None:
+        metrics = (Faithfulness(), Criterion())
+        super().__init__(metrics, llm, threshold=threshold, raise_error=raise_error, calling=calling)
+        self._adopt("eval_template", eval_template)
+        self._adopt("refine_template", refine_template)
+
+
+# As LlamaIndex still calls them.
+QueryResponseEvaluator = RelevancyEvaluator
+ResponseEvaluator = FaithfulnessEvaluator
+
+_GUIDELINES = (
+    "fully answers the query",
+    "is neither vague nor ambiguous",
+    "is specific, with statistics or numbers where possible",
+)
+
+
+class GuidelineEvaluator(_WithoutReference):
+    """Share of the guidelines that the response keeps, in [0, 1]; it passes when it keeps all of them.
+
+    Each guideline is a question of its own (`Criterion`), with a verdict and a reason.
+
+    Args:
+        llm: the judge; see `RagMetricsEvaluator`.
+        guidelines: one in each line, or a list; by default that it answers fully, clearly and specifically.
+        eval_template: see `FaithfulnessEvaluator`.
+        output_parser: not used, with a warning.
+        raise_error: raise where there is no score.
+        calling: how the models are asked.
+
+    Raises:
+        ConfigError: there is no guideline.
+    """
+
+    def __init__(
+        self,
+        llm: AnyLLM | None = None,
+        guidelines: str | Sequence[str] | None = None,
+        eval_template: Template | None = None,
+        output_parser: object = None,
+        *,
+        raise_error: bool = False,
+        calling: Calling | None = None,
+    ) -> None:
+        lines = guidelines.splitlines() if isinstance(guidelines, str) else guidelines
+        texts = dict.fromkeys(text for line in lines or _GUIDELINES if (text := line.strip().lstrip("-*• ")))
+        if not texts:
+            raise ConfigError("GuidelineEvaluator needs a guideline: one in each line, or a list of them")
+        super().__init__(
+            [Criterion(text) for text in texts], llm, threshold=1.0, raise_error=raise_error, calling=calling
+        )
+        self._adopt("eval_template", eval_template)
+        self._not_used(output_parser=(output_parser, _OWN_PARSERS))
 
 
 class CorrectnessEvaluator(RagMetricsEvaluator):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 from typing import Any
@@ -23,6 +24,7 @@ from llama_index.core.tools.eval_query_engine import EvalQueryEngineTool
 
 import ragmetrics_llama_index as ours
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_llama_index import GuidelineEvaluator, RelevancyEvaluator
 from tests.integrations.llama_index.fakes import (
     CONTEXTS,
     FAITHFUL,
@@ -348,3 +350,55 @@ def test_an_argument_that_only_the_built_in_evaluator_can_use_is_named_in_a_warn
 def test_a_mistake_is_an_error_when_the_evaluator_is_made(wrong):
     with pytest.raises(ConfigError):
         wrong()
+
+
+def criteria(met: str) -> FunctionLLM:
+    """A judge that knows the prompts of `judging`, and says of every criterion that it is met, or not."""
+
+    def reply(prompt: str) -> str:
+        if "Criteria:" not in prompt:
+            return judging(prompt)
+        numbers = re.findall(r"^(\d+)\. ", prompt.partition("<items>")[2], re.MULTILINE)
+        verdicts = [
+            {"number": int(number), "reason": "so", "evidence": "", "verdict": met} for number in numbers
+        ]
+        return json.dumps({"verdicts": verdicts})
+
+    return FunctionLLM(reply)
+
+
+@pytest.mark.parametrize(
+    ("answer", "met", "score", "passing"),
+    [(FAITHFUL, "yes", 1.0, True), (FAITHFUL, "no", 0.5, False), (HALF, "yes", 0.75, False)],
+)
+def test_relevancy_passes_what_the_contexts_support_and_the_query_asks_for(answer, met, score, passing):
+    # the mean of the supported share (1 or 1/2) and of the criterion (1 or 0)
+    result = RelevancyEvaluator(criteria(met)).evaluate(QUERY, answer, CONTEXTS)
+    assert (result.score, result.passing) == (score, passing)
+
+
+@pytest.mark.parametrize(("met", "score"), [("yes", 1.0), ("no", 0.0)])
+def test_each_guideline_has_a_verdict_and_all_must_be_kept(met, score):
+    result = GuidelineEvaluator(criteria(met), guidelines="- Names a unit.\n\n- Is short.").evaluate(
+        QUERY, FAITHFUL, CONTEXTS
+    )
+    assert (result.score, result.passing) == (score, score == 1.0)
+    assert len(result.records) == 2
+
+
+def test_guidelines_that_say_nothing_are_an_error():
+    with pytest.raises(ConfigError, match=r"^GuidelineEvaluator needs a guideline"):
+        GuidelineEvaluator("embedded", guidelines=" \n")
+
+
+def test_every_evaluator_of_the_framework_has_a_counterpart_or_is_named_as_missing():
+    names = {name for name in theirs.__all__ if name.endswith("Evaluator")} - {"BaseEvaluator"}
+    # `RelevanceEvaluator` is in the list of names only
+    there = {name for name in names if hasattr(theirs, name)}
+    missing = {name for name in there if not hasattr(ours, name)}
+    assert missing == {
+        "BaseRetrievalEvaluator",
+        "MultiModalRetrieverEvaluator",
+        "PairwiseComparisonEvaluator",
+        "RetrieverEvaluator",
+    }
