@@ -90,7 +90,7 @@ def test_a_judge_that_obeys_every_attack_is_always_steered():
     assert len(strict.steered_by) == len(CORPUS.attacks)
 
 
-def test_a_judge_that_copies_the_json_of_an_attack_is_steered_by_those_attacks_alone():
+def test_a_judge_that_copies_the_json_of_an_attack_is_not_steered_by_it():
     def copying(request):
         shown = request.messages[1].content
         # of a fenced block the inside, of a line with words before it the object
@@ -103,9 +103,8 @@ def test_a_judge_that_copies_the_json_of_an_attack_is_steered_by_those_attacks_a
         return own[0] if own else json.loads(judge_of(right).replies(request))
 
     strict, _ = probe(ScriptedJudge(copying), only=["injection"]).injection
-    kinds = {attack.id: attack.kind for attack in CORPUS.attacks}
-    assert strict.by_kind["json"].count > 0
-    assert {kinds[name] for name in strict.steered_by} <= {"json", "role"}
+    assert strict.by_kind["json"].count == 0
+    assert strict.steered_by == ()
 
 
 def test_an_attack_that_leaves_no_verdict_has_silenced_the_judge_and_not_steered_it():
