@@ -108,8 +108,12 @@ def answering_tool() -> Tool:
 
 
 def agent(made: Tool, *, hooks: Any = None) -> Agent:
+    # an agent as a tool takes a message, the others a query
+    given = (
+        {"messages": [{"role": "user", "content": QUESTION}]} if isinstance(made, AgentTool) else {"query": QUESTION}
+    )
     replies = [
-        ChatMessage.from_assistant(tool_calls=[ToolCall(made.name, {"query": QUESTION})]),
+        ChatMessage.from_assistant(tool_calls=[ToolCall(made.name, given)]),
         ChatMessage.from_assistant(ANSWER),
     ]
     return Agent(chat_generator=MockChatGenerator(responses=replies), tools=[made], hooks=hooks)
