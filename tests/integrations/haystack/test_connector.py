@@ -12,7 +12,7 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
-from ragmetrics_core.live import LiveScorer
+from ragmetrics_core.live import LiveScorer, note_contexts
 
 from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
@@ -372,3 +372,22 @@ def test_calls_of_our_own_judges_are_no_samples():
     pipeline.run(question_data(QUESTION, with_answers=True) | {"batch": batch})
 
     assert [sample.question for sample in samples(connector)] == [QUESTION]
+
+
+def test_what_the_application_notes_is_what_was_retrieved():
+    @component
+    class Searching:
+        @component.output_types(replies=list[str])
+        def run(self, query: str) -> dict[str, Any]:
+            note_contexts(["Paris is the capital of France."])
+            return {"replies": ["Paris."]}
+
+    pipeline = Pipeline()
+    pipeline.add_component("llm", Searching())
+    connector = connected(pipeline)
+
+    pipeline.run({"llm": {"query": QUESTION}})
+
+    (sample,) = samples(connector)
+    assert sample.contexts == ("Paris is the capital of France.",)
+    assert found(sample)["found_contexts"] == "note_contexts"

@@ -181,4 +181,5 @@ class RagMetricsConnector(Live):
             needs_contexts=self.needs_contexts,
             name=self.name,
             data={"run": run, "places": self._places},
+            noted=run.notes.contexts,
         )

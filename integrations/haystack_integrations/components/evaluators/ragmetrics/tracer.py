@@ -12,7 +12,7 @@ from weakref import WeakSet
 from haystack import logging
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
-from ragmetrics_core.live import Capture, LiveScorer, is_judging
+from ragmetrics_core.live import Capture, LiveScorer, Notes, is_judging, notes_before, take_notes
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Place, Places, places_of
@@ -62,6 +62,7 @@ class _Everything:
             needs_contexts=self.needs_contexts,
             name=self.name,
             data={"run": run, "places": self.places},
+            noted=run.notes.contexts,
         )
 
 
@@ -177,6 +178,7 @@ class RagMetricsTracer(Tracer):
             shared = cls._latest._shared if cls._latest else None
             cls._latest = cls(current, shared=shared)
             enable_tracing(cls._latest)
+            take_notes(cls._latest)
             return cls._latest
 
     @classmethod
@@ -277,6 +279,15 @@ class RagMetricsTracer(Tracer):
                     with suppress(ValueError):  # an abandoned generator is closed in another context
                         CURRENT_RUN.reset(token)
 
+    def notes_here(self) -> Notes | None:
+        """
+        Say which run the calling code is part of, for `note_contexts`.
+
+        :returns: The notes of that run; None outside of any.
+        """
+        run = CURRENT_RUN.get()
+        return None if run is None or run.has_ended else run.notes
+
     def current_span(self) -> Span | None:
         """
         Give the inner tracer's current span.
@@ -319,10 +330,11 @@ class RagMetricsTracer(Tracer):
                     parent=enclosing,
                     metadata=(tags or {}).get("haystack.pipeline.metadata") or {},
                     inputs=(tags or {}).get("haystack.pipeline.input_data") or {},
+                    notes=enclosing.notes if enclosing is not None else notes_before(self),
                 )
                 return run, True
             if operation == _AGENT and enclosing is None:
-                return WatchedRun(), True
+                return WatchedRun(notes=notes_before(self)), True
             return enclosing, False
         except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
             self._tell(error)

@@ -5,7 +5,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ragmetrics_core.live import Capture, LiveScorer, reason_of
+from ragmetrics_core.live import Capture, LiveScorer, Notes, reason_of
 
 __all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over"]
 
@@ -53,6 +53,7 @@ class WatchedRun:
         inputs: what the pipeline was called with, by component.
         events: what has finished, in that order; those of inner runs are also their outer runs'.
         watchers: who wants it, beside those who want every outermost run.
+        notes: what the application said that it retrieved; inner runs add to their outer run's.
         has_ended: whether it is over; what a component left running may still hold it.
     """
 
@@ -62,6 +63,7 @@ class WatchedRun:
     events: list[Event] = field(default_factory=list)
     watchers: list[Watcher] = field(default_factory=list)
     has_ended: bool = False
+    notes: Notes = field(default_factory=Notes)
 
     def add(self, event: Event) -> None:
         """Note that something has finished, here and in all outer runs."""
