@@ -18,6 +18,7 @@ from langchain_core.tools import create_retriever_tool, tool
 from pydantic import BaseModel
 
 from ragmetrics_core import Sample
+from ragmetrics_core.live import note_contexts
 from tests.integrations.capture_page import rows
 from tests.integrations.langchain.apps import (
     PROMPT,
@@ -33,6 +34,7 @@ from tests.integrations.langchain.apps import (
 
 langgraph = pytest.importorskip("langgraph.graph")
 agents = pytest.importorskip("langchain.agents")
+middlewares = pytest.importorskip("langchain.agents.middleware")
 classic = pytest.importorskip("langchain_classic.chains")
 InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
 types = pytest.importorskip("langgraph.types")
@@ -380,6 +382,39 @@ def text_tool(config: Any) -> Found:
 
     agent([find], looking("tea")).invoke(asked(), config)
     return Found(contexts=("\n".join(texts("tea")),))
+
+
+@middlewares.dynamic_prompt
+def prompt_with_context(request: Any) -> str:
+    """As the tutorial writes it, with a search that no callback tells; and the one line more."""
+    note_contexts(list(texts("tea")))
+    return silent(request)
+
+
+def silent(request: Any) -> str:
+    return "Use only:\n" + "\n".join(texts("tea"))
+
+
+def two_steps(prompt: Any, config: Any) -> None:
+    agents.create_agent(Echo(), [], middleware=[prompt]).invoke(asked(), config)
+
+
+@application("two-step chain, `create_agent` with `@dynamic_prompt`, that calls `note_contexts`")
+def noted(config: Any) -> Found:
+    two_steps(prompt_with_context, config)
+    return Found()
+
+
+@application("the same without the note, `system_message=True`", system_message=True)
+def system_message(config: Any) -> Found:
+    two_steps(middlewares.dynamic_prompt(silent), config)
+    return Found(contexts=("Use only:\n" + "\n".join(texts("tea")),))
+
+
+@application("the same without both")
+def unseen(config: Any) -> Found:
+    two_steps(middlewares.dynamic_prompt(silent), config)
+    return Found(contexts=None)
 
 
 @application("agent that does not look")
