@@ -14,7 +14,7 @@ import ray
 
 from ragmetrics_core import Embedder, Judge, Metric, Run, Sample, aevaluate, as_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.models import Limited, RateLimited, as_embedder
+from ragmetrics_core.models import Line, Traffic, as_embedder
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
 from ragmetrics_ray.parts import Finished, Parts
@@ -150,22 +150,23 @@ class Actor:
         return {"part": name, "rows": len(rows)}
 
     def _make_models(self) -> None:
-        """One client of each model, with the limits that all blocks of this actor share."""
+        """One client of each model, with a line to it that all blocks of this actor share."""
         plan = self._plan
+        traffic = Traffic(
+            concurrency=plan.concurrency,
+            timeout=plan.timeout,
+            attempts=plan.attempts,
+            requests_per_minute=plan.requests_per_minute,
+            tokens_per_minute=plan.tokens_per_minute,
+        )
         if plan.judge is not None:
             judge = as_judge(plan.judge if isinstance(plan.judge, str) else plan.judge())
-            self._judge = Limited(judge, plan.concurrency)
-            if plan.requests_per_minute or plan.tokens_per_minute:
-                self._judge = RateLimited(
-                    self._judge,
-                    requests_per_minute=plan.requests_per_minute,
-                    tokens_per_minute=plan.tokens_per_minute,
-                )
+            self._judge = Line(judge, traffic)
         if plan.embedder is not None:
             embedder = as_embedder(plan.embedder if isinstance(plan.embedder, str) else plan.embedder())
-            self._embedder = Limited(embedder, plan.concurrency)
+            self._embedder = Line(embedder, traffic)
         if plan.scorer is not None:
-            self._scorer = Limited(plan.scorer(), plan.concurrency)
+            self._scorer = Line(plan.scorer(), traffic)
 
     async def _checked(self) -> Manifest:
         """What the results are made of; it must be what those in the folder are made of.
@@ -256,8 +257,6 @@ class Actor:
             scorer=self._scorer,
             cache=self._journal(journal),
             concurrency=plan.concurrency,
-            timeout=plan.timeout,
-            attempts=plan.attempts,
             repeats=plan.repeats,
             keep_vectors=plan.keep_vectors,
             redact=plan.redact,

@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragmetrics_core.drivers.asynchronous import Calls, Models, Tally, measure_sample
+    from ragmetrics_core.drivers.asynchronous import Calls, Models, measure_sample
     from ragmetrics_core.drivers.auditing import Difference, audit
     from ragmetrics_core.drivers.derived import (
         by_vote,
@@ -16,18 +16,13 @@ if TYPE_CHECKING:
         useless_replies,
     )
     from ragmetrics_core.drivers.plan import Estimate, plan_sample
-    from ragmetrics_core.drivers.traffic import Meter, Price, Spending, Traffic, wired
+    from ragmetrics_core.drivers.traffic import wired
 
 __all__ = [
     "Calls",
     "Difference",
     "Estimate",
-    "Meter",
     "Models",
-    "Price",
-    "Spending",
-    "Tally",
-    "Traffic",
     "audit",
     "by_vote",
     "correct",
@@ -46,12 +41,7 @@ _MODULES = {
     "Calls": "asynchronous",
     "Difference": "auditing",
     "Estimate": "plan",
-    "Meter": "traffic",
     "Models": "asynchronous",
-    "Price": "traffic",
-    "Spending": "traffic",
-    "Tally": "asynchronous",
-    "Traffic": "traffic",
     "audit": "auditing",
     "by_vote": "derived",
     "correct": "derived",

@@ -2,9 +2,9 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Sequence
+from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from ragmetrics_core.errors import (
     StepFailed,
 )
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models.meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.record import CompareStep, RateStep, Record
@@ -66,36 +67,12 @@ class Models:
 
 
 @dataclass
-class Tally:
-    """What a run has done so far.
-
-    Attributes:
-        calls: how often the judge was really asked, further attempts included.
-        retried: how often a call of any model was made again.
-        shared: calls that another metric of the sample, or another sample, had in flight or answered.
-        cached: replies that were read from the journal.
-        embedded: texts that were really embedded.
-        failed: calls that failed for good.
-        prompt_tokens, completion_tokens: as the judge counted them.
-    """
-
-    calls: int = 0
-    retried: int = 0
-    shared: int = 0
-    cached: int = 0
-    embedded: int = 0
-    failed: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass
 class Calls:
-    """Calls to the models, checked; any failure becomes a `StepFailed`.
+    """Calls to the models; any failure becomes a `StepFailed`.
 
     Attributes:
-        models: the models.
-        counts: what has been counted so far; `tally` adds what the models count themselves.
+        models: the models, each behind a line of its own.
+        counts: what their lines have counted so far.
         ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
     """
 
@@ -103,103 +80,20 @@ class Calls:
     counts: Tally = field(default_factory=Tally)
     ends_when_refused: bool = False
 
-    def __post_init__(self) -> None:
-        # A model may have been used before, and goes on counting.
-        self._before = self._counted()
-
     @property
     def tally(self) -> Tally:
-        """What has been asked so far."""
-        now = self._counted()
-        retried, cached, shared = (count - before for count, before in zip(now, self._before, strict=True))
-        return replace(self.counts, retried=retried, cached=cached, shared=self.counts.shared + shared)
+        """What has been asked so far, as it is now."""
+        return replace(self.counts)
 
-    def _counted(self) -> tuple[int, ...]:
-        """What the models count themselves, over their lifetime: retries, hits and shared calls."""
-        models = [each for each in (*self.models.judges, self.models.embedder, self.models.scorer) if each]
-        return tuple(
-            sum(getattr(model, name, 0) for model in models) for name in ("retries", "hits", "shared")
-        )
 
-    async def generate(self, request: Generate[Any], judge_number: int = 0) -> Sequence[Completion]:
-        """A judge's replies, as many as there are draws."""
-        judge = self.models.judges[judge_number]
-        about = request.prompt.id
-        completions: list[Completion] = []
-        asked = request
-        while asked.draws > 0:
-            # As in `_answer`, which would be one more coroutine for each call to go through.
-            try:
-                replies = await judge.agenerate(asked)
-            except RecordError:
-                raise
-            except Exception as error:  # the boundary to foreign code: a model may raise anything
-                raise self._failed(about, error) from error
-            if not replies:
-                raise StepFailed("model_error", f"{about}: the judge {judge.identity} returned no reply")
-            for reply in cast("Sequence[object]", replies):
-                if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
-                    given = type(getattr(reply, "text", reply)).__name__
-                    told = f"the judge {judge.identity} replied with {given}, not with text"
-                    raise self._failed(about, ModelError(told))
-            completions += replies[: asked.draws]
-            if len(completions) == request.draws:
-                break
-            asked = replace(
-                request, draw=request.draw + len(completions), draws=request.draws - len(completions)
-            )
-        return completions
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """One vector for each text."""
-        embedder = self.models.embedder
-        assert embedder is not None, "checked before the run"
-        found = await self._answer(embedder.aembed(texts), "embedding")
-        vectors = np.asarray(found, dtype=np.float64)
-        is_whole = vectors.ndim == 2 and len(vectors) == len(texts) and vectors.size
-        if not is_whole or not np.isfinite(vectors).all():
-            raise StepFailed(
-                "model_error",
-                f"the embedder {embedder.identity} gave an array of shape {vectors.shape} "
-                f"for {len(texts)} texts, or one with numbers that are not finite",
-            )
-        return vectors
-
-    async def rate(self, pairs: Sequence[tuple[str, str]]) -> tuple[float, ...]:
-        """One number for each pair."""
-        scorer = self.models.scorer
-        assert scorer is not None, "checked before the run"
-        ratings = tuple(map(float, await self._answer(scorer.arate(pairs), "rating")))
-        if len(ratings) != len(pairs) or not np.isfinite(ratings).all():
-            raise StepFailed(
-                "model_error",
-                f"the scorer {scorer.identity} gave {len(ratings)} ratings for {len(pairs)} pairs",
-            )
-        return ratings
-
-    async def _answer(self, call: Awaitable[T], about: str) -> T:
-        try:
-            return await call
-        except RecordError:
-            raise  # the journal failed, which no sample is to blame for: the run ends
-        except Exception as error:  # the boundary to foreign code: a model may raise anything
-            raise self._failed(about, error) from error
-
-    def _failed(self, about: str, error: Exception) -> StepFailed:
-        """The status of a call that was given up.
-
-        Raises:
-            AccessRefused: the model refuses every call, and the run is to end with that.
-        """
-        if isinstance(error, BudgetSpent):
-            return StepFailed("cancelled", str(error))
-        self.counts.failed += 1
-        if self.ends_when_refused and isinstance(error, AccessRefused) and error.is_lasting:
-            raise error
-        if isinstance(error, TimeoutError | ModelTimeout):
-            return StepFailed("timeout", f"{about}: {str(error) or 'no answer in time'}")
-        said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
-        return StepFailed("model_error", f"{about}: {said}")
+def _failed(about: str, error: Exception) -> StepFailed:
+    """The status of a call that was given up."""
+    if isinstance(error, BudgetSpent):
+        return StepFailed("cancelled", str(error))
+    if isinstance(error, TimeoutError | ModelTimeout):
+        return StepFailed("timeout", f"{about}: {str(error) or 'no answer in time'}")
+    said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    return StepFailed("model_error", f"{about}: {said}")
 
 
 async def measure_sample(
@@ -214,8 +108,8 @@ async def measure_sample(
         prompts: takes the prompts that were asked, by digest.
     """
     segments = Segments()
-    shared = _Shared(calls)
-    interpreters = [_Live(sample, segments=segments, shared=shared) for _ in metrics]
+    answers: dict[Hashable, Any] = {}
+    interpreters = [_Live(sample, segments=segments, calls=calls, answers=answers) for _ in metrics]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
     records = [await walks[0]] if len(walks) == 1 else await _together(walks)
     for each in interpreters:
@@ -223,38 +117,21 @@ async def measure_sample(
     return records
 
 
-class _Shared:
-    """The calls of one sample, by content; the same call is made once, also while in flight."""
-
-    def __init__(self, calls: Calls) -> None:
-        self.calls = calls
-        self._answers: dict[Hashable, asyncio.Future[Any]] = {}
-
-    async def once(self, address: Hashable, call: Callable[[], Awaitable[T]]) -> T:
-        """The answer to a call, which is made unless it was made already."""
-        known: asyncio.Future[T] | None = self._answers.get(address)
-        if known is not None:
-            self.calls.counts.shared += 1
-            return await asyncio.shield(known)
-        known = self._answers[address] = asyncio.get_running_loop().create_future()
-        try:
-            answer = await call()
-        except StepFailed as failed:
-            known.set_exception(failed)
-            known.exception()
-            raise
-        except asyncio.CancelledError:
-            known.cancel()
-            raise
-        known.set_result(answer)
-        return answer
-
-
 class _Live(Interpreter):
-    """Answers requests by asking the models."""
+    """Answers requests by asking the models.
 
-    def __init__(self, sample: Sample, *, segments: Segments, shared: _Shared) -> None:
-        models = shared.calls.models
+    Args:
+        sample: the sample.
+        segments: how its texts are split and shown.
+        calls: the models.
+        answers: what they answered for this sample so far, by content: what one metric has asked, no other
+            one asks again. Calls in flight are shared by the line to the model.
+    """
+
+    def __init__(
+        self, sample: Sample, *, segments: Segments, calls: Calls, answers: dict[Hashable, Any]
+    ) -> None:
+        models = calls.models
         super().__init__(
             sample,
             segments=segments,
@@ -262,45 +139,95 @@ class _Live(Interpreter):
             embedder=models.embedder.identity if models.embedder else None,
             scorer=models.scorer.identity if models.scorer else None,
         )
-        self._shared = shared
+        self._calls = calls
+        self._answers = answers
 
     def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
-        models = self._shared.calls.models
+        models = self._calls.models
         if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
             return self._drawn(0, request)
         return self._votes(request.with_votes(models.repeats))
 
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
-        judges = range(len(self._shared.calls.models.judges))
+        judges = range(len(self._calls.models.judges))
         # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
         votes = await _together([_settled(self._drawn(number, request)) for number in judges])
         StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
-    async def _drawn(self, judge: int, request: Generate[Any]) -> Sequence[Drawn]:
-        calls = self._shared.calls
-        address = (judge, request.digest, request.draw, request.draws)
-        completions = await self._shared.once(address, lambda: calls.generate(request, judge))
-        judges = calls.models.judges
-        name = judges[judge].identity if len(judges) > 1 else None
+    async def _drawn(self, judge_number: int, request: Generate[Any]) -> Sequence[Drawn]:
+        judges = self._calls.models.judges
+        judge = judges[judge_number]
+        address = (judge_number, request.digest, request.draw, request.draws)
+        completions: Sequence[Completion] | None = self._known(address)
+        if completions is None:
+            try:
+                completions = await judge.agenerate(request)
+                while len(completions) < request.draws:
+                    draw, left = request.draw + len(completions), request.draws - len(completions)
+                    more = await judge.agenerate(replace(request, draw=draw, draws=left))
+                    completions = [*completions, *more]
+            except Exception as error:  # the boundary to foreign code: a model may raise anything
+                raise self._failed(address, request.prompt.id, error) from error
+            self._answers[address] = completions
+        name = judge.identity if len(judges) > 1 else None
         return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
+        embedder = self._calls.models.embedder
+        assert embedder is not None, "checked before the run"
         texts = (request.anchor, *request.texts)
-        vectors = await self._shared.once(texts, lambda: self._shared.calls.embed(texts))
-        keep = self._shared.calls.models.keep_vectors
+        vectors: NDArray[np.float64] | None = self._known(texts)
+        if vectors is None:
+            try:
+                vectors = np.asarray(await embedder.aembed(texts), dtype=np.float64)
+            except Exception as error:
+                raise self._failed(texts, "embedding", error) from error
+            self._answers[texts] = vectors
         return CompareStep(
             path=written(path),
             text_digests=tuple(map(digest_of, texts)),
             vector_digests=tuple(digest_of(vector.astype("<f8").tobytes().hex()) for vector in vectors),
             cosines=tuple(scoring.cosine(vectors[0], vector) for vector in vectors[1:]),
-            vectors=tuple(tuple(map(float, vector)) for vector in vectors) if keep else None,
+            vectors=tuple(tuple(map(float, vector)) for vector in vectors)
+            if self._calls.models.keep_vectors
+            else None,
         )
 
     async def rate(self, request: Rate, path: Path) -> RateStep:
-        ratings = await self._shared.once(request.pairs, lambda: self._shared.calls.rate(request.pairs))
+        scorer = self._calls.models.scorer
+        assert scorer is not None, "checked before the run"
+        ratings: tuple[float, ...] | None = self._known(request.pairs)
+        if ratings is None:
+            try:
+                ratings = tuple(await scorer.arate(request.pairs))
+            except Exception as error:
+                raise self._failed(request.pairs, "rating", error) from error
+            self._answers[request.pairs] = ratings
         digests = tuple(digest_of(*pair) for pair in request.pairs)
         return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
+
+    def _known(self, address: Hashable) -> Any:
+        """What another metric of the sample was answered; None when none has asked.
+
+        Raises:
+            StepFailed: that call failed.
+        """
+        known = self._answers.get(address)
+        if known is not None:
+            self._calls.counts.shared += 1
+        if isinstance(known, StepFailed):
+            raise known
+        return known
+
+    def _failed(self, address: Hashable, about: str, error: Exception) -> Exception:
+        """What a call that was given up means for its step, and for others that need the same."""
+        if isinstance(error, RecordError):
+            return error  # the journal failed, which no sample is to blame for: the run ends
+        if self._calls.ends_when_refused and isinstance(error, AccessRefused) and error.is_lasting:
+            return error
+        failed = self._answers[address] = _failed(about, error)
+        return failed
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         try:

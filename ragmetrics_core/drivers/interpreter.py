@@ -5,21 +5,21 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ragmetrics_core.adapting import Ending, ending
-from ragmetrics_core.asking import CUT
+from ragmetrics_core.adapting import ending
 from ragmetrics_core.drivers.own_code import OwnCode, status_of
+from ragmetrics_core.drivers.replies import CUT_SHORT, ended_hints, read_reply, unanswered
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Abstention, Answer, Hints, Reading, is_refusal
+from ragmetrics_core.parsers import Abstention
 from ragmetrics_core.prompts import Item, Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -56,13 +56,6 @@ T = TypeVar("T")
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
-_CUT_SHORT = frozenset({"cut", "filtered"})
-_NO_ANSWER: Mapping[Ending, str] = {
-    "cut": CUT,
-    "filtered": "the provider's content filter held the reply back",
-    "refused": "the judge refused to answer",
-    "tool call": "the judge called a tool instead of answering",
-}
 AnyStep = GenerateStep | CompareStep | RateStep | CountStep
 
 
@@ -151,7 +144,7 @@ class Interpreter(ABC):
             self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
 
-    def render(self, request: Generate[Any]) -> Generate[Any]:
+    def render(self, request: Generate[Any], path: Path) -> Generate[Any]:
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
         rendered = self._segments.rendered(request, prompt, self.sample.language)
@@ -179,7 +172,12 @@ class Interpreter(ABC):
                 count += 1
                 failure = None
                 try:
-                    answer = await self._answer(request, (*path, count))
+                    if isinstance(request, Generate):  # here: one coroutine less for a call
+                        place = (*path, count)
+                        rendered = self._rendered(request, place)
+                        answer = self._read(rendered, await self.complete(rendered, place), place)
+                    else:
+                        answer = await self._answer(request, (*path, count))
                 except StepFailed as error:
                     failure = error
         except StopIteration as done:
@@ -188,14 +186,16 @@ class Interpreter(ABC):
         finally:
             steps.close()
 
+    def _rendered(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        try:
+            return self.render(request, path)
+        except Exception as error:  # the boundary to the user's code: variables are what he gives
+            raise self._own.failure(error) from error
+
     async def _answer(self, request: Request, path: Path) -> Any:
         match request:
             case Generate():
-                try:
-                    rendered = self.render(request)
-                except Exception as error:  # the boundary to the user's code: variables are what he gives
-                    raise self._own.failure(error) from error
-                return self._read(rendered, await self.complete(rendered, path), path)
+                raise AssertionError("answered where it is asked")
             case Compare():
                 compared = self._steps[path] = await self.compare(request, path)
                 return compared.cosines
@@ -230,9 +230,9 @@ class Interpreter(ABC):
         said: list[Abstention] = []
         for number, (draw, completion, judge) in enumerate(drawn):
             ended = ending(completion.finish_reason)
-            hints = _ended(request.hints, ended)
+            hints = ended_hints(request.hints, ended)
             try:
-                reading, value, digest = _read(prompt.answer.read, completion.text, hints)
+                reading, value, digest = read_reply(prompt.answer.read, completion.text, hints)
             except Exception as error:  # the boundary to the user's code: an answer type may be his own
                 raise self._own.failure(error) from error
             usage = completion.usage
@@ -258,7 +258,7 @@ class Interpreter(ABC):
                 said.append(seen)
             replies.append(
                 Reply(
-                    reading, cut=reading.cut or ended in _CUT_SHORT, unanswered=_unanswered(completion, ended)
+                    reading, cut=reading.cut or ended in CUT_SHORT, unanswered=unanswered(completion, ended)
                 )
             )
         if said:
@@ -361,36 +361,6 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
-
-
-class _Read(NamedTuple):
-    """A reply as it was read, what goes on record of it, and the digest of its text."""
-
-    reading: Reading[Any]
-    value: Any
-    digest: str
-
-
-def _ended(hints: Hints, ended: Ending) -> Hints:
-    """The hints with what the provider says of the reply's end."""
-    if ended == "whole":
-        return replace(hints, stopped=True)
-    return replace(hints, stopped=False) if ended in _CUT_SHORT else hints
-
-
-def _unanswered(completion: Completion, ended: Ending) -> str | None:
-    """Why the reply may hold no answer, in words; None when its text says nothing of the kind."""
-    if ended in _NO_ANSWER:
-        return _NO_ANSWER[ended]
-    return "the judge declined to answer" if is_refusal(completion.text.lstrip()) else None
-
-
-@lru_cache(maxsize=256)
-def _read(read: Callable[[str, Hints], Reading[Answer]], text: str, hints: Hints) -> _Read:
-    """Read a reply; metrics of one sample that share a call read it once."""
-    reading = read(text, hints)
-    value = None if reading.value is None else reading.value.model_dump(mode="json")
-    return _Read(reading, value, digest_of(text))
 
 
 @cache

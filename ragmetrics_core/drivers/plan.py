@@ -7,10 +7,10 @@ from typing import Any
 from ragmetrics_core.drivers.asynchronous import Models
 from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.drivers.replay import now
-from ragmetrics_core.drivers.traffic import tokens_in
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models.meter import tokens_in
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate, Request

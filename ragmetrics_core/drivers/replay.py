@@ -11,7 +11,7 @@ from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric, signature_of
 from ragmetrics_core.parsers import Abstention
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Request, Usage
+from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
 from ragmetrics_core.record import (
     Abstained,
     CompareStep,
@@ -134,10 +134,9 @@ class Replay(Interpreter):
                     results.append(failed)
         return results
 
-    async def _answer(self, request: Request, path: Path) -> Any:
-        if isinstance(request, Generate):
-            request = replace(request, prompt=self._prompt_at(request.prompt, path))
-        return await super()._answer(request, path)
+    def render(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        """The request in the words that the record's step used."""
+        return super().render(replace(request, prompt=self._prompt_at(request.prompt, path)), path)
 
     def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
         """The prompt in the words that the record's step used."""

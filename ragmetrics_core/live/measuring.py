@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ragmetrics_core.adapting.judging import within_judging
-from ragmetrics_core.drivers import Calls, Traffic, measure_sample
+from ragmetrics_core.drivers import Calls, measure_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
 from ragmetrics_core.metrics import Metric, names_of, resolve
+from ragmetrics_core.models import Traffic
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact
@@ -93,7 +94,7 @@ class Measuring:
         """Make the layers around the models anew: in a forked child they may hold a lock for ever."""
         if self._ready is not None:
             models = self._models
-            self._ready = self._ready._replace(calls=calls_to(models, self._traffic))
+            self._ready = self._ready._replace(calls=calls_to(models, self._traffic, self.redact))
 
     async def sample(
         self, capture: Capture, threads: Threads, keep: Callable[[Sample], None] | None = None
@@ -147,7 +148,8 @@ class Measuring:
             redact=self.redact,
         )
         self._models = prepared.models
-        return _Ready(prepared.metrics, calls_to(prepared.models, self._traffic), prepared.manifest)
+        calls = calls_to(prepared.models, self._traffic, self.redact)
+        return _Ready(prepared.metrics, calls, prepared.manifest)
 
     def _sample(self, capture: Capture) -> Sample:
         sample = translated(capture)

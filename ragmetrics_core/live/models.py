@@ -2,23 +2,22 @@
 
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.drivers import Calls, Meter, Models, Spending, Tally, Traffic
+from ragmetrics_core.drivers import Calls, Models, wired
 from ragmetrics_core.errors import ModelError, ModelRefused
-from ragmetrics_core.journal import Journal
-from ragmetrics_core.models import Batched, PromptChecker, as_embedder, as_judge
-from ragmetrics_core.models.wrapper import A, PerLoop, Wrapper
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer, TextFunction
+from ragmetrics_core.models import PromptChecker, Spending, Traffic, as_embedder, as_judge
+from ragmetrics_core.models.discreet import Discretion
+from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models.wrapper import unwrapped
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, TextFunction
+from ragmetrics_core.redaction import Redact
 
-__all__ = ["Guarded", "MadeEmbedder", "MadeJudge", "calls_to"]
-
-T = TypeVar("T")
+__all__ = ["MadeEmbedder", "MadeJudge", "calls_to"]
 
 # What asyncio, and clients on top of it, say when an object of another loop is awaited.
 _OTHER_LOOP = (
@@ -29,37 +28,32 @@ _OTHER_LOOP = (
 )
 
 
-@dataclass(frozen=True)
-class Guarded(Wrapper):
-    """A model whose caller cannot be harmed by it.
+class _Guard(Discretion):
+    """Takes care besides that no model harms its caller.
 
     A model that belongs to the application's event loop fails with what to do about it, and one that tries
     to end the interpreter fails like any other.
-
-    Attributes:
-        inner: the model.
-        kind: "judge", "embedder" or "scorer", for the message.
     """
 
-    kind: str = field(default="judge", kw_only=True)
-
-    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
-        try:
-            return await call(asked)
-        except RuntimeError as error:
-            if not any(each in str(error).lower() for each in _OTHER_LOOP):
-                raise
-            instead = f"{self.kind}_factory=..., a function that makes one; it is called on the scorer's loop"
-            if self.kind == "scorer":
-                instead = "one that belongs to no loop"
-            raise ModelRefused(
-                f"the {self.kind} {self.identity} belongs to another event loop than the one that scores: "
-                f"pass {instead} ({error})"
-            ) from error
-        except (SystemExit, KeyboardInterrupt) as error:
+    def error(self, error: BaseException) -> BaseException:
+        model = unwrapped(self.model)
+        kinds = {"judge": Judge, "embedder": Embedder}
+        kind = next((name for name, protocol in kinds.items() if isinstance(model, protocol)), "scorer")
+        if isinstance(error, SystemExit | KeyboardInterrupt):
             if threading.current_thread() is threading.main_thread():
-                raise  # somebody pressed Ctrl-C during `ascore`
-            raise ModelError(f"the {self.kind} raised {type(error).__name__}") from error
+                return error  # somebody pressed Ctrl-C during `ascore`
+            return ModelError(f"the {kind} raised {type(error).__name__}")
+        told = super().error(error)
+        if not isinstance(told, RuntimeError) or not any(each in str(told).lower() for each in _OTHER_LOOP):
+            return told
+        instead = f"{kind}_factory=..., a function that makes one; it is called on the scorer's loop"
+        if kind == "scorer":
+            instead = "one that belongs to no loop"
+        identity = cast("Judge", self.model).identity
+        return ModelRefused(
+            f"the {kind} {identity} belongs to another event loop than the one that scores: "
+            f"pass {instead} ({told})"
+        )
 
 
 class MadeJudge:
@@ -120,24 +114,9 @@ class MadeEmbedder:
         return await self._embedder().aembed(texts)
 
 
-def calls_to(models: Models, traffic: Traffic) -> Calls:
-    """Calls to the models with the layers of a run around each, but for the journal.
+def calls_to(models: Models, traffic: Traffic, redact: Redact | None) -> Calls:
+    """Calls to the models, by lines as in a run, but for the journal.
 
     A journal, even in memory, would keep every reply of an application that runs for months.
     """
-    counts = Tally()
-    meter = Meter(counts, Spending())
-    journal = Journal()
-
-    def around(model: Judge | Embedder | Scorer, kind: str) -> Judge | Embedder | Scorer:
-        return traffic.around(Guarded(model, kind=kind), journal, meter).inner
-
-    return Calls(
-        replace(
-            models,
-            judges=tuple(cast("Judge", around(judge, "judge")) for judge in models.judges),
-            embedder=models.embedder and Batched(around(models.embedder, "embedder")),
-            scorer=models.scorer and cast("Scorer", around(models.scorer, "scorer")),
-        ),
-        counts,
-    )
+    return wired(models, traffic, None, Spending(), redact=redact, discretion=_Guard, ends_when_refused=False)

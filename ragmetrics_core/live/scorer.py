@@ -11,7 +11,6 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Literal, Self, get_args
 
 from ragmetrics_core.adapting.judging import is_judging
-from ragmetrics_core.drivers import Traffic
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
@@ -23,6 +22,7 @@ from ragmetrics_core.live.sinks import Sink
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 from ragmetrics_core.live.worker import Worker
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models import Traffic
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 

@@ -10,34 +10,33 @@ from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_emb
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.batched import Batched
-    from ragmetrics_core.models.cached import Cached
     from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models.entailment import EntailmentJudge
     from ragmetrics_core.models.lexical import LexicalJudge
-    from ragmetrics_core.models.limited import Limited
+    from ragmetrics_core.models.line import Line
     from ragmetrics_core.models.llama import LlamaJudge
+    from ragmetrics_core.models.meter import Meter, Price, Spending, Tally
     from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
-    from ragmetrics_core.models.rate_limited import RateLimited
-    from ragmetrics_core.models.retrying import Retrying
-    from ragmetrics_core.models.time_limited import TimeLimited
+    from ragmetrics_core.models.traffic import Traffic
     from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 
 __all__ = [
     "Batched",
-    "Cached",
     "CallableJudge",
     "CrossEncoderScorer",
     "EntailmentJudge",
     "LexicalJudge",
-    "Limited",
+    "Line",
     "LlamaJudge",
+    "Meter",
     "OpenAIEmbedder",
     "OpenAIJudge",
+    "Price",
     "PromptChecker",
-    "RateLimited",
-    "Retrying",
-    "TimeLimited",
+    "Spending",
+    "Tally",
     "TokenMatchScorer",
+    "Traffic",
     "WordLlamaEmbedder",
     "as_embedder",
     "as_judge",
@@ -54,18 +53,19 @@ __all__ = [
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
     "Batched": "batched",
-    "Cached": "cached",
     "CrossEncoderScorer": "encoders",
     "EntailmentJudge": "entailment",
     "LexicalJudge": "lexical",
-    "Limited": "limited",
+    "Line": "line",
     "LlamaJudge": "llama",
+    "Meter": "meter",
     "OpenAIEmbedder": "openai_compatible",
     "OpenAIJudge": "openai_compatible",
-    "RateLimited": "rate_limited",
-    "Retrying": "retrying",
-    "TimeLimited": "time_limited",
+    "Price": "meter",
+    "Spending": "meter",
+    "Tally": "meter",
     "TokenMatchScorer": "encoders",
+    "Traffic": "traffic",
     "WordLlamaEmbedder": "wordllama",
 }
 

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -11,9 +10,9 @@ from typing import cast
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.models.stopwatch import Stopwatch, waiting
+from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.models.vectors import Vectors, of_one_length
-from ragmetrics_core.models.wrapper import PerLoop, Wrapper, unwrapped
+from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Embedder
 
 __all__ = ["Batched"]
@@ -80,12 +79,9 @@ class Batched(Wrapper):
 
 async def _answered(batches: Iterable["_Batch"]) -> None:
     """Wait until all batches have their vectors; the first failure is raised."""
-    with ExitStack() as stack:
-        for batch in batches:
-            stack.enter_context(batch.watch.followed())
-        # Unlike gather, this leaves the batches alone when the caller is cancelled.
-        tasks = [batch.task for batch in batches]
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    # Unlike gather, this leaves the batches alone when the caller is cancelled.
+    tasks = [batch.task for batch in batches]
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     for task in done:
         task.result()
 
@@ -122,7 +118,6 @@ class _Batch:
     """Texts that are embedded together.
 
     Attributes:
-        watch: stands still while the batch fills, and while it waits for its turn.
         task: gives the vectors.
     """
 
@@ -131,8 +126,7 @@ class _Batch:
         self._holders: dict[str, int] = {}
         self._row: dict[str, int] = {}
         self._full = asyncio.get_running_loop().create_future()
-        self.watch = Stopwatch()
-        self.task = self.watch.task(self._vectors())
+        self.task = asyncio.get_running_loop().create_task(self._vectors())
         # A failure is told to whoever still waits; the event loop need not report it when nobody does.
         self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
@@ -161,8 +155,7 @@ class _Batch:
 
     async def _vectors(self) -> Vectors:
         try:
-            with waiting():
-                await asyncio.wait([self._full], timeout=self._batches.wait)
+            await asyncio.wait([self._full], timeout=self._batches.wait)
             self._close()
             texts = list(self._holders)
             self._row = {text: row for row, text in enumerate(texts)}

@@ -1,19 +1,15 @@
-"""A model of which nothing private is told: no key, and nothing that `redact` takes out."""
+"""What a model says, without what is private: no key, and nothing that `redact` takes out."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelTimeout
 from ragmetrics_core.models.secrets import in_environment, secrets_in, without_secrets
-from ragmetrics_core.models.wrapper import A, Wrapper
-from ragmetrics_core.protocol import Completion, Generate, Judge
+from ragmetrics_core.protocol import Completion
 from ragmetrics_core.redaction import Redact, redacted, redacted_reply
 
-__all__ = ["Discreet", "redacted_completion"]
-
-T = TypeVar("T")
+__all__ = ["Discretion", "redacted_completion"]
 
 
 def redacted_completion(redact: Redact, reply: Completion) -> Completion:
@@ -31,7 +27,7 @@ def redacted_completion(redact: Redact, reply: Completion) -> Completion:
 
 
 @dataclass(frozen=True)
-class Discreet(Wrapper):
+class Discretion:
     """Takes keys, and what `redact` takes out, from the replies and errors of a model.
 
     Both go on record, and a server may repeat the key that it was sent. Known as keys are those that can be
@@ -39,47 +35,29 @@ class Discreet(Wrapper):
     reply is changed before it is stored or read, so that its record gives the same score again.
 
     Attributes:
-        inner: the model.
+        model: the judge, embedder or scorer.
         redact: applied to every reply and every error; None for keys alone.
     """
 
-    redact: Redact | None = field(default=None, kw_only=True)
+    model: object
+    redact: Redact | None = None
 
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """The inner judge's replies.
+    def replies(self, replies: Sequence[Completion]) -> Sequence[Completion]:
+        """The replies without what is private.
 
         Raises:
-            ModelError: it did not answer, or `redact` failed.
+            ModelError: `redact` failed.
         """
-        replies = await self._around(cast("Judge", self.inner).agenerate, request)
         try:
             return [self._without(each) for each in replies]
         except ConfigError as error:
             problem = str(error)
         raise ModelError(problem)
 
-    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
-        try:
-            return await call(asked)
-        except Exception as error:  # the boundary to foreign code: a model may raise anything
-            told = self._told(error)
-            if told is None:
-                raise
-        # outside the handler: it must not carry the error that holds what was taken out
-        raise told
-
-    def _without(self, reply: Completion) -> Completion:
-        for secret in self.secrets:
-            if secret in reply.text or secret in reply.model:
-                reply = replace(
-                    reply,
-                    text=without_secrets(reply.text, [secret]),
-                    model=without_secrets(reply.model, [secret]),
-                )
-        return reply if self.redact is None else redacted_completion(self.redact, reply)
-
-    def _told(self, error: Exception) -> Exception | None:
-        """The error without what is private; None when it holds nothing of it."""
+    def error(self, error: BaseException) -> BaseException:
+        """The error without what is private; the same one when it holds nothing of it."""
+        if not isinstance(error, Exception):
+            return error
         message = str(error)
         try:
             clean = without_secrets(message, self.secrets)
@@ -88,7 +66,7 @@ class Discreet(Wrapper):
         except ConfigError as failed:
             return ModelError(f"{type(error).__name__}; {failed}")
         if clean == message:
-            return None
+            return error
         if isinstance(error, ModelError):
             kind = type(error)
             same = kind.__new__(kind, clean)
@@ -103,4 +81,14 @@ class Discreet(Wrapper):
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """The keys that are known, longest first."""
-        return tuple(sorted(secrets_in(self.inner) | in_environment(), key=len, reverse=True))
+        return tuple(sorted(secrets_in(self.model) | in_environment(), key=len, reverse=True))
+
+    def _without(self, reply: Completion) -> Completion:
+        for secret in self.secrets:
+            if secret in reply.text or secret in reply.model:
+                reply = replace(
+                    reply,
+                    text=without_secrets(reply.text, [secret]),
+                    model=without_secrets(reply.model, [secret]),
+                )
+        return reply if self.redact is None else redacted_completion(self.redact, reply)

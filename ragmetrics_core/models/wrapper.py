@@ -1,26 +1,14 @@
-"""What the wrappers share: a model around a model, and state that belongs to an event loop."""
+"""A model around a model."""
 
-import asyncio
 import sys
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, runtime_checkable
-from weakref import WeakKeyDictionary, ref
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, Scorer, fixed_property
+from ragmetrics_core.protocol import Embedder, Judge, Narrow, Scorer, fixed_property
 
-__all__ = ["Asked", "PerLoop", "PromptChecker", "Wrapper", "unwrapped"]
-
-T = TypeVar("T")
-
-# What a model is asked: a judge gets a request, an embedder texts, a scorer pairs of texts.
-Asked = Generate[Any] | Sequence[str] | Sequence[tuple[str, str]]
-A = TypeVar("A", bound=Asked)
+__all__ = ["PromptChecker", "Wrapper", "unwrapped"]
 
 
 @runtime_checkable
@@ -34,11 +22,7 @@ class PromptChecker(Protocol):
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A model around a model: the same identity, and one concern more.
-
-    A wrapper of its own kind overrides `_around`, which every call of a judge, an embedder or a scorer goes
-    through. What a wrapper does not have itself (`note`, `aclose`, another wrapper's counters) is the inner
-    model's. Wrappers compose in any order.
+    """A model around a model, with the same identity; what it does not have itself is the inner model's.
 
     Attributes:
         inner: the judge, embedder or scorer that is asked, or a wrapper around one.
@@ -73,24 +57,6 @@ class Wrapper:
         if isinstance(self.inner, PromptChecker):
             self.inner.check_prompts(names)
 
-    # These three are no coroutines themselves: each layer around a model then costs one, not two.
-
-    def agenerate(self, request: Generate[Any]) -> Coroutine[Any, Any, Sequence[Completion]]:
-        """Ask the inner judge."""
-        return self._around(cast("Judge", self.inner).agenerate, request)
-
-    def aembed(self, texts: Sequence[str]) -> Coroutine[Any, Any, NDArray[np.floating[Any]]]:
-        """Ask the inner embedder."""
-        return self._around(cast("Embedder", self.inner).aembed, texts)
-
-    def arate(self, pairs: Sequence[tuple[str, str]]) -> Coroutine[Any, Any, Sequence[float]]:
-        """Ask the inner scorer."""
-        return self._around(cast("Scorer", self.inner).arate, pairs)
-
-    async def _around(self, call: Callable[[A], Awaitable[T]], asked: A) -> T:
-        """Make the call; this is where a wrapper adds its concern."""
-        return await call(asked)
-
     if not TYPE_CHECKING:  # a type checker would take any attribute for granted
 
         def __getattr__(self, name: str) -> Any:
@@ -105,36 +71,3 @@ def unwrapped(model: object) -> object:
     while isinstance(model, Wrapper):
         model = model.inner
     return model
-
-
-class PerLoop(Generic[T]):
-    """One object for each running event loop, made when a loop first asks for it.
-
-    Futures and locks belong to the loop that made them; a model may be used from several loops.
-    """
-
-    def __init__(self, make: Callable[[], T]) -> None:
-        self._make = make
-        self._lock = threading.Lock()
-        self._of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
-        self._latest: tuple[Callable[[], asyncio.AbstractEventLoop | None], T] | None = None
-
-    def __call__(self) -> T:
-        """The running loop's object.
-
-        Raises:
-            RuntimeError: no loop is running.
-        """
-        loop = asyncio.get_running_loop()
-        latest = self._latest
-        if latest is not None and latest[0]() is loop:
-            return latest[1]
-        with self._lock:
-            if loop not in self._of_loop:
-                # An object that knows its loop keeps it alive, so weak keys alone would keep every loop.
-                for each in [each for each in self._of_loop if each.is_closed()]:
-                    del self._of_loop[each]
-                self._of_loop[loop] = self._make()
-            found = self._of_loop[loop]
-        self._latest = (ref(loop), found)
-        return found

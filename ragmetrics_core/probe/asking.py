@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core.drivers import Tally
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models import Tally
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Progress, aevaluate

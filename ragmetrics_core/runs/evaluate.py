@@ -7,25 +7,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ragmetrics_core.drivers import (
-    Calls,
-    Price,
-    Spending,
-    Tally,
-    Traffic,
-    measure_sample,
-    wired,
-)
+from ragmetrics_core.drivers import Calls, measure_sample, wired
 from ragmetrics_core.errors import AccessRefused, RunStopped, SampleError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models import Price, Spending, Tally, Traffic
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, discreet, prepare
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.runs.useless import useless_calls
@@ -111,7 +104,7 @@ def evaluate(
             to slow down.
         timeout: seconds for one call, not counting the time that it waits for its turn; None for no limit.
         attempts: how often a call is made at most when it fails for reasons that may pass. A judge that
-            already retries (`Retrying`) keeps its own number.
+            is a `Line` already keeps its own number.
         requests_per_minute: what the judge's server allows.
         tokens_per_minute: likewise, prompt and completion together.
         max_calls: how often the judge may be asked, further attempts included; what is left then is
@@ -227,9 +220,7 @@ async def aevaluate(
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
     with writing(folder), journal_of(folder, cache) as journal:
-        calls = wired(prepared.models, traffic, journal, spending)
-        if redact is not None:
-            calls.models = discreet(calls.models, redact)
+        calls = wired(prepared.models, traffic, journal, spending, redact=redact)
         evaluation = Evaluation(
             prepared.metrics,
             calls,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core.drivers import Estimate, Price, plan_sample
+from ragmetrics_core.drivers import Estimate, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
+from ragmetrics_core.models import Price
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.record import FAILED

@@ -13,7 +13,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, of_part, reworded
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer
-from ragmetrics_core.models.discreet import Discreet
+from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.secrets import holds_secret
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
@@ -27,7 +27,6 @@ __all__ = [
     "Metrics",
     "Preparation",
     "Prompts",
-    "discreet",
     "prepare",
     "prompt_names",
     "with_prompts",
@@ -90,9 +89,9 @@ async def prepare(
         chosen = with_prompts(chosen, prompts)
     judges = _different(tuple(map(as_judge, panel or ([judge] if judge is not None else []))))
     models = Models(
-        judges=tuple(Discreet(each, redact=redact) for each in judges),
-        embedder=Discreet(as_embedder(embedder), redact=redact) if embedder is not None else None,
-        scorer=Discreet(as_scorer(scorer), redact=redact) if scorer is not None else None,
+        judges=judges,
+        embedder=as_embedder(embedder) if embedder is not None else None,
+        scorer=as_scorer(scorer) if scorer is not None else None,
         repeats=repeats,
         keep_vectors=keep_vectors,
     )
@@ -109,11 +108,6 @@ async def prepare(
         models=models,
         manifest=_manifest(chosen, models, notes, samples, redact),
     )
-
-
-def discreet(models: Models, redact: Redact) -> Models:
-    """The models, whose journals may hold what was not redacted: a shared one, or imported replies."""
-    return replace(models, judges=tuple(Discreet(each, redact=redact) for each in models.judges))
 
 
 def prompt_names(metric: Metric[Any]) -> frozenset[str]:
@@ -184,7 +178,7 @@ def _check_identities(models: Models) -> None:
         ("embedder", models.embedder),
         ("scorer", models.scorer),
     ):
-        if isinstance(model, Discreet) and holds_secret(model.identity, model.secrets):
+        if model is not None and holds_secret(model.identity, Discretion(model).secrets):
             raise ConfigError(
                 f"the identity of the {kind} holds a key or a password, and identities are stored: "
                 "give it one without"

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from ragmetrics_core.drivers import Price
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import Price
 from ragmetrics_core.protocol import Judge
 
 __all__ = ["Prices", "price_of", "read_prices"]

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from ragmetrics_core.drivers import Spending, Traffic, wired
+from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Cached
+from ragmetrics_core.models import Meter, Spending, Traffic
 from ragmetrics_core.models.discreet import redacted_completion
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.secrets import in_environment, without_secrets
@@ -35,7 +35,7 @@ from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, discreet, prepare
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, prepare
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.runs.useless import useless_calls
 from ragmetrics_core.runs.writing import new_file, no_link, not_a_link
@@ -205,6 +205,16 @@ class _Awaiting(Wrapper):
         raise BudgetSpent("waits for the replies to its wave")
 
 
+class _Uncounted(Meter):
+    """Counts no call that is written down instead of made."""
+
+    def start(self) -> None:
+        """Nothing is asked."""
+
+    def end(self, request: Generate[Any], replies: Sequence[Completion]) -> None:
+        """Nothing was."""
+
+
 class _Sink:
     """The file of a wave: each request once."""
 
@@ -274,11 +284,9 @@ async def _export(
     folder = Folder.begin(out, prepared.manifest)
     with writing(folder), _written(requests) as sink, journal_of(folder, cache) as journal:
         traffic = Traffic()
-        calls = wired(prepared.models, traffic, journal, Spending())
-        judges = tuple(Cached(_Awaiting(judge, sink=sink), journal) for judge in prepared.models.judges)
-        calls.models = replace(calls.models, judges=judges)
-        if redact is not None:
-            calls.models = discreet(calls.models, redact)
+        judges = tuple(_Awaiting(judge, sink=sink) for judge in prepared.models.judges)
+        models = replace(prepared.models, judges=judges)
+        calls = wired(models, traffic, journal, Spending(), meter=_Uncounted(), redact=redact)
         kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
         evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
         await evaluation.run(prepared.rows, workers=traffic.concurrency)

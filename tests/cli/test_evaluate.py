@@ -10,8 +10,8 @@ from rich.console import Console
 
 from ragmetrics_core import Run, as_judge, evaluate
 from ragmetrics_core.cli.progress import PlainLines, count_rows, told
-from ragmetrics_core.drivers import Tally
 from ragmetrics_core.errors import ConfigError, ModelTimeout
+from ragmetrics_core.models import Tally
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Progress
 from ragmetrics_core.testing import ScriptedJudge

@@ -1,4 +1,4 @@
-"""What goes around the models of a run: which layers, in which order, and what is counted on the way."""
+"""A run's lines to its models: what reaches them, and what is counted on the way."""
 
 import asyncio
 from typing import Any
@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.drivers import Models, Price, Spending, Tally, Traffic, wired
-from ragmetrics_core.drivers.traffic import Meter, Metered, tokens_in
+from ragmetrics_core.drivers import Models, wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, ModelTimeout, TransientModelError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.models import Batched, Cached, Limited, OpenAIJudge, RateLimited, Retrying, TimeLimited
-from ragmetrics_core.models.wrapper import Wrapper, unwrapped
+from ragmetrics_core.models import Batched, Line, Meter, Price, Spending, Tally, Traffic
+from ragmetrics_core.models.meter import tokens_in
+from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.protocol import Completion, Usage
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, now, request, run
@@ -29,81 +29,50 @@ class Lengths:
         return [float(len(one) + len(other)) for one, other in pairs]
 
 
-def layers(model: Any) -> list[type]:
-    """What is around a model, from the outside in."""
-    found = []
-    while isinstance(model, Wrapper):
-        found.append(type(model))
-        model = model.inner
-    return found
-
-
-def around(model: Any, **settings: Any) -> Cached:
-    return Traffic(**settings).around(model, Journal(), Meter(Tally(), Spending()))
-
-
 def calls_to(judge: Any, *, traffic: Traffic | None = None, **limits: Any) -> Any:
     return wired(Models(judges=(judge,)), traffic or Traffic(), Journal(), Spending(**limits))
 
 
 async def ask(calls: Any, *questions: str) -> list[Any]:
     """Ask the judge side by side; what failed stands in its reply's place."""
-    found = (calls.models.judge.agenerate(request(question)) for question in questions)
+    found = (calls.models.judge.agenerate(request(question, digest=question)) for question in questions)
     return await asyncio.gather(*found, return_exceptions=True)
 
 
-# -- the layers
+# -- the lines
 
 
-def test_a_model_has_its_layers_in_the_documented_order():
-    assert layers(around(ScriptedJudge({}))) == [Cached, Retrying, Limited, TimeLimited, Metered]
+def test_the_settings_reach_the_lines():
+    traffic = Traffic(concurrency=7, timeout=3.0, attempts=2)
+    calls = wired(Models(judges=(ScriptedJudge({}),), scorer=Lengths()), traffic, Journal(), Spending())
+    for model in (calls.models.judge, calls.models.scorer):
+        assert (model.traffic, model.concurrency) == (traffic, 7)
 
 
-def test_limits_of_a_minute_are_between_attempts_and_calls_in_flight():
-    expected = [Cached, Retrying, RateLimited, Limited, TimeLimited, Metered]
-    for settings in ({"requests_per_minute": 60.0}, {"tokens_per_minute": 1e6}):
-        found = around(ScriptedJudge({}), **settings)
-        assert layers(found) == expected
-    limiter = found.inner.inner
-    assert (limiter.requests_per_minute, limiter.tokens_per_minute) == (None, 1e6)
-
-
-@pytest.mark.parametrize("model", [HashEmbedder(), Lengths(), Limited(HashEmbedder(), 2)])
+@pytest.mark.parametrize("model", [HashEmbedder(), Lengths(), Line(HashEmbedder())])
 def test_limits_of_a_minute_are_the_judges_only(model):
-    assert RateLimited not in layers(around(model, requests_per_minute=60.0))
+    assert Line(model, Traffic(requests_per_minute=60.0)).pace.allowance is None
+    assert Line(ScriptedJudge({}), Traffic(requests_per_minute=60.0)).pace.allowance is not None
 
 
-def test_the_settings_reach_their_layers():
-    cached = around(ScriptedJudge({}), concurrency=7, timeout=3.0, attempts=2)
-    retrying = cached.inner
-    limited = retrying.inner
-    assert (retrying.attempts, limited.limit, limited.inner.seconds) == (2, 7, 3.0)
-
-
-def test_without_a_time_limit_there_is_no_layer_for_it():
-    assert layers(around(ScriptedJudge({}), timeout=None)) == [Cached, Retrying, Limited, Metered]
-
-
-def test_a_judge_that_retries_by_itself_is_not_retried_twice():
-    pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
-    own = Retrying(OpenAIJudge("small", api_key="none"), 9)
-    for model in (own, Limited(own, 4)):
-        found = around(model)
-        assert layers(found).count(Retrying) == 1
-        assert found.attempts == 9
+def test_a_line_that_is_handed_in_keeps_its_own_traffic():
+    own = Line(ScriptedJudge({}), Traffic(attempts=9))
+    found = calls_to(own).models.judge
+    assert (found.traffic.attempts, found.pace is own.pace, found.inner) == (9, True, own.inner)
 
 
 def test_the_model_itself_is_not_changed():
     judge = ScriptedJudge({})
-    found = around(judge)
+    found = calls_to(judge).models.judge
     assert unwrapped(found) is judge
     assert found.identity == "scripted"
 
 
 def test_embeddings_are_gathered_before_they_are_looked_up():
     calls = wired(Models(embedder=HashEmbedder(), scorer=Lengths()), Traffic(), Journal(), Spending())
-    assert layers(calls.models.embedder)[:2] == [Batched, Cached]
-    assert layers(calls.models.scorer)[0] is Cached
+    assert isinstance(calls.models.embedder, Batched)
+    assert isinstance(calls.models.embedder.inner, Line)
+    assert isinstance(calls.models.scorer, Line)
 
 
 @pytest.mark.parametrize(
@@ -215,31 +184,14 @@ def test_every_attempt_is_a_call_whatever_becomes_of_it():
     assert (tally.prompt_tokens, tally.completion_tokens) == (100, 20)
 
 
-def test_attempts_that_a_judge_makes_by_itself_are_calls_too():
-    inner = SlowJudge(failures=[TransientModelError("busy")] * 2)
-    own = Retrying(inner, 5)
-
-    async def scene() -> Tally:
-        await own.agenerate(request("before the run"))
-        calls = calls_to(own)
-        inner.failures = [None] * 3 + [TransientModelError("busy")]
-        await ask(calls, "a")
-        return calls.tally
-
-    tally = run(scene())
-    # what was retried before the run is not the run's
-    assert tally.calls == 2
-    assert len(inner.begun) == 5
-
-
 def test_texts_are_counted_as_they_reach_the_embedder():
     embedder = SlowEmbedder()
 
     async def scene() -> Tally:
         calls = wired(Models(embedder=embedder), Traffic(), Journal(), Spending(calls=0))
         texts = ["a", "b", "a"], ["b", "c"]
-        await asyncio.gather(*(calls.embed(each) for each in texts))
-        await calls.embed(["a"])
+        await asyncio.gather(*(calls.models.embedder.aembed(each) for each in texts))
+        await calls.models.embedder.aembed(["a"])
         return calls.tally
 
     tally = run(scene())
@@ -250,7 +202,7 @@ def test_texts_are_counted_as_they_reach_the_embedder():
 
 def test_a_failed_call_leaves_no_call_in_flight():
     meter = Meter(Tally(), Spending(tokens=1000))
-    metered = Metered(SlowJudge(failures=[ModelError("no")] * 3, usage=REPLY[0].usage), meter=meter)
+    metered = Line(SlowJudge(failures=[ModelError("no")] * 3, usage=REPLY[0].usage), meter=meter)
 
     async def scene() -> None:
         for question in "abcdefghijk":
@@ -351,14 +303,3 @@ def test_no_order_of_calls_exceeds_their_limit(limit, begins):
 @given(st.integers(0, 10**6))
 def test_a_token_is_four_characters_begun(characters):
     assert tokens_in(characters) == len(range(0, characters, 4))
-
-
-def test_attempts_of_an_earlier_run_are_not_counted_again():
-    # the caller's own layer makes the first run's second attempt, and counts for its lifetime
-    judge = Retrying(SlowJudge(failures=[TransientModelError("busy")]), first_delay=0)
-    retried = []
-    for question in ("One?", "Two?"):
-        calls = calls_to(judge)
-        run(ask(calls, question))
-        retried.append(calls.tally.retried)
-    assert retried == [1, 0]

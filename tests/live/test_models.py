@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveResult
-from ragmetrics_core.models import Retrying
+from ragmetrics_core.models import Line, Traffic
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.live.captures import by_context, capture_of, faithful
@@ -145,7 +145,7 @@ def test_a_judge_that_retries_by_itself_keeps_its_number(live: MakeScorer):
     from ragmetrics_core.errors import TransientModelError
 
     judge = ScriptedJudge({"statements": TransientModelError("busy")})
-    scorer = live(judge=Retrying(judge, 3, first_delay=0), attempts=2)
+    scorer = live(judge=Line(judge, Traffic(attempts=3, first_delay=0)), attempts=2)
 
     assert scorer.score(capture_of()).records[0].status == "model_error"
     assert len(judge.asked) == 3
@@ -189,8 +189,8 @@ def test_calls_in_flight_are_limited(live: MakeScorer):
         return NOTHING
 
     scorer = live(judge=judge, concurrency=3)
-    for _ in range(20):
-        scorer.submit(capture_of())
+    for number in range(20):
+        scorer.submit(capture_of(f"Question {number}?", answer=f"Answer {number}."))
     scorer.flush()
 
     assert most == 3

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
-from ragmetrics_core.models import Batched, Limited, Retrying
+from ragmetrics_core.models import Batched
 from ragmetrics_core.testing import HashEmbedder
-from tests.models.waits import SlowEmbedder, SlowJudge, now, run
+from tests.models.waits import SlowEmbedder, SlowJudge, line, now, run
 
 
 async def embed_all(model: Batched, *callers: Sequence[str]) -> list[object]:
@@ -125,9 +125,14 @@ def test_a_failing_batch_fails_its_callers_with_the_same_error_and_no_others():
 def test_after_a_failure_the_text_is_asked_for_anew():
     embedder = SlowEmbedder(failures=[TransientModelError("lost")])
 
-    results = run(embed_all(Retrying(Batched(embedder)), ["a"], ["a", "bb"]))
+    async def scene() -> list[object]:
+        model = Batched(embedder)
+        return [await embed_all(model, ["a"]), await embed_all(model, ["a", "bb"])]
 
-    assert [result.tolist() for result in results] == [[[1, 1]], [[1, 1], [2, 1]]]
+    (failure,), (found,) = run(scene())
+
+    assert isinstance(failure, TransientModelError)
+    assert found.tolist() == [[1, 1], [2, 1]]
 
 
 def test_a_cancelled_caller_does_not_take_the_others_with_it():
@@ -231,7 +236,7 @@ def test_an_embedder_that_loses_a_text_is_told():
 def test_an_embedder_that_works_on_one_call_at_a_time_still_gets_full_batches():
     embedder = SlowEmbedder()
 
-    run(embed_all(Limited(Batched(Limited(embedder, 1)), 3), "a", "b", "c"))
+    run(embed_all(Batched(line(embedder, concurrency=1)), "a", "b", "c"))
 
     assert embedder.asked == [["a", "b", "c"]]
 
@@ -251,4 +256,4 @@ def test_settings_that_make_no_sense_are_refused(settings: dict[str, float], tol
 
 def test_a_judge_cannot_be_batched():
     with pytest.raises(ConfigError, match="Batched goes around an embedder, not SlowJudge"):
-        Batched(Retrying(SlowJudge()))
+        Batched(line(SlowJudge()))

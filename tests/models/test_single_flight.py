@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragmetrics_core.errors import ModelOverloaded, ModelTimeout
+from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.journal import Journal, call_address, encode_reply
-from ragmetrics_core.models.cached import Cached
-from ragmetrics_core.models.limited import Limited
-from ragmetrics_core.models.time_limited import TimeLimited
+from ragmetrics_core.models import Line
 from ragmetrics_core.protocol import Completion
 from tests.models.slow_model import Slow, request, settle, texts
+from tests.models.waits import line
 
-Ask = Callable[[Cached], Awaitable[Any]]
+Ask = Callable[[Line], Awaitable[Any]]
 
 # The same call of each kind of model, and its answer.
 CALLS: list[Any] = [
@@ -34,7 +33,7 @@ def plain(answer: Any) -> Any:
 def test_a_call_in_flight_is_not_made_again(ask: Ask, stable: bool):
     async def run() -> None:
         model = Slow(cacheable=stable)
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
         await settle()
         model.answer()
@@ -50,10 +49,10 @@ def test_a_call_in_flight_is_not_made_again(ask: Ask, stable: bool):
 def test_an_error_goes_to_all_who_wait(ask: Ask):
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
         await settle()
-        error = ModelOverloaded("slow down", retry_after=3)
+        error = ModelRefused("no")
         model.answer(error)
         assert await asyncio.gather(*tasks, return_exceptions=True) == [error] * 3
         assert len(model.asked) == 1
@@ -71,7 +70,7 @@ def test_an_error_goes_to_all_who_wait(ask: Ask):
 def test_when_the_one_who_asks_is_cancelled_another_asks(ask: Ask):
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         first, second, third = (asyncio.ensure_future(ask(cached)) for _ in range(3))
         await settle()
         first.cancel()
@@ -90,7 +89,7 @@ def test_when_the_one_who_asks_is_cancelled_another_asks(ask: Ask):
 def test_cancelling_one_who_waits_leaves_the_others_alone(ask: Ask):
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         first, second, third = (asyncio.ensure_future(ask(cached)) for _ in range(3))
         await settle()
         second.cancel()
@@ -107,7 +106,7 @@ def test_cancelling_one_who_waits_leaves_the_others_alone(ask: Ask):
 def test_when_all_are_cancelled_nothing_is_left(ask: Ask):
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         tasks = [asyncio.ensure_future(ask(cached)) for _ in range(3)]
         await settle()
         for task in tasks:
@@ -128,7 +127,7 @@ def test_when_all_are_cancelled_nothing_is_left(ask: Ask):
 @pytest.mark.parametrize("ask", CALLS)
 def test_a_loop_that_was_stopped_in_a_call_does_not_hold_up_the_next(ask: Ask):
     model = Slow()
-    cached = Cached(model, Journal())
+    cached = line(model, journal=Journal())
     stopped = asyncio.new_event_loop()
     task = stopped.create_task(ask(cached))
     stopped.run_until_complete(asyncio.wait([task], timeout=0))
@@ -152,7 +151,7 @@ def test_an_unstable_model_is_never_stored(ask: Ask):
     model = Slow(cacheable=False)
     journal = Journal()
     # the wrapper in between has no `cacheable` of its own
-    cached = Cached(Limited(model, 4), journal)
+    cached = line(model, journal=journal)
 
     async def run() -> None:
         task = asyncio.ensure_future(ask(cached))
@@ -162,7 +161,7 @@ def test_an_unstable_model_is_never_stored(ask: Ask):
 
     asyncio.run(run())
     asyncio.run(run())
-    assert (len(model.asked), len(journal), cached.hits) == (2, 0, 0)
+    assert (len(model.asked), len(journal), cached.meter.tally.cached) == (2, 0, 0)
 
 
 def test_what_is_stored_under_an_unstable_models_name_is_not_its_answer():
@@ -173,7 +172,7 @@ def test_what_is_stored_under_an_unstable_models_name_is_not_its_answer():
 
     async def run() -> Any:
         model = Slow(cacheable=False)
-        task = asyncio.ensure_future(Cached(model, journal).agenerate(request()))
+        task = asyncio.ensure_future(line(model, journal=journal).agenerate(request()))
         await settle()
         model.answer()
         return await task
@@ -184,7 +183,7 @@ def test_what_is_stored_under_an_unstable_models_name_is_not_its_answer():
 def test_overlapping_draws_in_flight_are_asked_once():
     async def run() -> None:
         model = Slow(cacheable=False)
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         last, all_three, first = (
             asyncio.ensure_future(cached.agenerate(asked))
             for asked in (request(draw=2), request(draws=3), request(draws=1))
@@ -204,7 +203,7 @@ def test_overlapping_draws_in_flight_are_asked_once():
 def test_a_draw_that_the_call_in_flight_left_out_is_asked_for():
     async def run() -> None:
         model = Slow(most=1)
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         both = asyncio.ensure_future(cached.agenerate(request(draws=2)))
         await settle()
         second = asyncio.ensure_future(cached.agenerate(request(draw=1)))
@@ -221,7 +220,7 @@ def test_a_draw_that_the_call_in_flight_left_out_is_asked_for():
 def test_texts_that_another_call_embeds_are_waited_for():
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         one = asyncio.ensure_future(cached.aembed(["a", "bb"]))
         other = asyncio.ensure_future(cached.aembed(["bb", "ccc"]))
         await settle()
@@ -238,14 +237,14 @@ def test_texts_that_another_call_embeds_are_waited_for():
 def test_what_was_shared_is_counted():
     async def run() -> None:
         model = Slow()
-        cached = Cached(model, Journal())
+        cached = line(model, journal=Journal())
         one = asyncio.ensure_future(cached.aembed(["a", "b"]))
         other = asyncio.ensure_future(cached.aembed(["b", "a", "b"]))
         await settle()
         model.answer()
         await asyncio.gather(one, other)
         # two different texts that the other call embedded
-        assert (cached.shared, cached.hits) == (2, 0)
+        assert (cached.meter.tally.shared, cached.meter.tally.cached) == (2, 0)
 
     asyncio.run(run())
 
@@ -257,50 +256,3 @@ class ClockedLoop(asyncio.SelectorEventLoop):
 
     def time(self) -> float:
         return self.now
-
-
-def test_a_time_limit_around_it_ends_only_the_call_of_the_one_it_limits():
-    async def run() -> None:
-        model = Slow()
-        cached = Cached(model, Journal())
-        limited = asyncio.ensure_future(TimeLimited(cached, 5).agenerate(request()))
-        await settle()
-        patient = asyncio.ensure_future(cached.agenerate(request()))
-        await settle()
-        runner.get_loop().now += 6
-        with pytest.raises(ModelTimeout):
-            await limited
-        await settle()
-        model.answer()
-        model.answer()
-        assert texts(await patient) == ["a0 of call 2"]
-
-    with asyncio.Runner(loop_factory=ClockedLoop) as runner:
-        runner.run(run())
-
-
-def test_a_time_limit_stands_still_while_the_call_in_flight_waits_for_its_turn():
-    async def run() -> None:
-        model = Slow()
-        cached = Cached(Limited(model, 1), Journal())
-        busy = asyncio.ensure_future(cached.agenerate(request("busy")))
-        await settle()
-        queued = asyncio.ensure_future(cached.agenerate(request()))
-        await settle()
-        joined = asyncio.ensure_future(TimeLimited(cached, 5).agenerate(request()))
-        await settle()
-        runner.get_loop().now += 100
-        await settle()
-        assert not joined.done()
-
-        model.answer()  # ends the busy call: now it is the queued one's turn, and its time counts
-        await busy
-        await settle()
-        runner.get_loop().now += 6
-        with pytest.raises(ModelTimeout):
-            await joined
-        model.answer()
-        assert len(await queued) == 1
-
-    with asyncio.Runner(loop_factory=ClockedLoop) as runner:
-        runner.run(run())

@@ -4,17 +4,22 @@ import asyncio
 import selectors
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import prompts
+from ragmetrics_core.journal import Journal
+from ragmetrics_core.models import Line, Traffic
+from ragmetrics_core.models.pace import Pace
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
-__all__ = ["SlowEmbedder", "SlowJudge", "VirtualTimeLoop", "now", "request", "run"]
+__all__ = ["SlowEmbedder", "SlowJudge", "VirtualTimeLoop", "line", "now", "request", "run"]
 
 T = TypeVar("T")
+_NUMBERS = count()
 
 
 class _NextTimer(selectors.DefaultSelector):
@@ -59,10 +64,30 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return runner.run(main())
 
 
-def request(answer: str = "In France.", *, draws: int = 1) -> Generate[Any]:
+def request(answer: str = "In France.", *, draws: int = 1, digest: str | None = None) -> Generate[Any]:
+    """A request; without a digest it is another call than all others."""
     variables = {"question": "Where is Paris?", "answer": answer}
     messages = prompts.STATEMENTS.render(variables)
-    return Generate(prompt=prompts.STATEMENTS, variables=variables, messages=messages, draws=draws)
+    digest = f"request {next(_NUMBERS)}" if digest is None else digest
+    return Generate(
+        prompt=prompts.STATEMENTS, variables=variables, messages=messages, draws=draws, digest=digest
+    )
+
+
+def line(
+    model: Any,
+    *,
+    journal: Journal | None = None,
+    concurrency: int = 1000,
+    timeout: float | None = None,
+    attempts: int = 1,
+    **settings: Any,
+) -> Line:
+    """A line that does only what is said; minutes are those of the running loop's clock."""
+    traffic = Traffic(concurrency=concurrency, timeout=timeout, attempts=attempts, **settings)
+    allowance = traffic.allowance(clock=now)
+    most = min(concurrency, getattr(model, "concurrency", concurrency))
+    return Line(model, traffic, journal, pace=Pace(most, allowance) if allowance else None)
 
 
 @dataclass

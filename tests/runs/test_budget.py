@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.drivers import Price, Spending
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
-from ragmetrics_core.models import Retrying
+from ragmetrics_core.models import Line, Price, Spending, Traffic
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -76,12 +75,10 @@ def test_the_mean_says_how_far_the_cancelled_could_move_it():
 
 
 def test_further_attempts_are_calls():
-    # a judge that retries by itself is not stopped in between: its four further attempts use the limit up
     judge = ScriptedJudge(lambda request: TransientModelError("busy"))
-    run = spent(Retrying(judge, 5, first_delay=0.0), max_calls=3)
-    assert len(judge.asked) == run.tally["calls"] == 5
-    assert run.tally["retried"] == 4
-    assert run.mean("faithfulness").statuses == {"model_error": 1, "cancelled": 3}
+    run = spent(Line(judge, Traffic(attempts=5, first_delay=0.0)), max_calls=3)
+    assert len(judge.asked) == run.tally["calls"] == 3
+    assert run.mean("faithfulness").statuses == {"cancelled": 4}
 
 
 def test_what_the_journal_answers_costs_nothing(tmp_path):

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragmetrics_core import aevaluate, evaluate
-from ragmetrics_core.drivers import Price
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, Faithfulness, get
-from ragmetrics_core.models import LexicalJudge, OpenAIJudge
+from ragmetrics_core.models import LexicalJudge, OpenAIJudge, Price
 from ragmetrics_core.models.wrapper import Wrapper
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import aplan, plan
@@ -56,7 +55,7 @@ class Heard(Wrapper):
     calls: list[tuple[int, int]] = field(default_factory=list)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        replies = await super().agenerate(request)
+        replies = await self.inner.agenerate(request)
         asked = sum(len(message.content) for message in request.messages)
         self.calls.append((-(-asked // 4), sum(-(-len(reply.text) // 4) for reply in replies)))
         return replies

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
-from ragmetrics_core.drivers import Estimate, Price
+from ragmetrics_core.drivers import Estimate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models import Limited, OpenAIJudge
+from ragmetrics_core.models import Line, OpenAIJudge, Price
 from ragmetrics_core.runs import Plan, read_prices
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.testing import ScriptedJudge
@@ -91,8 +91,8 @@ def test_the_identity_wins_over_the_models_name():
     assert price_of([SMALL], prices) == Price(3, 4)
 
 
-def test_wrappers_around_a_judge_hide_no_price():
-    assert price_of([Limited(SMALL, 4)], {"small": Price(1, 2)}) == Price(1, 2)
+def test_a_line_to_a_judge_hides_no_price():
+    assert price_of([Line(SMALL)], {"small": Price(1, 2)}) == Price(1, 2)
 
 
 def test_a_panel_costs_what_its_dearest_judge_does_for_each_kind_of_token():

@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, ModelOverloaded, ModelTimeout
-from ragmetrics_core.models import CallableJudge
-from ragmetrics_core.models.discreet import Discreet
+from ragmetrics_core.models import CallableJudge, Line, Traffic
+from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.secrets import secrets_in, without_secrets
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, found, held, shown
@@ -139,19 +139,22 @@ def test_errors_of_embedders_are_told_without_keys_too(tmp_path: Path):
 
 def test_what_an_error_is_stays_when_its_words_are_changed():
     error = ModelOverloaded(f"busy, {KEY}", retry_after=7.0)
-    judge = Discreet(
-        ScriptedJudge(lambda request: error), redact=lambda text: text.replace("busy", "[state]")
-    )
+    judge = discreet(lambda request: error, "[state]")
     with pytest.raises(ModelOverloaded, match=r"^\[state\], ") as raised:
         asyncio.run(judge.agenerate(request()))
     assert raised.value.retry_after == 7.0
 
     for error, kind in ((TimeoutError("late busy"), ModelTimeout), (ValueError("odd busy"), ModelError)):
-        other = Discreet(
-            ScriptedJudge(lambda request, error=error: error), redact=lambda text: text.replace("busy", "-")
-        )
+        other = discreet(lambda request, error=error: error, "-")
         with pytest.raises(kind):
             asyncio.run(other.agenerate(request()))
+
+
+def discreet(reply: Callable[[Any], Any], state: str) -> Line:
+    """A judge of which nobody shall know that it is busy."""
+    judge = ScriptedJudge(reply)
+    hidden = Discretion(judge, redact=lambda text: text.replace("busy", state))
+    return Line(judge, Traffic(attempts=1), discretion=hidden)
 
 
 def request() -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, as_judge, evaluate
-from ragmetrics_core.models import Limited, LlamaJudge, OpenAIJudge, RateLimited, Retrying, WordLlamaEmbedder
+from ragmetrics_core.models import Line, LlamaJudge, OpenAIJudge, Traffic, WordLlamaEmbedder
 from ragmetrics_core.protocol import Completion, Generate, Scorer
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
@@ -82,12 +82,12 @@ def what_does_not_fit() -> None:
     print(nameless, synchronous, textual, embedder)
 
 
-def wrappers_compose_in_any_order(model: Judge) -> None:
-    judge: Judge = RateLimited(Retrying(Limited(model, 8)), requests_per_minute=60)
-    embedder: Embedder = Retrying(Limited(HashEmbedder(), 4), attempts=2)
+def a_line_to_a_model_is_one(model: Judge) -> None:
+    judge: Judge = Line(model, Traffic(concurrency=8, requests_per_minute=60))
+    embedder: Embedder = Line(HashEmbedder(), Traffic(attempts=2))
     evaluate("data.jsonl", judge=judge, embedder=embedder)
-    Limited("embedded", 8)  # error: arg-type, reportArgumentType
-    Retrying(model, retries=3)  # error: call-arg, reportCallIssue
+    Line("embedded")  # error: arg-type, reportArgumentType
+    Traffic(retries=3)  # error: call-arg, reportCallIssue
 
 
 def a_function_becomes_a_judge() -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import pytest
 
 from ragmetrics_core.errors import ConfigError, ModelOverloaded, ModelRefused
-from ragmetrics_core.models import Limited, Retrying
-from tests.models.waits import SlowJudge, now, request, run
+from ragmetrics_core.models import Line
+from tests.models.waits import SlowJudge, line, now, request, run
 
 BUSY = ModelOverloaded("busy")
 
 
-async def ask_many(model: Limited, count: int) -> list[object]:
+async def ask_many(model: Line, count: int) -> list[object]:
     calls = (model.agenerate(request(str(number))) for number in range(count))
     return await asyncio.gather(*calls, return_exceptions=True)
 
@@ -21,7 +21,7 @@ def test_no_more_calls_than_the_limit_are_in_flight_and_no_fewer():
     judge = SlowJudge(seconds=1.0)
 
     async def scene() -> float:
-        await ask_many(Limited(judge, 4), 20)
+        await ask_many(line(judge, concurrency=4), 20)
         return now()
 
     # 20 calls of 1 s, 4 at a time.
@@ -32,14 +32,14 @@ def test_no_more_calls_than_the_limit_are_in_flight_and_no_fewer():
 def test_calls_are_served_in_the_order_in_which_they_came():
     judge = SlowJudge()
 
-    run(ask_many(Limited(judge, 2), 9))
+    run(ask_many(line(judge, concurrency=2), 9))
 
     assert judge.answers == [str(number) for number in range(9)]
 
 
 def test_a_newcomer_does_not_overtake_those_who_wait():
     judge = SlowJudge(seconds=1.0)
-    model = Limited(judge, 1)
+    model = line(judge, concurrency=1)
 
     async def scene() -> None:
         first = asyncio.create_task(model.agenerate(request("first")))
@@ -59,14 +59,14 @@ def test_a_newcomer_does_not_overtake_those_who_wait():
 def test_a_failed_call_gives_its_turn_on():
     judge = SlowJudge(failures=[ModelRefused("no")] * 3)
 
-    run(ask_many(Limited(judge, 1), 4))
+    run(ask_many(line(judge, concurrency=1), 4))
 
     assert len(judge.begun) == 4
 
 
 def test_cancelled_waiters_leave_the_queue_to_the_others():
     judge = SlowJudge(seconds=10.0)
-    model = Limited(judge, 1)
+    model = line(judge, concurrency=1)
 
     async def scene() -> float:
         tasks = [asyncio.create_task(model.agenerate(request(str(number)))) for number in range(6)]
@@ -90,7 +90,7 @@ def test_a_waiter_that_is_cancelled_as_its_turn_comes_gives_it_on():
         asyncio.get_running_loop().call_soon(waiters[0].cancel)
 
     judge = SlowJudge(seconds=1.0, fails=cancel_the_next)
-    model = Limited(judge, 1)
+    model = line(judge, concurrency=1)
 
     async def scene() -> None:
         first = asyncio.create_task(model.agenerate(request("first")))
@@ -106,7 +106,7 @@ def test_a_waiter_that_is_cancelled_as_its_turn_comes_gives_it_on():
 
 def test_cancelled_calls_in_flight_give_their_turn_on():
     judge = SlowJudge(seconds=10.0)
-    model = Limited(judge, 1)
+    model = line(judge, concurrency=1)
 
     async def scene() -> float:
         tasks = [asyncio.create_task(model.agenerate(request())) for _ in range(2)]
@@ -119,21 +119,21 @@ def test_cancelled_calls_in_flight_give_their_turn_on():
 
 
 def test_calls_that_fail_together_halve_the_limit_once():
-    model = Limited(SlowJudge(failures=[BUSY] * 16), 16)
+    model = line(SlowJudge(failures=[BUSY] * 16), concurrency=16)
 
     run(ask_many(model, 16))
 
-    assert model.current_limit == 8
+    assert model.pace.limit == 8
 
 
 def test_every_round_of_failures_halves_the_limit_down_to_one():
-    model = Limited(SlowJudge(failures=[BUSY] * 99), 16)
+    model = line(SlowJudge(failures=[BUSY] * 99), concurrency=16)
     limits = []
 
     async def scene() -> None:
         for _ in range(6):
             await ask_many(model, 1)
-            limits.append(model.current_limit)
+            limits.append(model.pace.limit)
 
     run(scene())
 
@@ -142,14 +142,14 @@ def test_every_round_of_failures_halves_the_limit_down_to_one():
 
 def test_the_limit_rises_by_one_for_as_many_successes_as_it_is():
     # From 8 it takes 2 successes at 2, 3 at 3, and so on: 2 + 3 + 4 + 5 + 6 + 7 = 27 until 8.
-    model = Limited(SlowJudge(failures=[BUSY, BUSY]), 8)
+    model = line(SlowJudge(failures=[BUSY, BUSY]), concurrency=8)
     limits = []
 
     async def scene() -> None:
         for _ in range(2):
             await ask_many(model, 1)
         for _ in range(30):
-            limits.append(model.current_limit)
+            limits.append(model.pace.limit)
             await ask_many(model, 1)
 
     run(scene())
@@ -158,23 +158,23 @@ def test_the_limit_rises_by_one_for_as_many_successes_as_it_is():
 
 
 def test_a_success_from_before_the_halving_does_not_count_for_the_new_limit():
-    model = Limited(SlowJudge(failures=[BUSY]), 4)
+    model = line(SlowJudge(failures=[BUSY]), concurrency=4)
 
     # The first fails, then the three that were in flight with it succeed: at 2, two would have raised it.
     run(ask_many(model, 4))
 
-    assert model.current_limit == 2
+    assert model.pace.limit == 2
 
 
 def test_a_halving_begins_the_count_of_successes_anew():
     # 4 after the first failure; the three successes then are not among the two that raise it from 2 to 3.
-    model = Limited(SlowJudge(failures=[BUSY, None, None, None, BUSY]), 8)
+    model = line(SlowJudge(failures=[BUSY, None, None, None, BUSY]), concurrency=8)
     limits = []
 
     async def scene() -> None:
         for _ in range(7):
             await ask_many(model, 1)
-            limits.append(model.current_limit)
+            limits.append(model.pace.limit)
 
     run(scene())
 
@@ -194,10 +194,10 @@ def test_the_limit_finds_what_a_server_takes_and_hovers_about_there():
             return await super().agenerate(request)
 
     server = Server(seconds=1.0)
-    model = Limited(server, 64)
+    model = line(server, concurrency=64, attempts=50, first_delay=0.1, longest_delay=0.5)
 
     async def scene() -> float:
-        await ask_many(Retrying(model, 50, first_delay=0.1, longest_delay=0.5), 400)
+        await ask_many(model, 400)
         return now()
 
     # 400 calls at 5 a second would take 80 s; a sawtooth between half and all of it takes about 4/3 of that.
@@ -205,17 +205,9 @@ def test_the_limit_finds_what_a_server_takes_and_hovers_about_there():
     assert server.turned_away < 150
 
 
-def test_without_adaptive_the_limit_stays():
-    model = Limited(SlowJudge(failures=[BUSY] * 4), 4, adaptive=False)
-
-    run(ask_many(model, 4))
-
-    assert model.current_limit == 4
-
-
 def test_new_calls_are_held_back_as_long_as_the_server_asked():
     judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
-    model = Limited(judge, 2)
+    model = line(judge, concurrency=2)
 
     run(ask_many(model, 3))
 
@@ -225,7 +217,7 @@ def test_new_calls_are_held_back_as_long_as_the_server_asked():
 
 def test_a_call_that_comes_during_the_hold_waits_too():
     judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
-    model = Limited(judge, 2)
+    model = line(judge, concurrency=2)
 
     async def scene() -> None:
         await ask_many(model, 1)
@@ -240,7 +232,7 @@ def test_a_call_that_comes_during_the_hold_waits_too():
 def test_the_longest_of_several_holds_counts():
     holds = [ModelOverloaded("busy", retry_after=seconds) for seconds in (5.0, 20.0, 10.0)]
     judge = SlowJudge(seconds=1.0, failures=holds)
-    model = Limited(judge, 3)
+    model = line(judge, concurrency=3)
 
     run(ask_many(model, 4))
 
@@ -250,14 +242,14 @@ def test_the_longest_of_several_holds_counts():
 def test_a_server_that_names_tomorrow_does_not_stop_the_run_until_then():
     judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("quota", retry_after=86_400.0)])
 
-    run(ask_many(Limited(judge, 1), 2))
+    run(ask_many(line(judge, concurrency=1), 2))
 
     assert judge.begun == pytest.approx([0, 61])
 
 
 def test_cancelling_those_who_are_held_back_leaves_the_gate_usable():
     judge = SlowJudge(seconds=1.0, failures=[ModelOverloaded("busy", retry_after=20.0)])
-    model = Limited(judge, 1)
+    model = line(judge, concurrency=1)
 
     async def scene() -> None:
         await ask_many(model, 1)
@@ -277,24 +269,24 @@ def test_a_model_that_works_on_one_call_at_a_time_is_not_given_more():
         concurrency = 1
 
     judge = Narrow()
-    model = Limited(Retrying(judge), 16)
+    model = line(judge, concurrency=16)
 
     run(ask_many(model, 5))
 
     assert judge.most == 1
-    assert (model.concurrency, model.current_limit) == (1, 1)
+    assert (model.concurrency, model.pace.limit) == (1, 1)
 
 
 def test_what_was_learned_holds_in_the_next_event_loop():
-    model = Limited(SlowJudge(failures=[BUSY]), 8)
+    model = line(SlowJudge(failures=[BUSY]), concurrency=8)
 
     run(ask_many(model, 1))
     run(ask_many(model, 1))
 
-    assert model.current_limit == 4
+    assert model.pace.limit == 4
 
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_is_refused(limit: int):
-    with pytest.raises(ConfigError, match=f"limit must be at least 1, not {limit}"):
-        Limited(SlowJudge(), limit)
+    with pytest.raises(ConfigError, match=f"concurrency must be at least 1, not {limit}"):
+        line(SlowJudge(), concurrency=limit)

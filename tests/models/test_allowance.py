@@ -1,22 +1,21 @@
 """So much in a minute: requests and tokens, evenly, and nobody waits for ever."""
 
 import asyncio
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core.errors import ConfigError, TransientModelError
-from ragmetrics_core.models import RateLimited
+from ragmetrics_core.models import Line, Traffic
+from ragmetrics_core.models.allowance import Allowance
+from ragmetrics_core.models.pace import Pace
 from ragmetrics_core.protocol import Usage
-from tests.models.waits import SlowEmbedder, SlowJudge, now, request, run
+from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
 
 # The prompt around the answer, in characters; 4 of them are counted as a token.
 FRAME = sum(len(message.content) for message in request("").messages)
-
-rate_limited = partial(RateLimited, clock=now)
 
 
 def of_tokens(tokens: int) -> str:
@@ -25,14 +24,19 @@ def of_tokens(tokens: int) -> str:
     return "x" * (4 * tokens - FRAME)
 
 
-async def ask_many(model: RateLimited, answers: Sequence[str]) -> None:
+async def ask_many(model: Line, answers: Sequence[str]) -> None:
     await asyncio.gather(*(model.agenerate(request(answer)) for answer in answers))
+
+
+def of_clock(judge: SlowJudge, clock: Callable[[], float]) -> Line:
+    """60 requests a minute, as another clock measures it."""
+    return Line(judge, pace=Pace(1000, Allowance(60, None, clock)))
 
 
 def test_requests_come_evenly():
     judge = SlowJudge()
 
-    run(ask_many(rate_limited(judge, requests_per_minute=30), ["x"] * 5))
+    run(ask_many(line(judge, requests_per_minute=30), ["x"] * 5))
 
     # 30 a minute is one every two seconds.
     assert judge.begun == pytest.approx([0, 2, 4, 6, 8])
@@ -43,7 +47,7 @@ def test_no_minute_has_more_requests_than_allowed_and_the_allowance_is_nearly_us
     judge = SlowJudge(seconds=0.0)
 
     async def scene() -> None:
-        model = rate_limited(judge, requests_per_minute=limit)
+        model = line(judge, requests_per_minute=limit)
         await asyncio.sleep(100)  # idle time before must not be saved up
         await ask_many(model, ["x"] * (3 * limit))
 
@@ -58,7 +62,7 @@ def test_no_minute_has_more_requests_than_allowed_and_the_allowance_is_nearly_us
 def test_a_rate_of_less_than_one_a_minute_is_kept():
     judge = SlowJudge()
 
-    run(ask_many(rate_limited(judge, requests_per_minute=0.5), ["x"] * 3))
+    run(ask_many(line(judge, requests_per_minute=0.5), ["x"] * 3))
 
     assert judge.begun == pytest.approx([0, 120, 240])
 
@@ -67,7 +71,7 @@ def test_tokens_are_estimated_from_the_length_of_the_prompt():
     judge = SlowJudge(seconds=0.0)
 
     # 60,000 a minute: 1,000 are saved up, and (60,000 - 1,000 + 1) / 60 = 983.35 come in each second.
-    run(ask_many(rate_limited(judge, tokens_per_minute=60_000), [of_tokens(1000)] * 4))
+    run(ask_many(line(judge, tokens_per_minute=60_000), [of_tokens(1000)] * 4))
 
     assert judge.begun == pytest.approx([1000 * n / 983.35 for n in range(4)])
 
@@ -75,7 +79,7 @@ def test_tokens_are_estimated_from_the_length_of_the_prompt():
 def test_what_the_prompt_really_used_is_settled_afterwards():
     # Each prompt uses only 600 of the estimated 1,000 tokens, and each completion 100.
     judge = SlowJudge(seconds=0.0, usage=Usage(600, 100))
-    model = rate_limited(judge, tokens_per_minute=60_000)
+    model = line(judge, tokens_per_minute=60_000)
 
     async def scene() -> None:
         for _ in range(20):
@@ -93,7 +97,7 @@ def test_the_length_of_completions_is_learned():
     # Prompts of 400 tokens, completions of 100: calls that come together are counted at 500 from the second
     # one on, so no more than two go at once.
     judge = SlowJudge(seconds=60.0, usage=Usage(400, 100))
-    model = rate_limited(judge, tokens_per_minute=60_000)
+    model = line(judge, tokens_per_minute=60_000)
 
     async def scene() -> None:
         await model.agenerate(request(of_tokens(400)))
@@ -106,7 +110,7 @@ def test_the_length_of_completions_is_learned():
 
 def test_several_draws_are_counted_with_a_completion_each():
     judge = SlowJudge(seconds=0.0, usage=Usage(400, 300))  # 100 for each of the three draws
-    model = rate_limited(judge, tokens_per_minute=60_000)
+    model = line(judge, tokens_per_minute=60_000)
 
     async def scene() -> None:
         await model.agenerate(request(of_tokens(400), draws=3))
@@ -124,7 +128,7 @@ def test_without_usage_the_estimate_stands():
     judge = SlowJudge(seconds=0.0, usage=None)
 
     async def scene() -> None:
-        model = rate_limited(judge, tokens_per_minute=60_000)
+        model = line(judge, tokens_per_minute=60_000)
         for _ in range(3):
             await model.agenerate(request(of_tokens(1000)))
 
@@ -135,7 +139,7 @@ def test_without_usage_the_estimate_stands():
 
 def test_a_call_larger_than_the_allowance_is_made_and_paid_for_by_those_after_it():
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, tokens_per_minute=6_000)
+    model = line(judge, tokens_per_minute=6_000)
 
     run(ask_many(model, [of_tokens(10_000), of_tokens(300)]))
 
@@ -145,7 +149,7 @@ def test_a_call_larger_than_the_allowance_is_made_and_paid_for_by_those_after_it
 
 def test_a_large_call_is_not_starved_by_small_ones():
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, tokens_per_minute=60_000)
+    model = line(judge, tokens_per_minute=60_000)
 
     async def small() -> None:
         for _ in range(60):
@@ -165,7 +169,7 @@ def test_a_large_call_is_not_starved_by_small_ones():
 
 def test_a_small_call_does_not_overtake_a_large_one_for_which_too_little_is_there_yet():
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, tokens_per_minute=60_000)
+    model = line(judge, tokens_per_minute=60_000)
 
     async def scene() -> None:
         waiting = asyncio.create_task(ask_many(model, [of_tokens(1_000), of_tokens(900)]))
@@ -180,7 +184,7 @@ def test_a_small_call_does_not_overtake_a_large_one_for_which_too_little_is_ther
 
 def test_both_allowances_hold_together():
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, requests_per_minute=60, tokens_per_minute=60_000)
+    model = line(judge, requests_per_minute=60, tokens_per_minute=60_000)
 
     run(ask_many(model, [of_tokens(300), of_tokens(3_000), of_tokens(300), of_tokens(300)]))
 
@@ -193,16 +197,14 @@ def test_both_allowances_hold_together():
 def test_calls_are_served_in_the_order_in_which_they_came():
     judge = SlowJudge(seconds=0.0)
 
-    run(
-        ask_many(rate_limited(judge, tokens_per_minute=6_000), [of_tokens(300 + n) for n in (90, 10, 50, 30)])
-    )
+    run(ask_many(line(judge, tokens_per_minute=6_000), [of_tokens(300 + n) for n in (90, 10, 50, 30)]))
 
     assert [len(answer) for answer in judge.answers] == [len(of_tokens(300 + n)) for n in (90, 10, 50, 30)]
 
 
 def test_a_cancelled_waiter_takes_nothing_and_blocks_nobody():
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, requests_per_minute=60)
+    model = line(judge, requests_per_minute=60)
 
     async def scene() -> None:
         tasks = [asyncio.create_task(model.agenerate(request(str(number)))) for number in range(5)]
@@ -219,7 +221,7 @@ def test_a_cancelled_waiter_takes_nothing_and_blocks_nobody():
 
 def test_a_failed_call_has_used_its_turn():
     judge = SlowJudge(seconds=0.0, failures=[TransientModelError("lost")])
-    model = rate_limited(judge, requests_per_minute=60)
+    model = line(judge, requests_per_minute=60)
 
     async def scene() -> None:
         with pytest.raises(TransientModelError):
@@ -234,7 +236,7 @@ def test_a_failed_call_has_used_its_turn():
 def test_the_allowance_outlives_an_event_loop():
     seconds = 0.0
     judge = SlowJudge(seconds=0.0)
-    model = RateLimited(judge, requests_per_minute=60, clock=lambda: seconds + now())
+    model = of_clock(judge, lambda: seconds + now())
 
     run(model.agenerate(request()))
     seconds = 0.25  # passed between the loops, the second of which begins at 0 again
@@ -246,7 +248,7 @@ def test_the_allowance_outlives_an_event_loop():
 def test_a_clock_that_steps_back_neither_gives_nor_takes():
     times = iter([100.0, 100.0, 40.0])
     judge = SlowJudge(seconds=0.0)
-    model = RateLimited(judge, requests_per_minute=60, clock=lambda: next(times, 40.0 + now()))
+    model = of_clock(judge, lambda: next(times, 40.0 + now()))
 
     async def scene() -> None:
         await model.agenerate(request())
@@ -259,7 +261,7 @@ def test_a_clock_that_steps_back_neither_gives_nor_takes():
 
 def test_texts_to_embed_are_counted_too():
     embedder = SlowEmbedder(seconds=0.0)
-    model = rate_limited(embedder, tokens_per_minute=60_000)
+    model = line(embedder, tokens_per_minute=60_000)
 
     async def scene() -> float:
         for _ in range(3):
@@ -277,7 +279,7 @@ def test_no_minute_has_more_tokens_than_allowed_but_for_its_last_call(
     limit: int, calls: list[tuple[int, float]]
 ):
     judge = SlowJudge(seconds=0.0)
-    model = rate_limited(judge, tokens_per_minute=limit)
+    model = line(judge, tokens_per_minute=limit)
 
     async def later(tokens: int, at: float) -> None:
         await asyncio.sleep(at)
@@ -299,4 +301,4 @@ def test_no_minute_has_more_tokens_than_allowed_but_for_its_last_call(
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_an_allowance_of_nothing_is_refused(name: str, value: float):
     with pytest.raises(ConfigError, match=f"{name} must be above 0"):
-        RateLimited(SlowJudge(), **{name: value})
+        Traffic(**{name: value})

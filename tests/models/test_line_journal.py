@@ -12,19 +12,19 @@ import pytest
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import ModelError, RecordError
 from ragmetrics_core.journal import Journal, call_address
-from ragmetrics_core.models.cached import Cached
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.slow_model import Slow, request, texts
+from tests.models.waits import line
 
 
 def test_a_call_is_made_once():
     judge = ScriptedJudge({"statements": ["first", "second"]})
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
 
     assert texts(asyncio.run(cached.agenerate(request()))) == ["first"]
     assert texts(asyncio.run(cached.agenerate(request()))) == ["first"]
-    assert (len(judge.asked), cached.hits) == (1, 1)
+    assert (len(judge.asked), cached.meter.tally.cached) == (1, 1)
 
 
 def test_a_later_run_asks_nothing_again(tmp_path: Path):
@@ -32,7 +32,7 @@ def test_a_later_run_asks_nothing_again(tmp_path: Path):
     judge = ScriptedJudge({"statements": reply})
     for _ in range(2):
         with Journal(tmp_path / "j") as journal:
-            assert asyncio.run(Cached(judge, journal).agenerate(request())) == [reply]
+            assert asyncio.run(line(judge, journal=journal).agenerate(request())) == [reply]
     assert len(judge.asked) == 1
 
 
@@ -43,28 +43,28 @@ def test_a_later_run_asks_nothing_again(tmp_path: Path):
 )
 def test_another_call_is_another_call(other: Generate[Any]):
     judge = ScriptedJudge({"statements": ["first", "second"]})
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
     asyncio.run(cached.agenerate(request()))
     assert texts(asyncio.run(cached.agenerate(other))) == ["second"]
 
 
 def test_another_model_is_asked_itself():
     journal = Journal()
-    asyncio.run(Cached(ScriptedJudge({"statements": "one"}, "one"), journal).agenerate(request()))
-    other = Cached(ScriptedJudge({"statements": "other"}, "other"), journal)
+    asyncio.run(line(ScriptedJudge({"statements": "one"}, "one"), journal=journal).agenerate(request()))
+    other = line(ScriptedJudge({"statements": "other"}, "other"), journal=journal)
     assert texts(asyncio.run(other.agenerate(request()))) == ["other"]
 
 
 def test_a_draw_is_found_under_the_address_that_others_know_it_by():
     # the run forgets bad replies by this address
     journal = Journal()
-    asyncio.run(Cached(ScriptedJudge({"statements": "yes"}), journal).agenerate(request("a", draw=3)))
+    asyncio.run(line(ScriptedJudge({"statements": "yes"}), journal=journal).agenerate(request("a", draw=3)))
     assert journal.get(call_address("scripted", "a", "3")) is not None
 
 
 def test_requests_without_a_digest_are_told_apart_by_their_messages():
     judge = ScriptedJudge({"statements": ["first", "second"]})
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
     for text, reply in [("x", "first"), ("y", "second"), ("x", "first")]:
         asked = replace(request(""), messages=(prompts.Message("user", text),))
         assert texts(asyncio.run(cached.agenerate(asked))) == [reply]
@@ -72,7 +72,7 @@ def test_requests_without_a_digest_are_told_apart_by_their_messages():
 
 def test_draws_are_stored_one_by_one():
     judge = ScriptedJudge({"statements": ["0", "1", "2"]})
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
     asyncio.run(cached.agenerate(request(draws=3)))
 
     assert texts(asyncio.run(cached.agenerate(request(draw=1, draws=2)))) == ["1", "2"]
@@ -83,7 +83,7 @@ def test_draws_are_stored_one_by_one():
 
 def test_only_draws_that_are_not_stored_are_asked_for():
     judge = ScriptedJudge(lambda asked: f"call of {asked.draws} from {asked.draw}")
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
     asyncio.run(cached.agenerate(request(draw=2)))
 
     replies = asyncio.run(cached.agenerate(request(draws=5)))
@@ -96,7 +96,7 @@ def test_a_judge_that_gives_fewer_or_more_replies_than_asked_gets_them_stored_ri
             count = 1 if request.draw == 0 else request.draws + 5
             return [Completion(f"{request.draw}+{number}") for number in range(count)]
 
-    cached = Cached(Odd(), Journal())
+    cached = line(Odd(), journal=Journal())
     assert texts(asyncio.run(cached.agenerate(request(draws=3)))) == ["0+0"]
     assert texts(asyncio.run(cached.agenerate(request(draw=1, draws=2)))) == ["1+0", "1+1"]
     assert texts(asyncio.run(cached.agenerate(request(draws=9)))) == ["0+0", "1+0", "1+1"]
@@ -104,7 +104,7 @@ def test_a_judge_that_gives_fewer_or_more_replies_than_asked_gets_them_stored_ri
 
 def test_an_error_is_not_stored():
     judge = ScriptedJudge({"statements": [ModelError("down"), "up"]})
-    cached = Cached(judge, Journal())
+    cached = line(judge, journal=Journal())
     with pytest.raises(ModelError, match="down"):
         asyncio.run(cached.agenerate(request()))
     assert texts(asyncio.run(cached.agenerate(request()))) == ["up"]
@@ -115,7 +115,7 @@ def test_an_altered_reply_is_an_error_and_not_a_reply():
     journal.put(call_address("scripted", "a", "0"), b'{"kind":"rating","rating":1.0}', identity="scripted")
     judge = ScriptedJudge({"statements": "yes"})
     with pytest.raises(RecordError):
-        asyncio.run(Cached(judge, journal).agenerate(request()))
+        asyncio.run(line(judge, journal=journal).agenerate(request()))
     assert judge.asked == []
 
 
@@ -126,12 +126,12 @@ def test_only_texts_that_are_not_known_are_embedded():
             return await super().aembed(texts)
 
     seen: list[list[str]] = []
-    cached = Cached(Counting(), Journal())
+    cached = line(Counting(), journal=Journal())
     asyncio.run(cached.aembed(["a", "b"]))
     rows = asyncio.run(cached.aembed(["b", "c", "a", "c"]))
 
     assert seen == [["a", "b"], ["c"]]
-    assert cached.hits == 2
+    assert cached.meter.tally.cached == 2
     assert np.array_equal(rows, asyncio.run(HashEmbedder().aembed(["b", "c", "a", "c"])))
 
 
@@ -141,7 +141,7 @@ def test_vectors_from_the_journal_are_those_of_the_embedder(dtype: Any):
         async def aembed(self, texts: Sequence[str]) -> Any:
             return np.linspace(0.1, 0.9, 3 * len(texts)).astype(dtype).reshape(len(texts), 3)
 
-    cached = Cached(Typed(), Journal())
+    cached = line(Typed(), journal=Journal())
     fresh = asyncio.run(cached.aembed(["a", "b"]))
     stored = asyncio.run(cached.aembed(["a", "b"]))
     assert fresh.dtype == stored.dtype == dtype
@@ -153,21 +153,21 @@ def test_a_blank_text_that_was_embedded_alone_gets_the_length_of_the_others():
         async def aembed(self, texts: Sequence[str]) -> Any:
             return np.zeros((len(texts), 1)) if not any(texts) else np.ones((len(texts), 3))
 
-    cached = Cached(Blank(), Journal())
+    cached = line(Blank(), journal=Journal())
     asyncio.run(cached.aembed([""]))
     assert asyncio.run(cached.aembed(["", "a"])).tolist() == [[0, 0, 0], [1, 1, 1]]
 
 
 def test_vectors_of_another_length_under_the_same_name_are_said():
     journal = Journal()
-    asyncio.run(Cached(HashEmbedder(dimensions=3, vectors={"a": [1, 2, 3]}), journal).aembed(["a"]))
+    asyncio.run(line(HashEmbedder(dimensions=3, vectors={"a": [1, 2, 3]}), journal=journal).aembed(["a"]))
     journal.flush()
 
     class Renamed(HashEmbedder):
         identity = "hash-3"
 
     with pytest.raises(ModelError, match="vectors of another length than before"):
-        asyncio.run(Cached(Renamed(dimensions=4), journal).aembed(["a", "b"]))
+        asyncio.run(line(Renamed(dimensions=4), journal=journal).aembed(["a", "b"]))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_vectors_that_are_not_one_for_each_text_are_refused_and_not_stored(rows:
 
     journal = Journal()
     with pytest.raises(ModelError, match="for 2 texts"):
-        asyncio.run(Cached(Wrong(), journal).aembed(["a", "b"]))
+        asyncio.run(line(Wrong(), journal=journal).aembed(["a", "b"]))
     assert len(journal) == 0
 
 
@@ -192,7 +192,7 @@ def test_ratings_that_are_not_one_for_each_pair_are_refused_and_not_stored(ratin
 
     journal = Journal()
     with pytest.raises(ModelError, match="for 2 pairs"):
-        asyncio.run(Cached(Wrong(), journal).arate([("a", "b"), ("c", "d")]))
+        asyncio.run(line(Wrong(), journal=journal).arate([("a", "b"), ("c", "d")]))
     assert len(journal) == 0
 
 
@@ -203,7 +203,7 @@ def test_ratings_come_back_in_the_order_of_the_pairs():
             return [np.float32(len(one) - len(other)) for one, other in pairs]
 
     model = Counting()
-    cached = Cached(model, Journal())
+    cached = line(model, journal=Journal())
     asyncio.run(cached.arate([("a", "b")]))
     ratings = asyncio.run(cached.arate([("aaa", "b"), ("a", "b"), ("a", "bb"), ("aaa", "b")]))
     assert ratings == [2.0, 0.0, -1.0, 2.0]
@@ -211,15 +211,5 @@ def test_ratings_come_back_in_the_order_of_the_pairs():
 
 
 def test_nothing_to_embed_or_rate_is_left_to_the_model():
-    cached = Cached(HashEmbedder(), Journal())
+    cached = line(HashEmbedder(), journal=Journal())
     assert len(asyncio.run(cached.aembed([]))) == 0
-
-
-def test_a_shared_cache_and_a_runs_journal_go_around_one_another(tmp_path: Path):
-    judge = ScriptedJudge({"statements": "yes"})
-    with Journal(tmp_path / "shared") as shared:
-        for name in ("one", "two"):
-            with Journal(tmp_path / name) as own:
-                asyncio.run(Cached(Cached(judge, shared), own).agenerate(request()))
-                assert len(own) == 1
-    assert len(judge.asked) == 1

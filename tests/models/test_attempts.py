@@ -1,9 +1,6 @@
 """Asking again: how often, how long after, and what the caller gets in the end."""
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +13,9 @@ from ragmetrics_core.errors import (
     ModelTimeout,
     TransientModelError,
 )
-from ragmetrics_core.models import Limited, Retrying
-from tests.models.waits import SlowEmbedder, SlowJudge, now, request, run
+from ragmetrics_core.models import Traffic
+from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
 
-ROOT = Path(__file__).resolve().parents[2]
 LOST = TransientModelError("connection lost")
 
 
@@ -29,35 +25,22 @@ def ask(model: object) -> object:
 
 def test_a_failure_that_passes_is_not_seen_by_the_caller():
     judge = SlowJudge(failures=[LOST, LOST])
-    model = Retrying(judge)
+    model = line(judge, attempts=4)
 
     (completion,) = ask(model)
 
     assert completion.text == "ok"
     assert len(judge.begun) == 3
-    assert model.retries == 2
+    assert model.meter.tally.retried == 2
 
 
 def test_a_first_success_is_asked_for_once():
     judge = SlowJudge()
-    model = Retrying(judge)
+    model = line(judge, attempts=4)
 
     ask(model)
 
-    assert (len(judge.begun), model.retries) == (1, 0)
-
-
-def test_a_run_without_failures_does_not_load_what_only_failures_need():
-    code = """
-import asyncio, sys
-from ragmetrics_core.models import Retrying
-from tests.models.waits import SlowJudge, request
-asyncio.run(Retrying(SlowJudge(seconds=0)).agenerate(request()))
-print("tenacity" in sys.modules)
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "False"
+    assert (len(judge.begun), model.meter.tally.retried) == (1, 0)
 
 
 @pytest.mark.parametrize("error", [ModelOverloaded("busy"), ModelTimeout("no answer within 5 s"), LOST])
@@ -65,7 +48,7 @@ def test_the_last_failure_keeps_its_class_and_says_how_many_attempts_there_were(
     judge = SlowJudge(failures=[error] * 9)
 
     with pytest.raises(TransientModelError) as raised:
-        ask(Retrying(judge, 4))
+        ask(line(judge, attempts=4))
 
     assert type(raised.value) is type(error)
     assert str(raised.value) == f"{error} (after 4 attempts)"
@@ -76,7 +59,7 @@ def test_the_last_failure_keeps_what_the_server_asked():
     failure = ModelOverloaded("busy", retry_after=7.0)
 
     with pytest.raises(ModelOverloaded) as raised:
-        ask(Retrying(SlowJudge(failures=[failure] * 2), 2))
+        ask(line(SlowJudge(failures=[failure] * 2), attempts=2))
 
     assert raised.value.retry_after == 7.0
     assert raised.value.__cause__ is failure
@@ -90,7 +73,7 @@ def test_a_failure_with_a_constructor_of_its_own_is_told_too():
             self.where = where
 
     with pytest.raises(CodeError, match=r"^code 7 \(after 2 attempts\)$") as raised:
-        ask(Retrying(SlowJudge(failures=[CodeError(7, where="here")] * 2), 2))
+        ask(line(SlowJudge(failures=[CodeError(7, where="here")] * 2), attempts=2))
 
     assert raised.value.where == "here"
 
@@ -102,7 +85,7 @@ def test_what_will_not_pass_is_not_asked_again(error: Exception):
     judge = SlowJudge(failures=[LOST, error])
 
     with pytest.raises(type(error)) as raised:
-        ask(Retrying(judge))
+        ask(line(judge, attempts=4))
 
     assert raised.value is error
     assert len(judge.begun) == 2
@@ -114,7 +97,7 @@ def test_delays_grow_twofold_up_to_the_longest_and_are_spread_over_the_whole_tim
     shares: list[float] = []
     for _ in range(50):
         judge = SlowJudge(seconds=0.0, failures=[LOST] * 6)
-        ask(Retrying(judge, 7, first_delay=1.0, longest_delay=10.0))
+        ask(line(judge, attempts=7, first_delay=1.0, longest_delay=10.0))
         delays = [later - earlier for earlier, later in zip(judge.begun, judge.begun[1:], strict=False)]
         assert all(0 <= delay <= bound + 1e-6 for delay, bound in zip(delays, bounds, strict=True))
         shares += [delay / bound for delay, bound in zip(delays, bounds, strict=True)]
@@ -125,7 +108,7 @@ def test_delays_grow_twofold_up_to_the_longest_and_are_spread_over_the_whole_tim
 def test_the_server_is_given_the_time_that_it_asked_for():
     judge = SlowJudge(seconds=0.0, failures=[ModelOverloaded("busy", retry_after=40.0)])
 
-    ask(Retrying(judge, first_delay=0.5))
+    ask(line(judge, attempts=4, first_delay=0.5))
 
     assert 40.0 - 1e-6 <= judge.begun[1] <= 40.5 + 1e-6
 
@@ -134,7 +117,7 @@ def test_the_server_is_given_the_time_that_it_asked_for():
 def test_a_time_that_is_over_is_no_time_to_wait(retry_after: float | None):
     judge = SlowJudge(seconds=0.0, failures=[ModelOverloaded("busy", retry_after=retry_after)])
 
-    ask(Retrying(judge, first_delay=0.5))
+    ask(line(judge, attempts=4, first_delay=0.5))
 
     assert judge.begun[1] <= 0.5 + 1e-6
 
@@ -144,7 +127,7 @@ def test_a_wait_beyond_the_budget_is_not_begun():
 
     async def scene() -> float:
         with pytest.raises(ModelOverloaded, match=r"quota$"):
-            await Retrying(judge, budget=300.0).agenerate(request())
+            await line(judge, attempts=4, patience=300.0).agenerate(request())
         return now()
 
     assert run(scene()) == 0.0
@@ -156,7 +139,7 @@ def test_the_budget_ends_the_attempts_before_their_number_does():
     judge = SlowJudge(seconds=10.0, failures=[LOST] * 9)
 
     with pytest.raises(TransientModelError, match="after 3 attempts"):
-        ask(Retrying(judge, 9, first_delay=0.0, budget=15.0))
+        ask(line(judge, attempts=9, first_delay=0.0, patience=15.0))
 
     assert judge.begun == pytest.approx([0, 10, 20])
 
@@ -164,7 +147,7 @@ def test_the_budget_ends_the_attempts_before_their_number_does():
 def test_time_in_a_queue_is_not_taken_from_the_budget():
     # One call at a time. The second attempt of the first call waits behind 9 others, 10 s each.
     judge = SlowJudge(seconds=10.0, failures=[LOST, *[None] * 9, LOST])
-    model = Retrying(Limited(judge, 1), first_delay=0.0, budget=15.0)
+    model = line(judge, concurrency=1, attempts=4, first_delay=0.0, patience=15.0)
 
     async def scene() -> None:
         await asyncio.gather(*(model.agenerate(request(str(number))) for number in range(10)))
@@ -180,7 +163,7 @@ def test_a_cancelled_caller_is_gone_at_once_between_attempts():
     judge = SlowJudge(seconds=0.0, failures=[ModelOverloaded("busy", retry_after=100.0)])
 
     async def scene() -> float:
-        task = asyncio.create_task(Retrying(judge).agenerate(request()))
+        task = asyncio.create_task(line(judge, attempts=4).agenerate(request()))
         await asyncio.sleep(50)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -196,7 +179,7 @@ def test_a_cancelled_caller_is_gone_at_once_in_a_later_attempt():
 
     async def scene() -> None:
         async with asyncio.timeout(150):
-            await Retrying(judge, first_delay=0.0).agenerate(request())
+            await line(judge, attempts=4, first_delay=0.0).agenerate(request())
 
     with pytest.raises(TimeoutError):
         run(scene())
@@ -207,7 +190,7 @@ def test_a_cancelled_caller_is_gone_at_once_in_a_later_attempt():
 def test_an_embedder_is_asked_again_too():
     embedder = SlowEmbedder(failures=[LOST])
 
-    vectors = run(Retrying(embedder).aembed(["four"]))
+    vectors = run(line(embedder, attempts=4).aembed(["four"]))
 
     assert vectors.tolist() == [[4, 1]]
     assert len(embedder.asked) == 2
@@ -219,9 +202,9 @@ def test_an_embedder_is_asked_again_too():
         ({"attempts": 0}, "attempts must be at least 1, not 0"),
         ({"first_delay": -1}, "first_delay must not be negative, not -1"),
         ({"longest_delay": float("nan")}, "longest_delay must not be negative, not nan"),
-        ({"budget": -0.1}, r"budget must not be negative, not -0\.1"),
+        ({"patience": -0.1}, r"patience must not be negative, not -0\.1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, float], told: str):
     with pytest.raises(ConfigError, match=told):
-        Retrying(SlowJudge(), **settings)
+        Traffic(**settings)

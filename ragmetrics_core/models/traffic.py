@@ -1,0 +1,58 @@
+"""How a model is asked, as settings."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.allowance import Allowance
+
+__all__ = ["Traffic"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """How a model is asked.
+
+    Attributes:
+        concurrency: how many calls of a model may be in flight.
+        timeout: seconds for one call, not counting the time that it waits for its turn; None for no limit.
+        attempts: how often a call is made at most when it fails for reasons that may pass.
+        requests_per_minute, tokens_per_minute: what the judge's server allows; None for no limit.
+        first_delay: seconds before the second attempt, at most.
+        longest_delay: seconds between two attempts, at most, when the server did not ask for more.
+        patience: seconds from the first failure to the start of the last attempt, at most. Time in which an
+            attempt waits for its turn does not count.
+
+    Raises:
+        ConfigError: a setting cannot be used.
+    """
+
+    concurrency: int = 16
+    timeout: float | None = 120.0
+    attempts: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    first_delay: float = 0.5
+    longest_delay: float = 30.0
+    patience: float = 300.0
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "attempts"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ConfigError(f"timeout must be above 0 seconds, or None, not {self.timeout:g}")
+        for name in ("requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"{name} must be above 0, or None for no limit, not {value}")
+        for name in ("first_delay", "longest_delay", "patience"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"{name} must not be negative, not {getattr(self, name)}")
+
+    def allowance(self, clock: Callable[[], float] = time.monotonic) -> Allowance | None:
+        """What the judge's server allows in a minute; None for any number."""
+        if self.requests_per_minute is None and self.tokens_per_minute is None:
+            return None
+        return Allowance(self.requests_per_minute, self.tokens_per_minute, clock)
