@@ -144,7 +144,7 @@ class Interpreter(ABC):
             self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
 
-    def render(self, request: Generate[Any], path: Path) -> Generate[Any]:
+    def render(self, request: Generate[Any]) -> Generate[Any]:
         """The request with its messages, in the sample's language where there is a translation."""
         prompt = request.prompt.in_language(self.sample.language)
         rendered = self._segments.rendered(request, prompt, self.sample.language)
@@ -186,9 +186,14 @@ class Interpreter(ABC):
         finally:
             steps.close()
 
+    def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        """The request in the words in which it is asked at a place: its own."""
+        return request
+
     def _rendered(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        request = self.worded(request, path)
         try:
-            return self.render(request, path)
+            return self.render(request)
         except Exception as error:  # the boundary to the user's code: variables are what he gives
             raise self._own.failure(error) from error
 

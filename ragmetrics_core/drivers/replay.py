@@ -134,9 +134,9 @@ class Replay(Interpreter):
                     results.append(failed)
         return results
 
-    def render(self, request: Generate[Any], path: Path) -> Generate[Any]:
+    def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
         """The request in the words that the record's step used."""
-        return super().render(replace(request, prompt=self._prompt_at(request.prompt, path)), path)
+        return replace(request, prompt=self._prompt_at(request.prompt, path))
 
     def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
         """The prompt in the words that the record's step used."""

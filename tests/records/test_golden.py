@@ -104,5 +104,7 @@ def _differences(place: str, earlier: Any, now: Any) -> Iterator[str]:
     elif isinstance(earlier, list) and isinstance(now, list) and len(earlier) == len(now):
         for number, (one, other) in enumerate(zip(earlier, now, strict=True)):
             yield from _differences(f"{place}[{number}]", one, other)
+    elif place == ".reason" and isinstance(earlier, str) and str(now).startswith(f"{earlier}: "):
+        return  # it is told in more words
     elif earlier != now:
         yield f"{place}: {earlier!r} before, {now!r} now"
