@@ -42,8 +42,8 @@ class LiveScorer:
     the first capture. Nothing that goes wrong there reaches the application: it is counted in `stats`, and
     logged by the logger "ragmetrics.live".
 
-    What is pending when the interpreter ends is finished then. A process that is killed, frozen or left with
-    `os._exit` must call `flush` before.
+    What is pending when the interpreter ends is finished then. With a folder (`out`) captures are on disk
+    before they are scored: what a killed process left is scored by the next one, see `catch_up`.
 
     Args:
         metrics: names or objects, as for `evaluate`.
