@@ -224,7 +224,7 @@ def test_a_folder_that_cannot_be_written_is_named(command, folder):
 
     assert (outcome.code, outcome.err) == (
         2,
-        f"ragmetrics: {folder / 'no' / 'file.csv'}: No such file or directory\n",
+        f"ragmetrics: {folder / 'no' / 'file.csv'} cannot be written: No such file or directory\n",
     )
 
 
