@@ -19,7 +19,7 @@ from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Abstention
+from ragmetrics_core.parsers import Abstention, without_leading_thoughts
 from ragmetrics_core.prompts import Item, Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -88,6 +88,7 @@ class Interpreter(ABC):
         scorer: str | None = None,
     ) -> None:
         self.sample = sample
+        self._judged, self._thought = _without_thought(sample)
         self.prompts: dict[str, Prompt[Any]] = {}
         self.useless_prompts: tuple[str, ...] = ()
         self._segments = segments
@@ -131,7 +132,7 @@ class Interpreter(ABC):
     async def measure(self, metric: Metric[Any]) -> Record:
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
-        self._own = OwnCode(metric.name, self.sample)
+        self._own = OwnCode(metric.name, self._judged)
         try:
             measurement = self._own.measurement(await self._walk(self._own.steps(metric), ()))
             try:
@@ -352,7 +353,10 @@ class Interpreter(ABC):
             verdicts=self._verdicts(),
             steps=tuple([self._steps[path] for path in sorted(self._steps)]),
             segments=self._used_segments,
-            notes=tuple([note for path in sorted(self._reviews) for note in self._reviews[path].dropped]),
+            notes=(
+                *self._thought,
+                *[note for path in sorted(self._reviews) for note in self._reviews[path].dropped],
+            ),
             corrections=tuple(self._corrections.values()),
             abstained=self._abstained,
             versions=_versions(),
@@ -366,6 +370,15 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
+
+
+def _without_thought(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
+    """The sample as it is judged, and what the record says of it: a thought is no part of an answer."""
+    answer = sample.answer
+    if not answer or (said := without_leading_thoughts(answer)) == answer:
+        return sample, ()
+    note = f"the answer begins with a thought, which is no part of it: {len(answer) - len(said)} characters"
+    return sample.model_copy(update={"answer": said}), (note,)
 
 
 @cache

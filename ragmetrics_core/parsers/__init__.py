@@ -10,6 +10,7 @@ from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSenten
 from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.statements import StatementList
+from ragmetrics_core.parsers.thoughts import without_leading_thoughts
 from ragmetrics_core.parsers.verdicts import Aligned, DecliningVerdict, NumberedVerdict, VerdictList, align
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
@@ -37,4 +38,5 @@ __all__ = [
     "split_sentences",
     "verdict_value",
     "verdict_word",
+    "without_leading_thoughts",
 ]

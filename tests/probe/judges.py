@@ -48,7 +48,9 @@ def _reply(request: Generate[Any], decide: Decide) -> str:
         return "\n".join(
             [*lines, "Final verdicts in order: " + " ".join(f"{word}." for word in words.values())]
         )
-    verdicts = [{"number": number, "verdict": word.lower()} for number, word in words.items()]
+    # with a reason of its own: the very JSON of an attack would be a copy of it
+    why = "that is how it is"
+    verdicts = [{"number": n, "reason": why, "verdict": word.lower()} for n, word in words.items()]
     return json.dumps({"verdicts": verdicts})
 
 
