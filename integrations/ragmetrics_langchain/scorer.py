@@ -18,6 +18,14 @@ from ragmetrics_langchain.judge import LangChainJudge
 
 __all__ = ["live_scorer"]
 
+# For the warning when none of the first captures had what a metric needs.
+_WAYS = {
+    "contexts": (
+        "use a retriever or a tool with documents, call note_contexts(documents) where you search, "
+        "or pass extract=, context_key=, context_tools= or system_message=True"
+    )
+}
+
 
 def live_scorer(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
@@ -83,6 +91,7 @@ def live_scorer(
         overflow=overflow,
         redact=redact,
         prompts=prompts,
+        ways=_WAYS,
     )
 
 
