@@ -29,3 +29,26 @@ def test_the_example_prints_the_table_one_proof_and_live_scores(capsys, monkeypa
     assert re.search(r"faithfulness +correctness +context recall +LlamaIndex's own", printed)
     assert "computed again from its record: ok" in printed
     assert "is the mean of 2" in printed
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(each) is None for each in ("xllamacpp", "wordllama", "scipy")),
+    reason="needs the extras embedded, llama and study",
+)
+def test_ways_of_retrieving_are_compared_with_intervals(capsys, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = runpy.run_path(str(ROOT / "examples" / "llama_index_multi_query.py"), run_name="example")
+    example["main"].__globals__["SmallModel"] = lambda: FunctionLLM(lambda prompt: prompt.partition("\n")[0])
+    monkeypatch.setattr(
+        sys, "argv", ["llama_index_multi_query.py", "--questions", "2", "--out", str(tmp_path)]
+    )
+
+    example["main"]()
+
+    printed = capsys.readouterr().out
+    for name in ("multi-query", "reranked"):
+        table = printed.partition(f"{name} against plain\n")[2].splitlines()
+        assert [line.split()[0].partition("/")[0] for line in table[1:6]] == list(
+            example["compare"].__globals__["METRICS"]
+        )
+        assert all(line.endswith(("cannot tell", "better", "worse")) for line in table[1:6])
