@@ -264,7 +264,9 @@ class Interpreter(ABC):
                 said.append(seen)
             replies.append(
                 Reply(
-                    reading, cut=reading.cut or ended in CUT_SHORT, unanswered=unanswered(completion, ended)
+                    reading,
+                    cut=reading.cut or ended in CUT_SHORT,
+                    unanswered=unanswered(completion, ended, reading),
                 )
             )
         if said:

@@ -1,7 +1,6 @@
 """How a reply is read, in every driver."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -32,15 +31,18 @@ class ReadReply(NamedTuple):
 
 def ended_hints(hints: Hints, ended: Ending) -> Hints:
     """The hints with what the provider says of the reply's end."""
-    if ended == "whole":
-        return replace(hints, stopped=True)
-    return replace(hints, stopped=False) if ended in CUT_SHORT else hints
+    if ended != "whole" and ended not in CUT_SHORT:
+        return hints
+    # `replace` takes three times as long
+    return Hints(hints.numbers, hints.sample, hints.items, hints.shown, hints.form, ended == "whole")
 
 
-def unanswered(completion: Completion, ended: Ending) -> str | None:
+def unanswered(completion: Completion, ended: Ending, reading: Reading[Any]) -> str | None:
     """Why the reply may hold no answer, in words; None when its text says nothing of the kind."""
     if ended in _NO_ANSWER:
         return _NO_ANSWER[ended]
+    if reading.rule == "json" and reading.value is not None:
+        return None  # nobody declines in the very form that he was asked for
     return "the judge declined to answer" if is_refusal(completion.text.lstrip()) else None
 
 

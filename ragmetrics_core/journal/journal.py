@@ -64,6 +64,23 @@ def call_address(identity: str, *parts: str) -> str:
     return digest_of("call", identity, *parts)
 
 
+class _Addresses:
+    """Addresses, as well as a megabyte can tell them: what it may hold must be looked up."""
+
+    _BITS = 23
+
+    def __init__(self) -> None:
+        self._marks = bytearray(2 ** (self._BITS - 3))
+
+    def add(self, key: bytes) -> None:
+        place = int.from_bytes(key[:4]) >> (32 - self._BITS)
+        self._marks[place >> 3] |= 1 << (place & 7)
+
+    def may_hold(self, key: bytes) -> bool:
+        place = int.from_bytes(key[:4]) >> (32 - self._BITS)
+        return bool(self._marks[place >> 3] & 1 << (place & 7))
+
+
 class Journal:
     """Every answered call by content address; the first answer to a call stays.
 
@@ -73,6 +90,8 @@ class Journal:
 
     Args:
         path: the file, in a folder that exists; None keeps everything in memory.
+        alone: nobody else writes to the file meanwhile; when it is empty, it need not be searched for what
+            was never put.
 
     Raises:
         RecordError: the file is no journal, is damaged, of a later version, or cannot be written. It is left
@@ -84,7 +103,7 @@ class Journal:
     b'answer'
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, *, alone: bool = False) -> None:
         self.path = None if path is None else Path(path)
         # `_pending` becomes `_writing` when a commit begins; both can be read without the lock.
         self._pending: dict[bytes, _Put] = {}
@@ -97,8 +116,12 @@ class Journal:
         self._thread: threading.Thread | None = None
         self._failure: RecordError | None = None
         self._told = False
+        self._put_here: _Addresses | None = None
         if self.path is not None:
-            _ = self._database
+            # opened now, so that what is wrong with the file is told before anything is asked
+            database = self._database
+            is_empty = alone and database.count() == 0
+            self._put_here = _Addresses() if is_empty else None
 
     def get(self, address: str) -> bytes | None:
         """The answer to a call, None when there is none.
@@ -114,6 +137,8 @@ class Journal:
         if put is not None:
             return put.body
         if self.path is None and "_database" not in self.__dict__:
+            return None
+        if self._put_here is not None and not self._put_here.may_hold(key):
             return None
         found = self._database.read(key)
         if found is None:
@@ -143,6 +168,8 @@ class Journal:
                 return
             first = not self._pending
             self._pending.setdefault(key, put)
+            if self._put_here is not None:
+                self._put_here.add(key)
         if first:
             self._wake_thread()
 
@@ -263,6 +290,7 @@ class Journal:
 
         with self._committing:
             before = len(self)
+            self._put_here = None
             source = Database(_resolved(Path(other)), str(other), create=False, writable=False)
             try:
                 self._database.write(source.rows())

@@ -101,7 +101,7 @@ class FactLists(Answer):
             group = _group_of(key)
             if group is None:
                 continue
-            # {"TP": {"a statement": ""}}: what json_repair makes of a list behind the wrong bracket
+            # {"TP": {"a statement": ""}}: a list behind the wrong bracket
             listed: Json = (
                 [*inner] if isinstance(inner, dict) and inner and not any(inner.values()) else inner
             )

@@ -3,7 +3,6 @@
 import html
 import json
 import math
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -34,10 +33,6 @@ __all__ = [
 
 T = TypeVar("T")
 
-_REPAIR_BYTES = 32 * 1024
-_REPAIR_DEPTH = 64
-# json_repair takes up to 65 ns per quote and character where quotes are broken; this keeps it under 0.1 s.
-_REPAIR_WORK = 1_000_000
 _LOOSE_PASSES = 3
 _MOST_BLOCKS = 1000
 _STRUCTURE = lazy(r'[{}\[\]"\\]')
@@ -165,9 +160,9 @@ def candidates(text: str, *, arrays: bool = True) -> Iterator[Candidate]:
     """The JSON values in a reply, in the order in which they are tried.
 
     "json": the whole text. "fenced": the content of a code fence. "json_lines": all objects of the text,
-    when there are several. "block": a balanced object or array. "repair": the same, read loosely, then by
-    json_repair (at most 32 kB and 64 levels). Among several of a kind the last comes first, and objects come
-    before arrays: a model echoes the prompt's example before its answer, and corrects its draft after it.
+    when there are several. "block": a balanced object or array. "repair": the same, read loosely. Among
+    several of a kind the last comes first, and objects come before arrays: a model echoes the prompt's
+    example before its answer, and corrects its draft after it.
     """
     if whole := strict_json(text):
         yield Candidate("json", whole[0])
@@ -322,7 +317,6 @@ def _stands_alone(text: str, span: _Span) -> bool:
 
 def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
     found: list[tuple[_Span, Candidate]] = []
-    unrepairable: set[int] = set()
     work = _LOOSE_PASSES * len(text) + 1000
     opening = _OPENING.search(text)
     while opening is not None and work > 0:
@@ -331,8 +325,6 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
         # What failed attempts read is charged, so that many openings of nothing stay a few passes over the
         # text.
         work -= read.work
-        if read.cut or read.disputed:
-            unrepairable.add(start)
         end = start + 1 if read.failed else read.end
         if not read.failed:
             found.append((_Span(start, end), Candidate("repair", read.value, read.cut)))
@@ -342,13 +334,6 @@ def _repaired(text: str, *, arrays: bool) -> Iterator[Candidate]:
     ]
     chosen.sort(key=lambda item: (item[1].cut, text[item[0].start] == "[", -item[0].start))
     yield from (candidate for _, candidate in chosen)
-    likely = _LIKELY_OPENING.search(text)
-    # json_repair would take the half string at the end of a cut reply for a whole one, and the later of two
-    # values for the only one.
-    if likely is not None and likely.start() not in unrepairable and (arrays or text[likely.start()] == "{"):
-        end = max(text.rfind("}"), text.rfind("]")) + 1
-        block = text[likely.start() : end] if end > likely.start() else text[likely.start() :]
-        yield from _by_json_repair(block)
 
 
 def json_spans(text: str) -> list[tuple[int, int]]:
@@ -381,36 +366,3 @@ def _ends_inside(text: str, *, arrays: bool) -> bool:
         work -= read.work
         opening = _LIKELY_CUT.search(text, start + 1 if read.failed else read.end)
     return False
-
-
-def _by_json_repair(block: str) -> Iterator[Candidate]:
-    if len(block.encode("utf-8", "replace")) > _REPAIR_BYTES or _depth(block) > _REPAIR_DEPTH:
-        return
-    quotes = sum(block.count(quote) for quote in "\"'“”‘’`")
-    if quotes * len(block) > _REPAIR_WORK:
-        return
-    import json_repair  # few replies need it
-
-    try:
-        value = json_repair.loads(block)
-    except Exception:  # foreign code on foreign text: whatever it raises means unread
-        return
-    if isinstance(value, (dict, list)) and _is_finite(value):
-        yield Candidate("repair", value)
-
-
-def _depth(block: str) -> int:
-    """The deepest nesting, brackets in strings included, since a broken quote makes them count."""
-    depth = deepest = 0
-    for char in re.findall(r"[{}\[\]()]", block):
-        depth = depth + 1 if char in "{[(" else max(depth - 1, 0)
-        deepest = max(deepest, depth)
-    return deepest
-
-
-def _is_finite(value: Json) -> bool:
-    if isinstance(value, dict):
-        return all(_is_finite(inner) for inner in value.values())
-    if isinstance(value, list):
-        return all(_is_finite(inner) for inner in value)
-    return not isinstance(value, float) or math.isfinite(value)

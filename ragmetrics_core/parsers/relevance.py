@@ -88,8 +88,10 @@ class RelevantSentences(Answer):
         """Read JSON, the phrase, a text that is nothing but numbers, or lines that begin with numbers."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints, arrays=False)) is not None:
+            if reading.value is None or reading.rule == "json":
+                return reading
             lists = {frozenset(each.numbers) for each in fits(reply, cls._shape, cls, hints, arrays=False)}
-            if reading.value is None or reading.rule == "json" or len(lists) == 1:
+            if len(lists) == 1:
                 return reading
             return Reading(None, "unread", ("several different lists of sentences",))
         lines = without_quotes("\n".join(_naming(reply, hints)), hints).split("\n")

@@ -46,12 +46,10 @@ class Item(NamedTuple):
 
 def digest_of(*texts: str) -> str:
     """The first 128 bits of the SHA-256 of the texts, as 32 hexadecimal digits."""
-    state = sha256()
-    for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
-        state.update(len(data).to_bytes(8))
-        state.update(data)
-    return state.hexdigest()[:32]
+    data = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return sha256(b"".join([part for each in data for part in (len(each).to_bytes(8), each)])).hexdigest()[
+        :32
+    ]
 
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:

@@ -254,7 +254,8 @@ def writing(folder: Folder) -> Generator[None]:
 def journal_of(folder: Folder, cache: str | Path | None) -> Generator[Journal]:
     """The journal of a run: the one it shares, or its own."""
     path = cache if cache is not None else folder.journal_path
-    with Journal(path) as journal:
+    # the folder is locked: nobody else writes to its own journal
+    with Journal(path, alone=cache is None) as journal:
         yield journal
 
 

@@ -32,7 +32,6 @@ _LATER = [
     "openai",
     "ragmetrics_core.cli.app",
     "ragmetrics_core.journal.database",
-    "tenacity",
 ]
 _FORKS.set_forkserver_preload(["__main__", __name__, *_LATER])
 

@@ -46,7 +46,7 @@ print(threading.active_count(), *sys.modules)
 # package's own files is what importing means; everything else is reported.
 IMPORT_UNDER_AUDIT = """
 import os, pathlib, sys
-import json_repair, numpy, pydantic, sentencex
+import numpy, pydantic, sentencex
 
 here = str(pathlib.Path(os.environ["PACKAGE_PARENT"], "ragmetrics_core"))
 known = (here, sys.prefix, sys.base_prefix)

@@ -383,3 +383,26 @@ def test_closing_just_when_a_commit_begins_does_not_wait_for_ever(tmp_path: Path
         journal._thread.join(20)
         assert not journal._thread.is_alive()
         journal._closing.clear()  # so that `close` does its work
+
+
+def test_a_journal_that_began_empty_and_alone_finds_all_that_was_put_and_nothing_else(tmp_path: Path):
+    with Journal(tmp_path / "j", alone=True) as journal:
+        addresses = [call_address("model", str(number)) for number in range(300)]
+        for address in addresses[:200]:
+            journal.put(address, b"body", identity="model")
+        journal.flush()
+        assert [journal.get(address) for address in addresses] == [b"body"] * 200 + [None] * 100
+
+    # one that held something is searched
+    with Journal(tmp_path / "j", alone=True) as journal:
+        assert [journal.get(address) for address in addresses] == [b"body"] * 200 + [None] * 100
+
+
+def test_what_is_absorbed_is_found_by_a_journal_that_began_empty(tmp_path: Path):
+    address = call_address("model", "question")
+    with Journal(tmp_path / "other") as other:
+        other.put(address, b"body", identity="model")
+    with Journal(tmp_path / "own", alone=True) as journal:
+        assert journal.get(address) is None
+        journal.absorb(tmp_path / "other")
+        assert journal.get(address) == b"body"

@@ -100,12 +100,3 @@ def test_a_text_cut_before_anything_was_complete_says_nothing(text):
 @pytest.mark.parametrize("text", ["[see above]", "[a, b]", "{A, B}", "{x}", '["a" "b"]'])
 def test_brackets_of_prose_are_no_json(text):
     assert read_loose(text, 0).failed
-
-
-def test_a_block_beyond_32_kilobytes_is_not_repaired_by_the_foreign_package():
-    # Without a colon only json_repair reads this; the same in small shows that it does.
-    broken = '{"a" "x", "b": "%s"}'
-    rules = {candidate.rule for candidate in candidates(broken % "y")}
-
-    assert rules == {"repair"}
-    assert found(broken % ("y" * 33_000)) == []
