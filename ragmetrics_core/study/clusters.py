@@ -1,0 +1,157 @@
+"""Samples that belong together: answers of one source, turns of one session, questions of one document.
+
+They are no independent trials: an interval that takes them for such is too narrow. Here a cluster is the unit
+that is drawn, or that has an error of its own.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study.distributions import t_quantile
+from ragmetrics_core.study.intervals import Estimate
+
+__all__ = [
+    "FEWEST",
+    "Spread",
+    "bootstrap_clusters",
+    "check_clusters",
+    "cluster_codes",
+    "cluster_counts",
+    "cluster_mean",
+    "cluster_resamples",
+    "cluster_spread",
+]
+
+# Below this many clusters neither Student's t nor the bootstrap holds what it says.
+FEWEST = 10
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class Spread(NamedTuple):
+    """The standard error of a figure that is a sum over clusters, and its degrees of freedom."""
+
+    error: float
+    df: int
+
+
+def check_clusters(clusters: Sequence[Hashable], *, by: str = "cluster") -> None:
+    """Refuse too few clusters.
+
+    Raises:
+        ConfigError: there are fewer than 10.
+    """
+    count = len(set(clusters))
+    if count < FEWEST:
+        raise ConfigError(
+            f"there are {count} clusters by {by}: an interval that knows them needs at least {FEWEST}"
+        )
+
+
+def cluster_codes(clusters: Sequence[Hashable]) -> Indices:
+    """Each sample's cluster as a number from 0, in the order of their first sample.
+
+    >>> cluster_codes(["b", "a", "b"]).tolist()
+    [0, 1, 0]
+    """
+    places: dict[Hashable, int] = {}
+    return np.array([places.setdefault(each, len(places)) for each in clusters], dtype=np.intp)
+
+
+def cluster_resamples(
+    clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0
+) -> Iterator[Indices]:
+    """Resamples of whole clusters: of each the indices of its samples, as often as their cluster was drawn.
+
+    As many clusters are drawn as there are; how many samples a resample has varies with their sizes.
+    """
+    codes = cluster_codes(clusters)
+    size = int(codes.max()) + 1 if len(codes) else 0
+    members = [np.flatnonzero(codes == each) for each in range(size)]
+    generator = np.random.default_rng(seed)
+    for _ in range(count):
+        drawn = generator.integers(0, size, size=size)
+        yield np.concatenate([members[each] for each in drawn])
+
+
+def cluster_counts(clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0) -> Array:
+    """How often each sample is drawn when whole clusters are, one row for each resample."""
+    codes = cluster_codes(clusters)
+    return resampled_counts(int(codes.max()) + 1, count=count, seed=seed)[:, codes]
+
+
+def bootstrap_clusters(
+    statistic: Callable[[Indices], float | None],
+    clusters: Sequence[Hashable],
+    *,
+    value: float | None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """A figure with its percentile interval over resamples of whole clusters.
+
+    Args:
+        statistic: from the indices of a resample's samples to its figure; None where it has none.
+        clusters: each sample's cluster.
+        value: the figure for the samples as they are.
+        level: confidence.
+        count: how many resamples.
+        seed: of the random draws.
+
+    No interval (None) without a value, below 10 clusters (`check_clusters` says so in a sentence), and when
+    more than half of the resamples have no figure.
+    """
+    size = len(set(clusters))
+    if value is None or size < FEWEST:
+        return Estimate(value)
+    figures = (statistic(rows) for rows in cluster_resamples(clusters, count=count, seed=seed))
+    drawn = np.array([np.nan if each is None else each for each in figures], dtype=float)
+    return percentile_interval(value, drawn, n=size, level=level)
+
+
+def cluster_spread(influences: ArrayLike, clusters: Sequence[Hashable]) -> Spread:
+    r"""The error of a figure from what each sample adds to it, summed within clusters.
+
+    .. math:: \mathrm{se}^2 = \frac{G}{G-1} \sum_{g=1}^{G} \Big(\sum_{i \in g} u_i\Big)^2
+
+    for influences u that sum to 0; of a mean they are :math:`(x_i - \bar x) / n`. With samples that are each
+    their own cluster it is the usual standard error.
+
+    References:
+        Liang and Zeger (1986), Biometrika 73(1), 13-22; Miller (2024), "Adding Error Bars to Evals",
+        https://arxiv.org/abs/2411.00640, section 2.2.
+    """
+    codes = cluster_codes(clusters)
+    sums = np.bincount(codes, weights=np.asarray(influences, dtype=float))
+    size = len(sums)
+    if size < 2:
+        return Spread(0.0, 0)
+    return Spread(sqrt(size / (size - 1) * float((sums**2).sum())), size - 1)
+
+
+def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
+    """The mean of samples with an interval that knows their clusters: Student's t with G - 1 degrees.
+
+    No interval (None) below 10 clusters; see `cluster_spread`.
+
+    >>> values = [0.0, 1.0] * 10
+    >>> str(cluster_mean(values, [place // 2 for place in range(20)]))  # every cluster has one of each
+    '0.500 (0.500, 0.500)'
+    """
+    array = np.asarray(values, dtype=float)
+    if not len(array):
+        return Estimate(None)
+    mean = float(array.mean())
+    spread = cluster_spread((array - mean) / len(array), clusters)
+    if spread.df + 1 < FEWEST:
+        return Estimate(mean)
+    half = t_quantile(0.5 + level / 2, spread.df) * spread.error
+    return Estimate(mean, mean - half, mean + half)
