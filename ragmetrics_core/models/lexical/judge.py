@@ -86,18 +86,18 @@ class LexicalJudge:
 
 def _statements(variables: Variables, draw: int) -> str:
     del draw
-    answer = _text(variables, "answer")
+    answer = _plain(variables, "answer")
     return _json({"statements": statements_of(answer), "declined": refusal(answer) or False})
 
 
 def _reference_statements(variables: Variables, draw: int) -> str:
     del draw
-    return _json({"statements": statements_of(_text(variables, "reference"))})
+    return _json({"statements": statements_of(_plain(variables, "reference"))})
 
 
 def _paper_statements(variables: Variables, draw: int) -> str:
     del draw
-    statements = statements_of(_text(variables, "answer"))
+    statements = statements_of(_plain(variables, "answer"))
     return "\n".join(f"{number}. {_line(text)}" for number, text in enumerate(statements, start=1)) or "None."
 
 
@@ -142,7 +142,7 @@ def _answer_verdicts(variables: Variables, draw: int) -> str:
 def _chunk_verdicts(variables: Variables, draw: int) -> str:
     del draw
     found = chunk_findings(
-        _contexts(variables), question=_text(variables, "question"), reference=_text(variables, "reference")
+        _contexts(variables), question=_text(variables, "question"), reference=_plain(variables, "reference")
     )
     # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
     return _as_json(_items(variables), [found[item.number - 1] for item in _items(variables)])
@@ -165,7 +165,7 @@ def _paper_sentences(variables: Variables, draw: int) -> str:
 
 def _questions(variables: Variables, draw: int) -> str:
     del draw
-    answer, count = _text(variables, "answer"), cast("int", variables["count"])
+    answer, count = _plain(variables, "answer"), cast("int", variables["count"])
     declined = refusal(answer) is not None
     return _json(
         {"questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]}
@@ -173,25 +173,25 @@ def _questions(variables: Variables, draw: int) -> str:
 
 
 def _paper_question(variables: Variables, draw: int) -> str:
-    written = questions_for(_text(variables, "answer"), draw + 1)
+    written = questions_for(_plain(variables, "answer"), draw + 1)
     return _line(written[draw % len(written)]) if written else "None."
 
 
 def _entities(variables: Variables, draw: int) -> str:
     del draw
-    return _json({"entities": entities_of(_text(variables, "reference"))})
+    return _json({"entities": entities_of(_plain(variables, "reference"))})
 
 
 def _context_entities(variables: Variables, draw: int) -> str:
     del draw
-    named = (name for chunk in _contexts(variables) for name in entities_of(chunk))
+    named = (name for chunk in _contexts(variables) for name in entities_of(without_citations(chunk)))
     distinct = {name.casefold(): name for name in reversed(list(named))}
     return _json({"entities": list(distinct.values())[::-1]})
 
 
 def _paper_facts(variables: Variables, draw: int) -> str:
     del draw
-    question, answer, reference = (_text(variables, name) for name in ("question", "answer", "reference"))
+    question, answer, reference = (_plain(variables, name) for name in ("question", "answer", "reference"))
     own, expected = statements_of(answer), statements_of(reference)
     in_reference = findings(own, (reference,), where="the reference", question=question)
     in_answer = findings(expected, (answer,), where="the answer", question=question)
@@ -215,39 +215,39 @@ def _context_grade(variables: Variables, draw: int) -> str:
 
 def _sentence_rating(variables: Variables, draw: int) -> str:
     del draw
-    return _rating(10 * grounding(_text(variables, "answer"), _contexts(variables)))
+    return _rating(10 * grounding(_plain(variables, "answer"), _contexts(variables)))
 
 
 def _grounding_grade(variables: Variables, draw: int) -> str:
     del draw
-    return _rating(2 * grounding(_text(variables, "answer"), _contexts(variables)))
+    return _rating(2 * grounding(_plain(variables, "answer"), _contexts(variables)))
 
 
 def _answer_rating(variables: Variables, draw: int) -> str:
     del draw
-    return _rating(10 * relevance_of_answer(_text(variables, "question"), _text(variables, "answer")))
+    return _rating(10 * relevance_of_answer(_text(variables, "question"), _plain(variables, "answer")))
 
 
 def _accuracy_grade(variables: Variables, draw: int) -> str:
     del draw
-    share = agreement(*(_text(variables, name) for name in ("answer", "reference", "question")))
+    share = agreement(*(_plain(variables, name) for name in ("answer", "reference", "question")))
     return _rating(4 if share == 1 else 2 if share else 0)
 
 
 def _rubric(variables: Variables, draw: int) -> str:
     del draw
-    return _rating(best_level(_said(variables), _text(variables, "answer")))
+    return _rating(best_level(_said(variables), _plain(variables, "answer")))
 
 
 def _criterion(variables: Variables, draw: int) -> str:
     del draw
-    answer = _text(variables, "answer")
+    answer = _plain(variables, "answer")
     return _as_json(_items(variables), [meets(text, answer) for text in _said(variables)])
 
 
 def _declining(variables: Variables, draw: int) -> str:
     del draw
-    found = declining(_text(variables, "answer"))
+    found = declining(_plain(variables, "answer"))
     return _as_json(_items(variables), [found] * len(_items(variables)))
 
 
@@ -294,6 +294,11 @@ def _on_contexts(variables: Variables) -> list[Finding]:
 
 def _text(variables: Variables, name: str) -> str:
     return cast("str", variables[name])
+
+
+def _plain(variables: Variables, name: str) -> str:
+    """The text without its citation marks; evidence is copied from `_text`, which has them."""
+    return without_citations(_text(variables, name))
 
 
 def _contexts(variables: Variables) -> tuple[str, ...]:
