@@ -5,6 +5,8 @@ from typing import Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from ragmetrics_core.parsers.filling import filled
+
 __all__ = ["Abstention", "Answer", "Hints", "Reading"]
 
 T_co = TypeVar("T_co", covariant=True)
@@ -74,6 +76,15 @@ class Answer(BaseModel):
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read a raw reply; never raises, whatever the text is."""
         raise NotImplementedError
+
+    @classmethod
+    def filled(cls, hints: Hints) -> str:
+        """A reply of this type to such a question, with any content: it stands in where nobody is asked.
+
+        It is read to a value, has a verdict for each number that is asked about, and is about as long as a
+        judge's. By default it is the JSON of the fields; a type that reads another form overrides this.
+        """
+        return filled(cls, hints.numbers)
 
     def abstention(self) -> Abstention | None:
         """Whether this reply says that the answer under test declines; None when it does not say."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.drivers import Estimate, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
@@ -16,9 +16,12 @@ from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource, BadRow
 from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare, prompt_names
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
 from ragmetrics_core.runs.prices import Prices, price_of
 from ragmetrics_core.sample import Sample
+
+if TYPE_CHECKING:
+    from ragmetrics_core.models.lexical import LexicalJudge
 
 __all__ = ["Plan", "aplan", "plan"]
 
@@ -28,7 +31,8 @@ class Plan:
     """What a run would ask.
 
     Calls that follow from the samples alone are counted exactly; for the others the rules of the embedded
-    judge stand in for the judge, so their number and length are estimates. A token is taken to be four
+    judge stand in for the judge, or, for a prompt of one's own, any reply of its answer's type: so their
+    number and length are estimates. A token is taken to be four
     characters, which is about right for English.
 
     Attributes:
@@ -58,6 +62,26 @@ class Plan:
         return (prompt * self.price.prompt + completion * self.price.completion) / 1e6
 
 
+@dataclass(frozen=True)
+class _StandIn:
+    """Answers for a judge that is not asked: by the embedded judge's rules, else by the answer's type alone.
+
+    Attributes:
+        rules: the embedded judge.
+    """
+
+    rules: "LexicalJudge"
+    identity: str = "stand-in"
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """As many replies as there are draws."""
+        try:
+            self.rules.check_prompts([request.prompt.name])
+        except ConfigError:
+            return [Completion(text=request.prompt.answer.filled(request.hints))] * request.draws
+        return await self.rules.agenerate(request)
+
+
 def plan(
     samples: AsyncSource,
     *,
@@ -80,8 +104,7 @@ def plan(
     With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
 
     Raises:
-        ConfigError: a mistake in the arguments, a prompt for which the embedded judge has no rule, or the
-            folder holds another run.
+        ConfigError: a mistake in the arguments, or the folder holds another run.
     """
     return on_own_loop(
         aplan(
@@ -124,7 +147,7 @@ async def aplan(
     # Loaded here, because its word lists take longer than all else that evaluating needs.
     from ragmetrics_core.models.lexical import LexicalJudge
 
-    stand_in = LexicalJudge()
+    stand_in = _StandIn(LexicalJudge())
     prepared = await prepare(
         samples,
         metrics=metrics,
@@ -138,8 +161,6 @@ async def aplan(
         redact=redact,
         limit=limit,
     )
-    for metric in prepared.metrics:
-        stand_in.check_prompts(prompt_names(metric))
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: Estimate() for metric in prepared.metrics}
     counted = kept = rejected = 0

@@ -9,11 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples.custom_metric import Hedging
 from ragmetrics_core import aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, Faithfulness, get
 from ragmetrics_core.models import LexicalJudge, OpenAIJudge, Price
 from ragmetrics_core.models.wrapper import Wrapper
+from ragmetrics_core.parsers import (
+    DecliningVerdict,
+    EntityList,
+    Hints,
+    QuestionList,
+    Rating,
+    RelevantSentences,
+    StatementList,
+    VerdictList,
+)
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import aplan, plan
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
@@ -280,10 +291,33 @@ def test_another_run_in_the_folder_is_refused_with_what_differs(tmp_path):
         plan(ROWS, metrics="context_recall", judge="embedded", out=tmp_path)
 
 
-def test_a_prompt_that_the_embedded_judge_has_no_rule_for_cannot_be_planned():
+def test_a_metric_with_prompts_of_its_own_is_planned_too():
     own = Faithfulness(decompose=replace(Faithfulness().decompose, name="own_statements"))
-    with pytest.raises(ConfigError, match="the embedded judge has no rule for the prompt 'own_statements'"):
-        plan(ROWS, metrics=own, judge=OneByOne())
+    total = plan(ROWS[:1], metrics=own, judge=OneByOne()).total
+    # the split follows from the sample, the verdicts on what it gives are an estimate
+    assert (total.exact, total.estimated) == (1, 1)
+    assert total.completion_tokens > 20
+
+
+def test_the_example_of_a_metric_of_ones_own_is_planned_as_it_runs():
+    judge = ScriptedJudge(lambda request: request.prompt.answer.filled(request.hints))
+    sample = {"question": "Where?", "answer": "It may be in Ulm. It lies on the Danube."}
+    planned = plan([sample], metrics=[Hedging()], judge=judge).total
+    assert judge.asked == []
+    evaluate([sample], metrics=[Hedging()], judge=judge)
+    assert planned.calls == planned.exact == len(judge.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [VerdictList, DecliningVerdict, StatementList, QuestionList, Rating, EntityList, RelevantSentences],
+)
+def test_what_stands_in_for_a_reply_is_read_as_one(kind):
+    hints = Hints.counting(3)
+    reading = kind.read(kind.filled(hints), hints)
+    assert (reading.rule, reading.cut, reading.dropped) == ("json", False, ())
+    verdicts = getattr(reading.value, "verdicts", None)
+    assert verdicts is None or [verdict.number for verdict in verdicts] == [1, 2, 3]
 
 
 # -- cost
