@@ -31,6 +31,7 @@ _ROUND = re.compile(
 )
 _BEFORE_END = re.compile(r"[.!?。]?(?:[ \t]*+(?:\n|$)|(?<=[.!?。])\s)")
 _MAY_BE_MARKED = re.compile(r"[\[【(<¹²³⁰⁴-⁹]")
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _TAKES_A_NUMBER = re.compile(
     r"a|about|all|and|annex|answer|appendix|are|article|at|be|between|box|by|case|category|chapter|class|clause"
     r"|column|condition|equals?|eq|equation|example|exactly|factor|fig|figure|for|formula|from|grade|group|is|item|least"
@@ -60,7 +61,7 @@ def without_citations(text: str) -> str:
 
 def _without_round(found: re.Match[str], text: str) -> str:
     word = found["word"]
-    taken = _TAKES_A_NUMBER.fullmatch(word) is not None or word[-1].isdigit()
+    taken = _TAKES_A_NUMBER.fullmatch(word) is not None or (word[-1].isdigit() and not _YEAR.fullmatch(word))
     glued = not found["marks"][0].isspace() and found["marks"][0] != ","
     if taken or glued or not _BEFORE_END.match(text, found.end()):
         return found[0]
