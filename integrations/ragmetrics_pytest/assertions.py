@@ -27,6 +27,10 @@ def assert_scores(
     each mean that is beyond its limit, with n and what was left out, and opens the worst score: its formula,
     every statement and its verdict with reason and evidence.
 
+    A mean counts on nothing that is not known: an incomplete score has its worse bound, and an answer that
+    says nothing (an empty one), or for which nothing was retrieved, the worst score that there is. Only an
+    answer that declines, and a sample without the expected texts that a metric needs, leave the mean.
+
     Args:
         run: a finished run.
         means: limits by a metric's name or signature, for signatures that are no keyword.
@@ -57,11 +61,27 @@ def assert_scores(
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
     mean = run.mean(metric)
     entry = _entry(run, mean.metric)
+    sure = _sure(run, entry)
     if mean.value is None:
         yield f"{metric} has no mean: {mean}"
     elif side := _beyond(mean.value, limit, entry):
         worst = min(_scores(run, entry), key=lambda each: _goodness(each[1], entry))
         yield f"the mean of {metric} is {mean}, {side} {limit:g}{_opened(worst[0])}"
+    elif side := _beyond(at_worst := sum(sure) / len(sure), limit, entry):
+        told = f"the mean of {metric} is {mean}, and with incomplete scores and answers that say nothing"
+        yield f"{told} counted as the worst {at_worst:.3f} over {len(sure)} samples, {side} {limit:g}"
+
+
+def _sure(run: "Run", entry: "MetricEntry") -> list[float]:
+    """What a mean may count on; scores that failed are counted apart, see `_failed`."""
+    from ragmetrics_core.record import FAILED  # as below
+
+    return [
+        value
+        for key, outcome in run.outcomes()
+        if key.signature == entry.signature and outcome.status not in FAILED
+        if (value := outcome.sure(worst=entry.worst, best=entry.best)) is not None
+    ]
 
 
 def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:

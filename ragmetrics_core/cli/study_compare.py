@@ -1,10 +1,8 @@
 """`ragmetrics study compare`: two runs, sample by sample, with an exit code that says how it went."""
 
-from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -25,12 +23,14 @@ from ragmetrics_core.cli.study_output import (
 )
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_intervals
+from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     Comparison,
-    Scores,
     compare_runs,
     comparison_tables,
+    decide,
+    limit_of,
     short,
     trace_difference,
     trace_tables,
@@ -45,6 +45,7 @@ class FailIf(StrEnum):
     WORSE = "worse"
     NOT_BETTER = "not-better"
     INFERIOR = "inferior"
+    CANNOT_TELL = "cannot-tell"
 
 
 def compare(
@@ -61,7 +62,8 @@ def compare(
     fail_if: Annotated[
         list[FailIf] | None,
         typer.Option(
-            help="Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin.",
+            help="Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin; "
+            "with 3 if it cannot be told (cannot-tell). Several times.",
         ),
     ] = None,
     minimum: Annotated[
@@ -85,15 +87,16 @@ def compare(
     """Compare two runs of the same samples: better, worse, or cannot tell.
 
     Differences with paired bootstrap intervals, Wilcoxon's test with Holm's adjustment, and what could
-    have been found at all. --trace N shows which samples, statements and verdicts moved the means. Exit
-    codes: 0 passed, 1 a condition of --fail-if, --min or --max failed, 2 wrong use.
+    have been found at all. Scores that B lost count as the worst. --trace N shows which samples, statements
+    and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max failed,
+    2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
     """
     before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
     limits = [
-        *(_limit(each, after, "min") for each in minimum or ()),
-        *(_limit(each, after, "max") for each in maximum or ()),
+        *(limit_of(each, after, "min") for each in minimum or ()),
+        *(limit_of(each, after, "max") for each in maximum or ()),
     ]
     found = compare_runs(
         before, after, metrics=names(metrics), threshold=threshold, alpha=alpha, margin=margin, seed=seed
@@ -107,53 +110,13 @@ def compare(
                 tables += trace_tables(traced)
     emit(tables, as_format=as_format, out=out, table=table)
     save_plot(lambda path: _draw(found, path), plot)
-    failures = [*_failures(found, fail_if or ()), *_beyond(after, limits)]
-    for failure in failures:
-        remarks().print(Text.assemble(("failed: ", "bold red"), failure), soft_wrap=True)
-    if failures:
-        raise typer.Exit(1)
-
-
-def _failures(found: Comparison, fail_if: Sequence[FailIf]) -> Iterator[str]:
-    for each in found.metrics:
-        if FailIf.WORSE in fail_if and each.verdict == "worse":
-            yield f"{each.metric} is worse by {abs(each.difference.value or 0.0):.3f}"
-        if FailIf.NOT_BETTER in fail_if and each.verdict != "better":
-            yield f"{each.metric} is not shown to be better ({each.verdict}, difference {each.difference})"
-        if FailIf.INFERIOR in fail_if and not each.within_margin:
-            margin = f"within {found.margin:g} of before"
-            yield f"{each.metric} is not shown to be {margin} (difference {each.difference})"
-
-
-class _Limit(NamedTuple):
-    """What B's mean of a metric must reach, or must not exceed."""
-
-    metric: str
-    value: float
-    end: Literal["min", "max"]
-
-
-def _limit(text: str, scores: Scores, end: Literal["min", "max"]) -> _Limit:
-    name, equals, number = text.rpartition("=")
-    try:
-        value = float(number)
-    except ValueError:
-        equals, value = "", 0.0
-    if not equals or not isfinite(value):
-        raise ConfigError(f"{text!r} is no {end}imum: write METRIC=0.8")
-    return _Limit(scores.metric(name), value, end)
-
-
-def _beyond(scores: Scores, limits: Sequence[_Limit]) -> Iterator[str]:
-    for metric, value, end in limits:
-        found = scores.values[metric].values()
-        if not found:
-            yield f"{metric} has no value in {scores.name}"
-            continue
-        mean = sum(found) / len(found)
-        if mean < value if end == "min" else mean > value:
-            side = "below" if end == "min" else "above"
-            yield f"the mean of {metric} is {mean:.3f} over {len(found)} samples, {side} {value:g}"
+    gate = decide(found, [each.value for each in fail_if or ()], limits, runs=(before, after))
+    for failure in gate.failures:
+        remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
+    for each in gate.unsure:
+        remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(each)), soft_wrap=True)
+    if gate.code:
+        raise typer.Exit(gate.code)
 
 
 def _draw(found: Comparison, path: Path) -> None:

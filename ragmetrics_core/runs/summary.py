@@ -11,6 +11,10 @@ from ragmetrics_core.record import Record, Status
 __all__ = ["Mean", "Outcome", "summarise"]
 
 _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
+# Why a score is undefined through the expected texts of a sample, which no application writes.
+_OF_THE_TEST_SET = ("no_reference", "nothing_relevant", "grades_of_other_items", "no_entities")
+# Fields that the application fills: a score that is skipped for one of them is the application's doing.
+_OF_THE_APPLICATION = ("answer", "contexts", "context_ids", "retrievals")
 
 
 class Outcome(NamedTuple):
@@ -40,6 +44,28 @@ class Outcome(NamedTuple):
         """The outcome of a record."""
         declined = record.abstained is not None and record.abstained.declined
         return cls(record.status, record.value, record.bounds, declined, record.reason)
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether there is rightly no score: the answer declines, or the sample has no expected text for it.
+
+        An answer in which nothing is said, or for which nothing was retrieved, is no excuse.
+        """
+        reason = self.reason or ""
+        if self.status == "undefined":
+            return self.declined or reason.startswith(_OF_THE_TEST_SET)
+        return self.status == "skipped" and reason not in _OF_THE_APPLICATION
+
+    def sure(self, *, worst: float, best: float) -> float | None:
+        """What a decision may count on: the value, the worse bound, or else the bad end of the range.
+
+        None where there is rightly no score; see `is_excused`.
+        """
+        if self.value is not None or self.is_excused:
+            return self.value
+        if self.bounds is not None:
+            return min(self.bounds) if worst < best else max(self.bounds)
+        return worst
 
 
 @dataclass(frozen=True, kw_only=True)

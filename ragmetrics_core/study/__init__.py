@@ -25,6 +25,7 @@ from ragmetrics_core.study.consensus import Consensus, consensus_of
 from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
 from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale
 from ragmetrics_core.study.estimate_tables import estimate_tables
+from ragmetrics_core.study.gating import FailIf, GateVerdict, Limit, beyond, decide, limit_of
 from ragmetrics_core.study.group_tables import group_tables
 from ragmetrics_core.study.groups import GroupStudy, study_groups
 from ragmetrics_core.study.intervals import Estimate, Summary, mean_of
@@ -60,9 +61,12 @@ __all__ = [
     "Consensus",
     "CosineStudy",
     "Estimate",
+    "FailIf",
+    "GateVerdict",
     "GroupStudy",
     "HumanLabel",
     "Judgement",
+    "Limit",
     "Mark",
     "Marked",
     "PublishedTable",
@@ -77,6 +81,7 @@ __all__ = [
     "Unit",
     "agreement_tables",
     "annotation_tables",
+    "beyond",
     "check_claims",
     "claim_tables",
     "compare_runs",
@@ -86,6 +91,7 @@ __all__ = [
     "consensus_of",
     "corrected_verdicts",
     "cosine_tables",
+    "decide",
     "estimate_quality",
     "estimate_tables",
     "first_hits",
@@ -98,6 +104,7 @@ __all__ = [
     "labelled_correct",
     "labelled_verdicts",
     "likert_threshold",
+    "limit_of",
     "mean_of",
     "named_runs",
     "on_unit_scale",

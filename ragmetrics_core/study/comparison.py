@@ -1,6 +1,6 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal, NamedTuple
@@ -11,6 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.bootstrap import bootstrap_mean
 from ragmetrics_core.study.distributions import normal_quantile, wilcoxon
 from ragmetrics_core.study.intervals import Estimate, mean_of
+from ragmetrics_core.study.pairing import FEWEST, Pairs, doubts_of, pairs_of
 from ragmetrics_core.study.scores import Scores, metrics_of_all
 from ragmetrics_core.study.significance import holm, mcnemar
 
@@ -42,23 +43,30 @@ class Passes(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One metric in two runs, on the samples that have a value in both.
+    """One metric in two runs, paired by sample.
+
+    The verdict is that of the pessimistic comparison: it pairs all samples that the first run scored, and
+    where the second has no score takes the worst that it can be.
 
     Attributes:
         metric: its signature.
-        n: how many samples.
-        before, after: the means with their intervals.
-        difference: mean of the differences (second less first) with its paired bootstrap interval.
-        p: of Wilcoxon's signed-rank test.
+        n: how many samples have a value in both runs.
+        before, after: the means of these with their intervals.
+        difference: mean of their differences (second less first) with its paired bootstrap interval.
+        pessimistic: the same with lost scores at their worst; the same numbers where nothing is lost.
+        p: of Wilcoxon's signed-rank test of the pessimistic differences.
         holm: the same, adjusted for all metrics.
         passes: samples that pass a threshold.
         detectable: the difference that would be found four times in five with this n and spread.
-        verdict: "better" or "worse" when the interval lies on one side of zero and the adjusted p is below
-            alpha; else "cannot tell".
+        verdict: "better" or "worse" when the pessimistic interval lies on one side of zero and the adjusted p
+            is below alpha; else "cannot tell".
         within_margin: whether the second run is shown to be worse by no more than the margin: the bad end
-            of the interval does not reach it; None without a margin.
+            of the pessimistic interval does not reach it, and there are enough pairs to show anything; None
+            without a margin.
         lower_is_better: whether the low end of the metric's range is the good one.
-        lost, gained: samples with a value only in the first run, or only in the second.
+        lost: how many samples the first run scored and the second did not, those that it lacks included.
+        gained: how many only the second run scored.
+        failed: whether the second run scored nothing, or less than half of what the first did.
         note: what a reader should know.
     """
 
@@ -67,6 +75,7 @@ class Compared:
     before: Estimate
     after: Estimate
     difference: Estimate
+    pessimistic: Estimate
     p: float | None
     passes: Passes
     detectable: float | None
@@ -76,6 +85,7 @@ class Compared:
     verdict: Verdict = "cannot tell"
     within_margin: bool | None = None
     lower_is_better: bool = False
+    failed: bool = False
     note: str = ""
 
 
@@ -90,7 +100,9 @@ class Comparison:
         margin: by how much the second run may be worse.
         common: how many samples both have.
         only_before, only_after: how many samples one of them has.
-        notes: what a reader should know.
+        doubts: why the difference may be another than that of what was measured: another judge, other
+            expected texts, a metric that was left out. A gate refuses them.
+        notes: what a reader should know, the doubts among them.
     """
 
     before: str
@@ -101,6 +113,7 @@ class Comparison:
     common: int
     only_before: int
     only_after: int
+    doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -147,20 +160,26 @@ def compare_runs(
     ]
     if any(only):
         notes.append(
-            f"{only[0]} samples are only in {before.name} and {only[1]} only in {after.name}: they are "
-            "left out"
+            f"{only[0]} samples are only in {before.name}, where their scores count as lost, and {only[1]} "
+            f"only in {after.name}, which are left out"
         )
     left = [each for run in (before, after) for each in run.metrics if metrics is None and each not in chosen]
     if left:
         notes.append(f"not compared, for only one run measured it: {', '.join(dict.fromkeys(left))}")
-    found = [_compared(before, after, each, shared, threshold, 1 - alpha, seed) for each in chosen]
+    doubts = doubts_of(before, after, metrics)
+    found = [
+        _compared(
+            pairs_of(before, after, each), each, threshold, 1 - alpha, seed, each in before.lower_is_better
+        )
+        for each in chosen
+    ]
     adjusted = holm([each.p for each in found])
     judged = [
         replace(
             each,
             holm=p,
             verdict=_verdict(_gain(each), p, alpha),
-            within_margin=_within(_gain(each), margin),
+            within_margin=_within(each, margin),
         )
         for each, p in zip(found, adjusted, strict=True)
     ]
@@ -173,55 +192,49 @@ def compare_runs(
         common=len(shared),
         only_before=only[0],
         only_after=only[1],
-        notes=tuple(notes),
+        doubts=doubts,
+        notes=(*notes, *doubts),
     )
 
 
 def _compared(
-    before: Scores,
-    after: Scores,
-    metric: str,
-    shared: Sequence[str],
-    threshold: float,
-    level: float,
-    seed: int,
+    pairs: Pairs, metric: str, threshold: float, level: float, seed: int, lower_is_better: bool
 ) -> Compared:
-    first, second = before.values[metric], after.values[metric]
-    ids = [each for each in shared if each in first and each in second]
-    x, y = _column(first, ids), _column(second, ids)
-    differences = y - x
-    lower_is_better = metric in before.lower_is_better
+    x, y = pairs.sure_before, pairs.sure_after
     was, now = (x <= threshold, y <= threshold) if lower_is_better else (x >= threshold, y >= threshold)
     gained, lost = int((now & ~was).sum()), int((was & ~now).sum())
-    note = ""
-    if len(ids) < 10:
-        note = (
-            f"only {len(ids)} samples have a value in both runs"
-            if ids
-            else "no sample has a value in both runs"
-        )
-    elif not differences.any():
-        note = "every score is the same"
-    elif (moved := int(np.count_nonzero(differences))) < _FEW:
-        note = f"only {moved} samples moved: the interval is too narrow"
+    sure = y - x
+    pessimistic = bootstrap_mean(sure, level=level, seed=seed)
+    difference = pessimistic
+    if pairs.lost:
+        difference = bootstrap_mean(pairs.after - pairs.before, level=level, seed=seed)
     return Compared(
         metric=metric,
-        n=len(ids),
-        before=mean_of(x, level=level),
-        after=mean_of(y, level=level),
-        difference=bootstrap_mean(differences, level=level, seed=seed),
-        p=wilcoxon(differences.tolist()),
+        n=len(pairs.ids),
+        before=mean_of(pairs.before, level=level),
+        after=mean_of(pairs.after, level=level),
+        difference=difference,
+        pessimistic=pessimistic,
+        p=wilcoxon(sure.tolist()),
         passes=Passes(threshold, int(was.sum()), int(now.sum()), gained, lost, mcnemar(gained, lost)),
-        detectable=_detectable(differences, level),
-        lost=sum(each in first and each not in second for each in shared),
-        gained=sum(each in second and each not in first for each in shared),
+        detectable=_detectable(sure, level),
+        lost=len(pairs.lost),
+        gained=len(pairs.gained),
         lower_is_better=lower_is_better,
-        note=note,
+        failed=pairs.failed,
+        note=_note(pairs),
     )
 
 
-def _column(values: Mapping[str, float], ids: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array([values[each] for each in ids], dtype=float)
+def _note(pairs: Pairs) -> str:
+    if not pairs.ids:
+        return "no sample has a value in both runs"
+    if len(pairs.ids) < 10:
+        return f"only {len(pairs.ids)} samples have a value in both runs"
+    moved = int(np.count_nonzero(pairs.sure_after - pairs.sure_before))
+    if not moved:
+        return "every score is the same"
+    return f"only {moved} samples moved: the interval is too narrow" if moved < _FEW else ""
 
 
 def _detectable(differences: np.ndarray[tuple[int], np.dtype[np.float64]], level: float) -> float | None:
@@ -236,10 +249,10 @@ def _detectable(differences: np.ndarray[tuple[int], np.dtype[np.float64]], level
 
 
 def _gain(each: Compared) -> Estimate:
-    """The difference with more being better."""
-    value, low, high = each.difference
+    """The pessimistic difference with more being better."""
+    value, low, high = each.pessimistic
     if not each.lower_is_better or value is None or low is None or high is None:
-        return each.difference
+        return each.pessimistic
     return Estimate(-value, -high, -low)
 
 
@@ -249,7 +262,8 @@ def _verdict(gain: Estimate, p: float | None, alpha: float) -> Verdict:
     return "better" if gain.low > 0 else "worse" if gain.high < 0 else "cannot tell"
 
 
-def _within(gain: Estimate, margin: float | None) -> bool | None:
+def _within(each: Compared, margin: float | None) -> bool | None:
     if margin is None:
         return None
-    return gain.low is not None and gain.low > -margin
+    low = _gain(each).low
+    return not each.failed and each.n >= FEWEST and low is not None and low > -margin

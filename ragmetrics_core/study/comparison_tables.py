@@ -27,6 +27,9 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
             each.after.value,
             each.difference,
             each.n,
+            Marked(each.lost, "weak" if each.lost else ""),
+            each.gained,
+            each.pessimistic,
             each.holm,
             Marked(each.verdict, _MARKS[each.verdict]),
         )
@@ -39,7 +42,10 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
         f"difference: {found.after} less {found.before} on the same samples, with its {level} paired "
         "bootstrap "
         "interval; p holm: Wilcoxon's signed-rank test, adjusted for all metrics",
-        f"better and worse: the interval lies on one side of zero and p holm is below {found.alpha:g}",
+        f"lost: scored in {found.before} and not in {found.after}; at worst: the difference when these count "
+        "as the worst, on which p holm and the verdict rest; gained: scored in "
+        f"{found.after} only, which counts nowhere",
+        f"better and worse: the interval at worst is on one side of zero and p holm is below {found.alpha:g}",
     ]
     if lower := [short(each.metric, names) for each in found.metrics if each.lower_is_better]:
         notes.append(f"lower is better: {', '.join(lower)}")
@@ -54,6 +60,9 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
             Column("after", "number"),
             Column("difference", "estimate"),
             Column("n", "count"),
+            Column("lost", "count"),
+            Column("gained", "count"),
+            Column("at worst", "estimate"),
             Column("p holm", "p"),
             Column("verdict"),
             *((Column("not inferior"),) if found.margin is not None else ()),
@@ -66,7 +75,6 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
 def _details(found: Comparison, names: Sequence[str]) -> Table:
     def row(each: Compared) -> tuple[Cell, ...]:
         passes = each.passes
-        left_out = [("value only before", each.lost), ("value only after", each.gained)]
         return (
             short(each.metric, names),
             each.p,
@@ -74,7 +82,6 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
             f"+{passes.gained} -{passes.lost}",
             passes.p,
             each.detectable,
-            counted((cause, count) for cause, count in left_out if count),
             each.note,
         )
 
@@ -89,7 +96,6 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
             Column("changed"),
             Column("p mcnemar", "p"),
             Column("detectable", "number"),
-            Column("left out"),
             Column("note"),
         ),
         rows=tuple(map(row, found.metrics)),

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.runs import Run
-from ragmetrics_core.sample import Label
+from ragmetrics_core.sample import Label, Sample
 
 __all__ = [
     "LeftOut",
@@ -47,6 +48,10 @@ class Scores:
         finished: whether the run measured all its samples.
         lower_is_better: the signatures of the metrics whose low end is the good one.
         ranges: for each signature the ends of the metric's range; 0 and 1 for one that is not here.
+        sure: for each signature what a decision may count on, by sample id: the value, the worse bound of an
+            incomplete score, the bad end of the range where a score failed or the answer says nothing.
+        expected: for each sample a digest of its expected texts and its labels of relevance.
+        models: what judged, embedded and rated, by kind, and how often each verdict was asked for.
     """
 
     name: str
@@ -57,6 +62,9 @@ class Scores:
     finished: bool = True
     lower_is_better: frozenset[str] = frozenset()
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
+    sure: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    expected: Mapping[str, str] = field(default_factory=dict[str, str])
+    models: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -98,6 +106,12 @@ class Scores:
         return Oriented(
             f"{ends:g} - {name}", {each: round(ends - value, 12) for each, value in values.items()}
         )
+
+    def worst(self, metric: str) -> float:
+        """The bad end of a metric's range, or the worst score where that lies beyond it."""
+        low, high = self.ranges.get(metric, (0.0, 1.0))
+        values = self.values.get(metric, {}).values()
+        return max(high, *values, high) if metric in self.lower_is_better else min(low, *values, low)
 
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
@@ -144,9 +158,14 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
     first = [entry.signature for entry in run.metrics if entry.repetition == 1]
     values: dict[str, dict[str, float]] = {signature: {} for signature in first}
     absent: dict[str, dict[str, str]] = {signature: {} for signature in first}
+    sure: dict[str, dict[str, float]] = {signature: {} for signature in first}
+    ends = {entry.signature: (entry.worst, entry.best) for entry in run.metrics}
     for key, outcome in run.outcomes():
         if key.signature not in values:
             continue
+        worst, best = ends[key.signature]
+        if (counts := outcome.sure(worst=worst, best=best)) is not None:
+            sure[key.signature][key.sample_id] = counts
         if outcome.value is None:
             absent[key.signature][key.sample_id] = outcome.status
         else:
@@ -161,7 +180,25 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
         finished=run.finished,
         lower_is_better=frozenset(each.signature for each in run.metrics if not each.higher_is_better),
         ranges={each.signature: (each.low, each.high) for each in run.metrics},
+        sure=sure,
+        expected={sample_id: _expected(sample) for sample_id, sample in samples.items()},
+        models=_models(run),
     )
+
+
+def _expected(sample: Sample) -> str:
+    """What an answer and what was retrieved are held to, in short."""
+    texts = (
+        *(sample.reference, sample.references, sample.reference_contexts),
+        *(sample.reference_context_ids, sample.reference_context_grades),
+    )
+    return blake2b(repr(texts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _models(run: Run) -> dict[str, str]:
+    named = {name: getattr(run.manifest, name) for name in ("judge", "embedder", "scorer")}
+    asked = {"repeats": str(run.manifest.repeats)}
+    return {name: identity for name, identity in named.items() if identity} | asked
 
 
 def named_runs(paths: Sequence[Path]) -> dict[str, Path]:

@@ -112,10 +112,13 @@ def test_samples_with_a_value_in_one_run_only_are_counted(scores):
     assert (found.n, found.lost, found.gained) == (1, 2, 1)
 
 
-def test_samples_of_one_run_only_are_left_out_with_a_remark(scores):
+def test_samples_that_the_second_run_does_not_have_are_lost_with_a_remark(scores):
     found = compare_runs(scores("a", faithfulness=BEFORE), scores("b", faithfulness=LOWER[:30]))
     assert (found.common, found.only_before) == (30, 10)
-    assert found.notes == ("10 samples are only in a and 0 only in b: they are left out",)
+    assert found.metrics[0].lost == 10
+    assert found.notes == (
+        "10 samples are only in a, where their scores count as lost, and 0 only in b, which are left out",
+    )
 
 
 def test_other_questions_under_the_same_ids_are_refused(scores):

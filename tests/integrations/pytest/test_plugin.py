@@ -245,3 +245,27 @@ def test_a_marker_that_names_no_run_says_what_to_write(pytester: pytest.Pytester
     result = pytester.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(errors=1)
     assert told in result.stdout.str()
+
+
+def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass():
+    # one of one statement supported, and one answer that says nothing: 1 over what has a score, 1/2 in all
+    samples = [SAMPLES[0], {**SAMPLES[1], "answer": ""}]
+    nothing = {"statements": []}
+    judge = ScriptedJudge(
+        lambda request: (
+            nothing
+            if request.prompt.name == "statements" and not request.variables["answer"]
+            else reply(request)
+        )
+    )
+    run = evaluate(samples, metrics="faithfulness", judge=judge)
+    assert run.mean("faithfulness").value == 1.0
+    with pytest.raises(AssertionError, match=r"answers that say nothing counted as the worst 0\.500 over 2"):
+        assert_scores(run, faithfulness=0.7)
+
+
+def test_nothing_retrieved_does_not_raise_a_mean():
+    samples = [SAMPLES[0], {**SAMPLES[1], "contexts": []}]
+    run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
+    with pytest.raises(AssertionError, match=r"counted as the worst 0\.500"):
+        assert_scores(run, faithfulness=0.7)

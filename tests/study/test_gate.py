@@ -1,0 +1,258 @@
+"""Attempts to have a broken run pass the gate: none does."""
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.study import compare_runs, decide, limit_of, read_scores
+from ragmetrics_core.testing import ScriptedJudge
+
+GOOD = [0.5 + i % 5 / 10 for i in range(52)]
+CONDITIONS = ["worse", "not-better", "inferior"]
+
+
+def gate(before, after, *fail_if, margin=0.05, minimum=(), maximum=(), metrics=None):
+    found = compare_runs(before, after, margin=margin, metrics=metrics)
+    limits = [
+        *(limit_of(each, after, "min") for each in minimum),
+        *(limit_of(each, after, "max") for each in maximum),
+    ]
+    return decide(found, fail_if, limits, runs=(before, after))
+
+
+def kept(scores, ids):
+    """A run that has only some of its samples."""
+    return replace(
+        scores,
+        values={m: {i: v for i, v in column.items() if i in ids} for m, column in scores.values.items()},
+        absent={m: {i: v for i, v in column.items() if i in ids} for m, column in scores.absent.items()},
+        labels={i: v for i, v in scores.labels.items() if i in ids},
+        questions={i: v for i, v in scores.questions.items() if i in ids},
+    )
+
+
+@pytest.fixture
+def good(scores):
+    return scores("good", faithfulness=GOOD)
+
+
+def test_a_run_as_good_as_before_passes_what_asks_for_no_loss(scores, good):
+    assert gate(good, scores("same", faithfulness=GOOD), "worse", "inferior").code == 0
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_run_whose_every_score_failed_does_not_pass(scores, good, condition):
+    broken = scores("broken", faithfulness=[None] * 52, absent="model_error")
+    decision = gate(good, broken, condition)
+    assert (decision.code, decision.failures) == (
+        1,
+        ("faithfulness/strict.1 failed: it lost 52 of the 52 scores that good has",),
+    )
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_three_shared_samples_of_52_do_not_pass(scores, good, condition):
+    few = kept(scores("few", faithfulness=[1.0] * 52), {"s1", "s2", "s3"})
+    assert gate(good, few, condition).code == 1
+
+
+def test_a_run_that_lost_its_bad_samples_and_has_a_higher_mean_for_it_is_worse(scores, good):
+    column = [value if value > 0.6 else None for value in GOOD]
+    found = compare_runs(good, scores("b", faithfulness=column)).metrics[0]
+    assert found.after.value > 0.7
+    assert (found.lost, found.difference.value, found.verdict) == (22, 0.0, "worse")
+
+
+def test_lost_scores_take_the_bad_end_where_lower_is_better(scores):
+    before = scores("a", hallucination=[0.1] * 40, lower=["hallucination"])
+    after = scores("b", hallucination=[0.1] * 25 + [None] * 15, lower=["hallucination"])
+    (found,) = compare_runs(before, after).metrics
+    # 15 of 40 go from 0.1 to 1
+    assert (found.verdict, found.pessimistic.value) == ("worse", pytest.approx(15 * 0.9 / 40))
+
+
+def test_an_incomplete_score_counts_with_its_worse_bound(scores):
+    before = scores("a", faithfulness=[0.8] * 10)
+    after = scores("b", faithfulness=[0.8] * 9 + [None], absent="incomplete")
+    after = replace(after, sure={"faithfulness/strict.1": {"s10": 0.4}})
+    (found,) = compare_runs(before, after).metrics
+    assert (found.lost, found.pessimistic.value) == (1, pytest.approx(-0.04))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_too_few_samples_for_any_test_do_not_hide_that_most_were_lost(scores, condition):
+    before = scores("a", faithfulness=[1.0] * 5)
+    after = scores("b", faithfulness=[1.0, 1.0, None, None, None], absent="timeout")
+    assert gate(before, after, condition).code == 1
+
+
+def test_two_samples_show_no_non_inferiority(scores):
+    before = scores("a", faithfulness=[1.0, 1.0])
+    assert gate(before, scores("b", faithfulness=[1.0, 1.0]), "inferior").code == 1
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_a_first_run_that_failed_is_nothing_to_compare_with(scores, good, condition):
+    broken = scores("broken", faithfulness=[None] * 52, absent="model_error")
+    decision = gate(broken, good, condition)
+    assert decision.failures == (
+        "faithfulness/strict.1 has no score in broken: there is nothing to compare with",
+    )
+
+
+def test_two_runs_that_failed_do_not_pass(scores):
+    broken = [scores(name, faithfulness=[None] * 52, absent="model_error") for name in "ab"]
+    assert gate(*broken, "worse").code == 1
+
+
+def test_a_metric_that_is_no_longer_measured_does_not_pass(scores):
+    before = scores("a", faithfulness=GOOD, answer_relevance=GOOD)
+    after = scores("b", answer_relevance=GOOD)
+    assert gate(before, after, "worse").failures == ("b does not measure faithfulness/strict.1, as a does",)
+    assert gate(before, after, "worse", metrics=["answer_relevance"]).code == 0
+
+
+def test_a_kinder_variant_of_a_metric_does_not_pass_for_it(scores):
+    before = scores("a", faithfulness=GOOD, answer_relevance=GOOD)
+    signatures = {"faithfulness": "faithfulness/ragas-0.4"}
+    after = scores("b", faithfulness=[1.0] * 52, answer_relevance=GOOD, signatures=signatures)
+    assert gate(before, after, "worse").code == 1
+
+
+def test_a_kinder_judge_does_not_pass(scores, good):
+    before = replace(good, models={"judge": "strict", "repeats": "1"})
+    after = replace(scores("b", faithfulness=GOOD), models={"judge": "kind", "repeats": "1"})
+    assert gate(before, after, "worse").failures == ("the judge of b is kind, that of good strict",)
+    # without a gate two judges are compared as ever, with a note
+    found = compare_runs(before, after)
+    assert found.notes == found.doubts == ("the judge of b is kind, that of good strict",)
+
+
+def test_expected_texts_that_were_made_to_fit_the_answers_do_not_pass(scores, good):
+    before = replace(good, expected={"s1": "x", "s2": "y"})
+    after = replace(scores("b", faithfulness=[1.0] * 52), expected={"s1": "x", "s2": "z"})
+    assert gate(before, after, "worse").failures == (
+        "1 sample has other expected texts in b than in good ('s2')",
+    )
+
+
+def test_other_questions_under_the_same_ids_do_not_pass(scores, good):
+    after = scores("b", faithfulness=[1.0] * 52)
+    after = replace(after, questions={**after.questions, "s3": "an easy one"})
+    with pytest.raises(ConfigError, match="other questions"):
+        gate(good, after, "worse")
+
+
+def test_other_ids_do_not_pass(scores, good):
+    after = scores("b", faithfulness=[1.0] * 52)
+    renamed = {f"new-{each}": labels for each, labels in after.labels.items()}
+    with pytest.raises(ConfigError, match="no sample in common"):
+        gate(good, replace(after, labels=renamed), "worse")
+
+
+def test_easy_samples_that_came_since_do_not_raise_a_mean_above_its_minimum(scores, good):
+    after = scores("b", faithfulness=[*GOOD, *[1.0] * 500])
+    assert gate(good, after, minimum=["faithfulness=0.9"]).failures == (
+        "the mean of faithfulness/strict.1 is 0.694 over 52 samples of good, below 0.9",
+    )
+
+
+def test_easy_samples_that_came_since_do_not_hide_a_fall(scores, good):
+    after = scores("b", faithfulness=[*[0.4] * 52, *[1.0] * 500])
+    assert gate(good, after, "worse").code == 1
+
+
+def test_scores_that_are_lost_do_not_raise_a_mean_above_its_minimum(scores, good):
+    after = kept(good, {f"s{number}" for number, value in enumerate(GOOD, 1) if value > 0.6})
+    (told,) = gate(good, after, minimum=["faithfulness=0.7"]).failures
+    assert "22 of them without a score and counted as the worst, below 0.7" in told
+
+
+def test_scores_that_are_lost_do_not_lower_a_mean_below_its_maximum(scores):
+    before = scores("a", hallucination=[0.1] * 20, lower=["hallucination"])
+    after = scores("b", hallucination=[0.1] * 15 + [None] * 5, lower=["hallucination"])
+    # (15 * 0.1 + 5 * 1) / 20
+    (told,) = gate(before, after, maximum=["hallucination=0.2"]).failures
+    assert told.startswith("the mean of hallucination/strict.1 is 0.325 over 20 samples, 5 of them")
+
+
+def test_what_cannot_be_told_exits_with_3_only_when_asked(scores, good):
+    noisy = scores("b", faithfulness=[value + (0.01 if i % 2 else -0.01) for i, value in enumerate(GOOD)])
+    assert gate(good, noisy, "worse", margin=None).code == 0
+    assert gate(good, noisy, "worse", "cannot-tell", margin=None).code == 3
+    assert gate(good, noisy, "cannot-tell", "inferior", margin=0.05).code == 0
+
+
+def test_a_failure_comes_before_what_cannot_be_told(scores):
+    low = [max(0.0, value - 0.3) for value in GOOD]
+    before = scores("a", faithfulness=GOOD, answer_relevance=GOOD)
+    after = scores("b", faithfulness=low, answer_relevance=GOOD)
+    assert gate(before, after, "worse", "cannot-tell", margin=None).code == 1
+
+
+@pytest.mark.parametrize("limit", ["faithfulness=nan", "faithfulness=inf", "faithfulness=", "faithfulness"])
+def test_a_minimum_that_is_no_number_is_wrong_use(good, limit):
+    with pytest.raises(ConfigError, match="is no minimum"):
+        limit_of(limit, good, "min")
+
+
+# -- from real runs
+
+
+def reply(request):
+    if request.prompt.name == "statements":
+        text = str(request.variables["answer"])
+        return {"statements": [text] if text.strip() else []}
+    return {
+        "verdicts": [
+            {"number": item.number, "reason": "", "verdict": "no" if "bad" in item.text else "yes"}
+            for item in request.variables["items"]
+        ]
+    }
+
+
+def run(answers, judge=reply, contexts=("A context.",)):
+    rows = [
+        {"id": f"q{number}", "question": "Who?", "answer": answer, "contexts": list(contexts)}
+        for number, answer in enumerate(answers)
+    ]
+    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(judge))
+
+
+ANSWERS = ["good"] * 20 + ["bad"] * 10
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
+def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass(empty):
+    before = read_scores(run(ANSWERS), name="a")
+    after = read_scores(run([each if each == "good" else empty for each in ANSWERS]), name="b")
+    (found,) = compare_runs(before, after).metrics
+    assert (found.after.value, found.lost) == (1.0, 10)
+    assert gate(before, after, minimum=["faithfulness=0.7"]).code == 1
+    # of answers that are all good before, a third that is empty now is a fall
+    assert gate(read_scores(run(["good"] * 30)), after, "worse").code == 1
+
+
+def test_answers_without_anything_retrieved_do_not_pass():
+    before, after = read_scores(run(["good"] * 30), name="a"), read_scores(run(["good"] * 30, contexts=()))
+    assert gate(before, after, "worse").code == 1
+
+
+def test_an_interrupted_run_does_not_pass():
+    before = read_scores(run(["good"] * 30), name="a")
+    after = read_scores(run(["good"] * 10), name="b")
+    assert gate(before, after, "worse").code == 1
+
+
+def test_calls_that_are_refused_do_not_pass():
+    def refuse(request):
+        return ModelRefused("401") if request.prompt.name == "verdicts" else reply(request)
+
+    before = read_scores(run(["good"] * 30), name="a")
+    after = read_scores(run(["good"] * 29, refuse), name="b")
+    decision = gate(before, after, "worse", minimum=["faithfulness=0.0"])
+    assert len(decision.failures) == 2
