@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from langchain.agents import create_agent
+from langchain.agents import create_agent  # pyright: ignore[reportUnknownVariableType]
 from langchain.agents.middleware import ModelRequest, dynamic_prompt
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.documents import Document

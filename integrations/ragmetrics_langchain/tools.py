@@ -25,7 +25,7 @@ def tool_names(tools: ContextTools) -> tuple[str, ...]:
     return tuple(_name(tool) for tool in tools)
 
 
-def label_names(keys: str | Iterable[str]) -> tuple[str, ...]:
+def label_names(keys: str | Iterable[object]) -> tuple[str, ...]:
     """The names of labels: one, or several.
 
     Raises:

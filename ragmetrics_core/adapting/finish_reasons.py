@@ -69,7 +69,10 @@ def _meaning(reason: str) -> Ending:
     word = word.removeprefix("stop_reason_").removeprefix("stopreason_")
     if (known := _BY_SPELLING.get(word)) is not None:
         return known
-    return next((ending for pattern, ending in _LIKELY if re.search(pattern, word)), "unknown")
+    for pattern, likely in _LIKELY:
+        if re.search(pattern, word):
+            return likely
+    return "unknown"
 
 
 def ending(reason: object) -> Ending:

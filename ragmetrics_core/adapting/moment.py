@@ -34,7 +34,7 @@ class _Copies:
         self._count = 0
 
     def of(self, value: Any, depth: int) -> Any:
-        kind: type[object] = type(value)
+        kind = cast(Any, type(value))
         if kind is str or value is None or kind is int or kind is float or kind is bool:
             return value
         if not depth or self._count >= _MOST:

@@ -4,7 +4,7 @@ What goes wrong there is the failure of one sample, with the status `metric_erro
 """
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -12,7 +12,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models.secrets import in_environment, without_secrets
-from ragmetrics_core.protocol import Steps
+from ragmetrics_core.protocol import Request, Steps
 from ragmetrics_core.record import Status
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
@@ -41,16 +41,16 @@ class OwnCode:
             MissingField: the sample lacks something that the metric needs.
         """
         try:
-            steps: object = metric.measure(metric.view.of(self._sample))
+            steps: Any = metric.measure(metric.view.of(self._sample))
         except MissingField:
             raise
         except Exception as error:  # the boundary to the user's code
             raise self.failure(error) from error
         if not isinstance(steps, Generator):
             raise self._odd("measure is no generator: it returned", steps)
-        return steps
+        return cast("Steps[Any]", steps)
 
-    def next(self, steps: Steps[Any], failure: StepFailed | None, answer: Any) -> Any:
+    def next(self, steps: Steps[Any], failure: StepFailed | None, answer: Any) -> Request:
         """What it asks next.
 
         Raises:

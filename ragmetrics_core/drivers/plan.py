@@ -13,7 +13,7 @@ from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.models.meter import tokens_in
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate, Request
+from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate
 from ragmetrics_core.record import CompareStep, RateStep
 from ragmetrics_core.sample import Sample
 
@@ -141,7 +141,7 @@ class _Planned(Interpreter):
                 results.append(failed)
         return results
 
-    async def _answer(self, request: Request, path: Path) -> Any:
+    async def _answer(self, request: object, path: Path) -> Any:
         if isinstance(request, Fork):
             self._forks.add(path)
         return await super()._answer(request, path)

@@ -28,10 +28,10 @@ def separator_in(line: str) -> str:
 
     def known(separator: str) -> int:
         try:
-            cells = next(csv.reader([line], delimiter=separator), [])
+            rows = list(csv.reader([line], delimiter=separator))
         except csv.Error:
             return 0
-        return sum(map(is_sample_column, cells))
+        return sum(is_sample_column(cell) for row in rows for cell in row)
 
     return max(SEPARATORS, key=known)
 

@@ -5,6 +5,7 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -84,15 +85,14 @@ def rows_of_parquet(path: Path) -> Iterator[object]:
         SampleError: it is none.
         ConfigError: pyarrow is not installed.
     """
-    _pyarrow()
-    from pyarrow import ArrowException, parquet
-
+    arrow = _pyarrow()
+    parquet: Any = import_module("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
             refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
             for batch in file.iter_batches(batch_size=1000):
                 yield from batch.to_pylist()
-    except (ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError) as error:
         raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 

@@ -118,7 +118,7 @@ class RagMetricsLiveEvaluator(Live):
         self.metrics = plain(metrics)
         self.mode = mode
         self.gate: dict[str, float] | None = plain(gate)
-        self.unscored = unscored
+        self.unscored: Literal["reject", "pass"] = unscored
         self.raise_on_failure = raise_on_failure
         self.name = name
         self.out = out

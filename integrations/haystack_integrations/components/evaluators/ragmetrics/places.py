@@ -164,8 +164,7 @@ def _sockets(instance: object) -> _Sockets:
 def _types(sockets: object) -> Iterator[tuple[str, Any]]:
     for name, each in vars(sockets).items():
         if isinstance(each, InputSocket | OutputSocket):
-            type_: Any = each.type
-            yield name, type_
+            yield name, vars(each)["type"]
 
 
 def _can_hold(type_: Any, held: tuple[type, ...]) -> bool:
