@@ -10,6 +10,7 @@ from rich.text import Text
 from ragmetrics_core.cli.screen import remarks
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    Cluster,
     Format,
     OneTable,
     Out,
@@ -77,6 +78,7 @@ def compare(
     trace: Annotated[
         int, typer.Option(min=0, help="Follow the N samples that moved a mean most into their records.")
     ] = 0,
+    cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     as_format: Format = None,
@@ -86,10 +88,10 @@ def compare(
 ) -> None:
     """Compare two runs of the same samples: better, worse, or cannot tell.
 
-    Differences with paired bootstrap intervals, Wilcoxon's test with Holm's adjustment, and what could
-    have been found at all. Scores that B lost count as the worst. --trace N shows which samples, statements
-    and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max failed,
-    2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
+    Differences with paired bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and
+    what could have been found at all. Scores that B lost count as the worst. --trace N shows which samples,
+    statements and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max
+    failed, 2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
     """
     before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
@@ -99,7 +101,14 @@ def compare(
         *(limit_of(each, after, "max") for each in maximum or ()),
     ]
     found = compare_runs(
-        before, after, metrics=names(metrics), threshold=threshold, alpha=alpha, margin=margin, seed=seed
+        before,
+        after,
+        metrics=names(metrics),
+        threshold=threshold,
+        alpha=alpha,
+        margin=margin,
+        cluster=cluster,
+        seed=seed,
     )
     tables = list(comparison_tables(found))
     if trace:

@@ -16,6 +16,7 @@ from ragmetrics_core.study import Scores, Table, named_runs, read_scores
 
 __all__ = [
     "Alpha",
+    "Cluster",
     "Format",
     "OneTable",
     "Out",
@@ -46,6 +47,15 @@ OneTable = Annotated[str | None, typer.Option("--table", help="Only the table of
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg or .png).")]
 Alpha = Annotated[
     float, typer.Option(min=0.0001, max=0.5, help="Below which p a difference is called significant.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="A label whose values say which samples belong together, such as source. Without it: session, "
+        "where samples carry it; none takes all samples for independent.",
+        show_default=False,
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Of random draws; the same one gives the same intervals.")]
 Wanted = Annotated[

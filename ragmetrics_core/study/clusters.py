@@ -17,7 +17,7 @@ from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate
 
 __all__ = [
-    "FEWEST",
+    "FEWEST_CLUSTERS",
     "Spread",
     "bootstrap_clusters",
     "check_clusters",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 # Below this many clusters neither Student's t nor the bootstrap holds what it says.
-FEWEST = 10
+FEWEST_CLUSTERS = 10
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,9 +49,9 @@ def check_clusters(clusters: Sequence[Hashable], *, by: str = "cluster") -> None
         ConfigError: there are fewer than 10.
     """
     count = len(set(clusters))
-    if count < FEWEST:
+    if count < FEWEST_CLUSTERS:
         raise ConfigError(
-            f"there are {count} clusters by {by}: an interval that knows them needs at least {FEWEST}"
+            f"there are {count} clusters by {by}: an interval that knows them needs {FEWEST_CLUSTERS} or more"
         )
 
 
@@ -110,7 +110,7 @@ def bootstrap_clusters(
     more than half of the resamples have no figure.
     """
     size = len(set(clusters))
-    if value is None or size < FEWEST:
+    if value is None or size < FEWEST_CLUSTERS:
         return Estimate(value)
     figures = (statistic(rows) for rows in cluster_resamples(clusters, count=count, seed=seed))
     drawn = np.array([np.nan if each is None else each for each in figures], dtype=float)
@@ -151,7 +151,7 @@ def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: floa
         return Estimate(None)
     mean = float(array.mean())
     spread = cluster_spread((array - mean) / len(array), clusters)
-    if spread.df + 1 < FEWEST:
+    if spread.df + 1 < FEWEST_CLUSTERS:
         return Estimate(mean)
     half = t_quantile(0.5 + level / 2, spread.df) * spread.error
     return Estimate(mean, mean - half, mean + half)

@@ -1,23 +1,32 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.bootstrap import bootstrap_mean
-from ragmetrics_core.study.distributions import normal_quantile, wilcoxon
+from ragmetrics_core.study.clustering import Clustering, clustering_of
+from ragmetrics_core.study.clusters import cluster_mean
 from ragmetrics_core.study.intervals import Estimate, mean_of
+from ragmetrics_core.study.paired_tests import (
+    PairedTests,
+    adjusted,
+    detectable_difference,
+    family_size,
+    paired_difference,
+    paired_tests,
+)
 from ragmetrics_core.study.pairing import FEWEST, Pairs, doubts_of, pairs_of
 from ragmetrics_core.study.scores import Scores, metrics_of_all
-from ragmetrics_core.study.significance import holm, mcnemar
 
 __all__ = ["Compared", "Comparison", "Passes", "Verdict", "compare_runs"]
 
 Verdict = Literal["better", "worse", "cannot tell"]
+
+Array = NDArray[np.float64]
 
 # With fewer samples that moved the bootstrap covers less than it says (benchmarks/coverage.py).
 _FEW = 20
@@ -30,7 +39,8 @@ class Passes(NamedTuple):
         threshold: from which score on a sample passes; up to which one where lower is better.
         before, after: how many pass.
         gained, lost: how many pass only in the second run, and only in the first.
-        p: exact two-sided p of McNemar's test.
+        p: exact two-sided p of McNemar's test; with clusters, of their flipped signs.
+        holm: the same, adjusted for all tests of the comparison.
     """
 
     threshold: float
@@ -38,7 +48,8 @@ class Passes(NamedTuple):
     after: int
     gained: int
     lost: int
-    p: float
+    p: float | None
+    holm: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +63,14 @@ class Compared:
         metric: its signature.
         n: how many samples have a value in both runs.
         before, after: the means of these with their intervals.
-        difference: mean of their differences (second less first) with its paired bootstrap interval.
+        difference: mean of their differences (second less first) with its paired interval.
         pessimistic: the same with lost scores at their worst; the same numbers where nothing is lost.
-        p: of Wilcoxon's signed-rank test of the pessimistic differences.
-        holm: the same, adjusted for all metrics.
+        p: of the sign-flip permutation test of the pessimistic differences.
+        holm: the same, adjusted for all tests of the comparison: one of the scores and one of the passes
+            for each metric, which of yes/no scores are one test.
         passes: samples that pass a threshold.
-        detectable: the difference that would be found four times in five with this n and spread.
+        detectable: the difference that would be told four times in five with this n, spread and number of
+            tests.
         verdict: "better" or "worse" when the pessimistic interval lies on one side of zero and the adjusted p
             is below alpha; else "cannot tell".
         within_margin: whether the second run is shown to be worse by no more than the margin: the bad end
@@ -100,6 +113,7 @@ class Comparison:
         margin: by how much the second run may be worse.
         common: how many samples both have.
         only_before, only_after: how many samples one of them has.
+        cluster: the label whose values are the clusters; None where samples are independent.
         doubts: why the difference may be another than that of what was measured: another judge, other
             expected texts, a metric that was left out. A gate refuses them.
         notes: what a reader should know, the doubts among them.
@@ -113,6 +127,7 @@ class Comparison:
     common: int
     only_before: int
     only_after: int
+    cluster: str | None = None
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -125,6 +140,7 @@ def compare_runs(
     threshold: float = 0.5,
     alpha: float = 0.05,
     margin: float | None = None,
+    cluster: str | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compare two runs of the same samples.
@@ -136,11 +152,12 @@ def compare_runs(
         threshold: from which score on a sample passes; up to which one where lower is better.
         alpha: below which adjusted p a difference is told.
         margin: by how much the second run may be worse, to show that it is not worse than that.
-        seed: of the bootstrap.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+        seed: of the bootstrap and of the random flips.
 
     Raises:
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
-            questions.
+            questions, or there are too few clusters.
     """
     chosen = metrics_of_all((before, after), metrics)
     shared = [each for each in before.samples if each in after.labels]
@@ -166,22 +183,35 @@ def compare_runs(
     left = [each for run in (before, after) for each in run.metrics if metrics is None and each not in chosen]
     if left:
         notes.append(f"not compared, for only one run measured it: {', '.join(dict.fromkeys(left))}")
+    clustering = clustering_of((before, after), cluster)
+    notes += clustering.notes
     doubts = doubts_of(before, after, metrics)
     found = [
         _compared(
-            pairs_of(before, after, each), each, threshold, 1 - alpha, seed, each in before.lower_is_better
+            pairs_of(before, after, each),
+            each,
+            threshold,
+            1 - alpha,
+            clustering,
+            seed,
+            each in before.lower_is_better,
         )
         for each in chosen
     ]
-    adjusted = holm([each.p for each in found])
+    tests = [each.tests for each in found]
+    size = family_size(tests)
     judged = [
         replace(
-            each,
-            holm=p,
-            verdict=_verdict(_gain(each), p, alpha),
-            within_margin=_within(each, margin),
+            each.compared,
+            holm=ps.scores,
+            passes=each.compared.passes._replace(holm=ps.passes),
+            detectable=detectable_difference(
+                each.differences, tests=size, clusters=each.clusters, alpha=alpha
+            ),
+            verdict=_verdict(_gain(each.compared), ps.scores, alpha),
+            within_margin=_within(each.compared, margin),
         )
-        for each, p in zip(found, adjusted, strict=True)
+        for each, ps in zip(found, adjusted(tests), strict=True)
     ]
     return Comparison(
         before=before.name,
@@ -192,41 +222,59 @@ def compare_runs(
         common=len(shared),
         only_before=only[0],
         only_after=only[1],
+        cluster=clustering.by,
         doubts=doubts,
         notes=(*notes, *doubts),
     )
 
 
+class _Unadjusted(NamedTuple):
+    """One metric before the tests of all are adjusted together."""
+
+    compared: Compared
+    tests: PairedTests
+    differences: Array
+    clusters: list[Hashable] | None
+
+
 def _compared(
-    pairs: Pairs, metric: str, threshold: float, level: float, seed: int, lower_is_better: bool
-) -> Compared:
+    pairs: Pairs,
+    metric: str,
+    threshold: float,
+    level: float,
+    clustering: Clustering,
+    seed: int,
+    lower_is_better: bool,
+) -> _Unadjusted:
     x, y = pairs.sure_before, pairs.sure_after
     was, now = (x <= threshold, y <= threshold) if lower_is_better else (x >= threshold, y >= threshold)
     gained, lost = int((now & ~was).sum()), int((was & ~now).sum())
-    sure = y - x
-    pessimistic = bootstrap_mean(sure, level=level, seed=seed)
+    sure, clusters, both = y - x, clustering.clusters(pairs.sure_ids), clustering.clusters(pairs.ids)
+    tests = paired_tests(sure, now.astype(float) - was, clusters=clusters, seed=seed)
+    pessimistic = paired_difference(sure, clusters=clusters, level=level, seed=seed)
     difference = pessimistic
     if pairs.lost:
-        difference = bootstrap_mean(pairs.after - pairs.before, level=level, seed=seed)
-    return Compared(
+        difference = paired_difference(pairs.after - pairs.before, clusters=both, level=level, seed=seed)
+    compared = Compared(
         metric=metric,
         n=len(pairs.ids),
-        before=mean_of(pairs.before, level=level),
-        after=mean_of(pairs.after, level=level),
+        before=_mean(pairs.before, both, level),
+        after=_mean(pairs.after, both, level),
         difference=difference,
         pessimistic=pessimistic,
-        p=wilcoxon(sure.tolist()),
-        passes=Passes(threshold, int(was.sum()), int(now.sum()), gained, lost, mcnemar(gained, lost)),
-        detectable=_detectable(sure, level),
+        p=tests.scores,
+        passes=Passes(threshold, int(was.sum()), int(now.sum()), gained, lost, tests.passes),
+        detectable=None,
         lost=len(pairs.lost),
         gained=len(pairs.gained),
         lower_is_better=lower_is_better,
         failed=pairs.failed,
-        note=_note(pairs),
+        note=_note(pairs, clustering.lacks(pessimistic, pairs.sure_ids)),
     )
+    return _Unadjusted(compared, tests, sure, clusters)
 
 
-def _note(pairs: Pairs) -> str:
+def _note(pairs: Pairs, lacks: str) -> str:
     if not pairs.ids:
         return "no sample has a value in both runs"
     if len(pairs.ids) < 10:
@@ -234,18 +282,11 @@ def _note(pairs: Pairs) -> str:
     moved = int(np.count_nonzero(pairs.sure_after - pairs.sure_before))
     if not moved:
         return "every score is the same"
-    return f"only {moved} samples moved: the interval is too narrow" if moved < _FEW else ""
+    return lacks or (f"only {moved} samples moved: the interval is too narrow" if moved < _FEW else "")
 
 
-def _detectable(differences: np.ndarray[tuple[int], np.dtype[np.float64]], level: float) -> float | None:
-    r"""The difference found with power 0.8: :math:`(z_{1-\alpha/2} + z_{0.8}) \, s / \sqrt n`."""
-    if len(differences) < 2:
-        return None
-    spread = float(differences.std(ddof=1))
-    if not spread:  # no spread was seen, which tells nothing of the spread that there is
-        return None
-    reach = normal_quantile(0.5 + level / 2) + normal_quantile(0.8)
-    return reach * spread / sqrt(len(differences))
+def _mean(values: Array, clusters: Sequence[Hashable] | None, level: float) -> Estimate:
+    return mean_of(values, level=level) if clusters is None else cluster_mean(values, clusters, level=level)
 
 
 def _gain(each: Compared) -> Estimate:

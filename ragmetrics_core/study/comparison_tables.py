@@ -40,8 +40,8 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
     level = f"{1 - found.alpha:.0%}"
     notes = [
         f"difference: {found.after} less {found.before} on the same samples, with its {level} paired "
-        "bootstrap "
-        "interval; p holm: Wilcoxon's signed-rank test, adjusted for all metrics",
+        f"{'interval by cluster' if found.cluster else 'bootstrap interval'}; p holm: sign-flip permutation "
+        "test, adjusted for all tests of both tables",
         f"lost: scored in {found.before} and not in {found.after}; at worst: the difference when these count "
         "as the worst, on which p holm and the verdict rest; gained: scored in "
         f"{found.after} only, which counts nowhere",
@@ -81,6 +81,7 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
             f"{passes.before} to {passes.after}",
             f"+{passes.gained} -{passes.lost}",
             passes.p,
+            passes.holm,
             each.detectable,
             each.note,
         )
@@ -91,15 +92,21 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
         title="Behind it",
         columns=(
             Column("metric"),
-            Column("p wilcoxon", "p"),
+            Column("p flip", "p"),
             Column(f"passes at {at}"),
             Column("changed"),
             Column("p mcnemar", "p"),
+            Column("its p holm", "p"),
             Column("detectable", "number"),
             Column("note"),
         ),
         rows=tuple(map(row, found.metrics)),
-        notes=("detectable: the difference that a comparison of this n and spread finds four times in five",),
+        notes=(
+            "detectable: the difference that a comparison of this n, spread and number of tests tells four "
+            "times in five",
+            "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
+            "scores the two are one test",
+        ),
     )
 
 

@@ -19,7 +19,6 @@ __all__ = [
     "normal_share",
     "t_quantile",
     "t_share",
-    "wilcoxon",
 ]
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -67,20 +66,6 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
     if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
         return None
     return float(_stats().mannwhitneyu(x, y, alternative=alternative).pvalue)
-
-
-def wilcoxon(differences: Sequence[float]) -> float | None:
-    """Two-sided p of Wilcoxon's signed-rank test; differences of zero are left out, as Wilcoxon did.
-
-    Differences are rounded to 12 decimals: 2/3 - 1/3 and 1 - 2/3 are one difference, and share a rank, though
-    in floats they are not equal. 1 when all differences are zero. Undefined (`None`) without a difference.
-    """
-    if not len(differences):
-        return None
-    rounded = np.round(np.asarray(differences, dtype=float), 12)
-    if not np.any(rounded):
-        return 1.0
-    return float(_stats().wilcoxon(rounded, zero_method="wilcox").pvalue)
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:

@@ -68,7 +68,7 @@ def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
     assert cluster_mean(values, clusters).low is None
     assert bootstrap_clusters(lambda rows: 1.0, clusters, value=1.0).low is None
     with pytest.raises(
-        ConfigError, match=r"there are 9 clusters by session: an interval that knows them needs at least 10"
+        ConfigError, match=r"there are 9 clusters by session: an interval that knows them needs 10 or more"
     ):
         check_clusters(clusters, by="session")
     assert bootstrap_mean(values).low is not None

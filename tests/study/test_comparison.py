@@ -27,7 +27,11 @@ def test_a_clear_fall_is_worse(scores):
     found = compared(scores, BEFORE, LOWER)
     assert found.verdict == "worse"
     assert found.difference.value == pytest.approx(np.mean(LOWER) - np.mean(BEFORE))
-    assert found.p == stats.wilcoxon(np.round(np.array(LOWER) - np.array(BEFORE), 12)).pvalue
+    # scipy's own flips, as random as ours: all 40 differences are falls, and no flip of 10,000 reaches that
+    flips = stats.permutation_test(
+        (np.array(LOWER) - np.array(BEFORE),), np.mean, permutation_type="samples", n_resamples=9_999, rng=0
+    )
+    assert found.p == pytest.approx(flips.pvalue, abs=2e-4)
 
 
 def test_the_same_the_other_way_round_is_better(scores):
@@ -77,22 +81,27 @@ def test_two_samples_can_tell_nothing(scores):
 def test_passes_are_counted_and_tested_with_mcnemar(scores):
     # passes at 0.5: before 3 of 4, after 1 of 4; lost 2, gained 0: p = 2 * (1/2)^2 = 0.5
     found = compared(scores, [0.5, 0.9, 0.6, 0.1], [0.4, 0.9, 0.2, 0.3])
-    assert found.passes == (0.5, 3, 1, 0, 2, 0.5)
+    assert found.passes[:6] == (0.5, 3, 1, 0, 2, 0.5)
 
 
-def test_holm_counts_all_metrics(scores):
+def test_holm_counts_all_metrics_and_the_tests_of_their_passes(scores):
     found = compare_runs(
         scores("a", faithfulness=BEFORE, answer_relevance=BEFORE),
         scores("b", faithfulness=LOWER, answer_relevance=BEFORE),
     )
-    first = found.metrics[0]
-    assert first.holm == pytest.approx(2 * first.p)
+    first, same = found.metrics
+    # the scores and the passes of the first; nothing moved in the second, where both tests are one
+    assert first.holm == pytest.approx(3 * first.p)
+    assert first.passes.holm == pytest.approx(max(2 * first.passes.p, first.holm))
+    assert (same.p, same.holm) == (1.0, 1.0)
 
 
 def test_the_detectable_difference_by_hand(scores):
-    # differences +0.1 and -0.1, 20 each: sd = 0.1 * sqrt(40/39); (1.96 + 0.8416) * sd / sqrt(40)
+    # differences +0.1 and -0.1, 20 each: sd = 0.1 * sqrt(40/39), se = sd / sqrt(40); two tests, so that t is
+    # taken at 1 - 0.05 / 4, with 39 degrees; all differences have one size, so a step of 0.1 / 40 is added
     after = [value + (0.1 if i % 2 else -0.1) for i, value in enumerate(BEFORE)]
-    expected = (1.959964 + 0.841621) * 0.1 * np.sqrt(40 / 39) / np.sqrt(40)
+    error = 0.1 * np.sqrt(40 / 39) / np.sqrt(40)
+    expected = (stats.t.ppf(1 - 0.0125, 39) + stats.t.ppf(0.8, 39)) * error + 0.1 / 40
     assert compared(scores, BEFORE, after).detectable == pytest.approx(expected, rel=1e-6)
 
 
@@ -151,5 +160,67 @@ def test_differences_that_only_rounding_tells_apart_are_ties(scores):
     # a third either way each time; in floats 2/3 - 1/3 is a little more than 1 - 2/3
     before, after = [1 / 3, 2 / 3, 1.0] * 4, [2 / 3, 1.0, 2 / 3] * 4
     found = compared(scores, before, after)
-    ups_and_downs = [1, 1, -1] * 4
-    assert found.p == pytest.approx(stats.wilcoxon(ups_and_downs).pvalue)
+    # eight rose and four fell, all by one size
+    assert found.p == pytest.approx(stats.binomtest(8, 12).pvalue)
+
+
+def in_sessions(count, size=4):
+    return {"session": [f"c{place // size}" for place in range(count * size)]}
+
+
+def test_sessions_make_clusters_by_themselves_and_widen_what_is_told(scores):
+    # turns of a session move together: 15 sessions of 4, nine rise and six fall
+    moves = np.repeat([0.2, -0.18] * 6 + [0.2] * 3, 4)
+    before = [0.5] * 60
+    runs = [
+        scores(name, faithfulness=values, labels=in_sessions(15))
+        for name, values in (("a", before), ("b", (0.5 + moves).tolist()))
+    ]
+    found = compare_runs(*runs)
+    naive = compare_runs(*runs, cluster="none")
+    assert (found.cluster, naive.cluster) == ("session", None)
+    assert found.notes == ("60 samples are of 15 clusters by session: intervals and tests are by cluster",)
+    one, other = found.metrics[0], naive.metrics[0]
+    assert one.difference.value == pytest.approx(other.difference.value)
+    assert one.difference.high - one.difference.low > 1.8 * (other.difference.high - other.difference.low)
+    assert one.p > 5 * other.p
+    assert one.detectable > 1.8 * other.detectable
+
+
+def test_a_few_sessions_are_told_and_make_no_clusters(scores):
+    runs = [
+        scores(name, faithfulness=values, labels=in_sessions(10))
+        for name, values in (("a", BEFORE), ("b", LOWER))
+    ]
+    assert compare_runs(*runs).cluster == "session"
+    runs = [
+        scores(name, faithfulness=values, labels=in_sessions(4, 10))
+        for name, values in (("a", BEFORE), ("b", LOWER))
+    ]
+    found = compare_runs(*runs)
+    assert found.cluster is None
+    assert found.notes[0].startswith("the samples are of 4 sessions, too few for intervals by session")
+    with pytest.raises(ConfigError, match="there are 4 clusters by session"):
+        compare_runs(*runs, cluster="session")
+
+
+def test_a_label_that_nobody_has_makes_no_clusters(scores):
+    runs = scores("a", faithfulness=BEFORE), scores("b", faithfulness=LOWER)
+    with pytest.raises(ConfigError, match="no sample has the label 'source'; labels are: none"):
+        compare_runs(*runs, cluster="source")
+
+
+def test_a_metric_with_values_in_too_few_clusters_has_no_interval_and_says_so(scores):
+    values = [*BEFORE[:20], *[None] * 20]
+    moved = [None if each is None else each + 0.01 * place for place, each in enumerate(values)]
+    before = scores("a", faithfulness=values, labels=in_sessions(10))
+    runs = before, scores("b", faithfulness=moved, labels=in_sessions(10))
+    (found,) = compare_runs(*runs).metrics
+    assert found.difference.low is None
+    assert found.note == "5 clusters by session are too few for an interval"
+
+
+def test_16_gained_and_6_lost_of_100_cannot_be_told(scores):
+    found = compared(scores, [0.0] * 16 + [1.0] * 84, [1.0] * 16 + [0.0] * 6 + [1.0] * 78)
+    assert (found.verdict, found.passes[3:5]) == ("cannot tell", (16, 6))
+    assert found.p == found.passes.p == pytest.approx(0.0525, abs=5e-4)

@@ -1,0 +1,84 @@
+"""The sign-flip test, its family and what it can find, against scipy and simulation."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
+from scipy import stats
+
+from ragmetrics_core.study.paired_tests import adjusted, detectable_difference, family_size, paired_tests
+from ragmetrics_core.study.permutation import sign_flip
+
+
+def test_yes_no_scores_that_gained_16_and_lost_6_have_mcnemars_p():
+    differences = [1.0] * 16 + [-1.0] * 6 + [0.0] * 78
+    assert sign_flip(differences) == pytest.approx(stats.binomtest(16, 22).pvalue)
+    tests = paired_tests(np.array(differences), np.array(differences))
+    assert tests.is_one
+    assert tests.scores == tests.passes == pytest.approx(0.0525, abs=5e-4)
+
+
+def test_few_differences_are_flipped_in_every_way_as_scipy_does():
+    differences = np.random.default_rng(3).normal(0.4, 1, 12)
+    found = stats.permutation_test((differences,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert sign_flip(differences) == pytest.approx(found.pvalue)
+
+
+def test_many_differences_are_flipped_at_random_by_a_seed():
+    differences = np.random.default_rng(4).normal(0.2, 1, 120)
+    # with 120 normal differences the flips agree with the t-test
+    found = sign_flip(differences)
+    assert found == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=0.01)
+    assert found == sign_flip(differences)
+    assert found != sign_flip(differences, seed=1)
+
+
+def test_no_p_is_zero():
+    assert sign_flip(np.linspace(1, 2, 60)) == pytest.approx(1 / 10_001)
+
+
+def test_the_differences_of_a_cluster_are_flipped_together():
+    # 10 clusters of 10 equal differences each, all above zero: 2 of 2^10 flips, not 2 of 2^100
+    differences = np.repeat(np.linspace(0.1, 1, 10), 10)
+    assert sign_flip(differences, clusters=[place // 10 for place in range(100)]) == 2 / 2**10
+
+
+def test_without_a_difference_p_is_undefined_and_without_a_move_it_is_1():
+    assert sign_flip([]) is None
+    assert sign_flip([0.0, 0.0]) == 1.0
+
+
+def test_the_family_has_both_tests_of_a_metric_unless_they_are_one():
+    scores = np.array([0.4, -0.1, 0.3, 0.2, 0.3])
+    graded = paired_tests(scores, np.array([1.0, 0, 0, 0, 1]))
+    yes_no = paired_tests(np.array([1.0, 0, 0, 0, 1]), np.array([1.0, 0, 0, 0, 1]))
+    # 0.1 against the rest is lost by the flips of {}, {0.1}: 2 * 2 of 2^5 = 0.125; both passes gained: 0.5
+    assert graded[:2] == (0.125, 0.5)
+    assert family_size([graded, yes_no]) == 3
+    assert adjusted([graded, yes_no])[0].scores == 3 * 0.125
+    assert adjusted([graded, yes_no])[1][:2] == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("tests", "yes_no"), [pytest.param(1, False, id="one test"), pytest.param(4, True, id="four, yes or no")]
+)
+def test_the_detectable_difference_is_told_four_times_in_five(tests, yes_no):
+    generator = np.random.default_rng(5)
+
+    def draw(n, shift):
+        if not yes_no:
+            return generator.normal(shift, 0.3, n)
+        # 30 % change, in the mean by the shift
+        return generator.choice([1.0, -1.0, 0.0], n, p=[0.15 + shift / 2, 0.15 - shift / 2, 0.7])
+
+    shift = float(np.mean([detectable_difference(draw(150, 0.1), tests=tests) for _ in range(40)]))
+    told = [sign_flip(draw(150, shift), count=400) < 0.05 / tests for _ in range(300)]
+    assert np.mean(told) == pytest.approx(0.8, abs=0.07)
+
+
+@pytest.mark.parametrize("moving", [16, 31])
+def test_the_size_of_the_test_at_few_moves_is_what_it_says(moving):
+    # the exact share of outcomes that are told, where neither side is more likely
+    told = [sign_flip([1.0] * up + [-1.0] * (moving - up)) < 0.05 for up in range(moving + 1)]
+    assert stats.binom.pmf(np.arange(moving + 1), moving, 0.5)[told].sum() <= 0.05
