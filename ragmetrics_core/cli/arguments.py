@@ -13,7 +13,9 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric, is_metric_class
-from ragmetrics_core.models import as_embedder, as_judge, as_scorer
+from ragmetrics_core.models import as_embedder, as_scorer
+from ragmetrics_core.models.judge_options import TIMEOUT, read_options
+from ragmetrics_core.models.names import judges_by_name
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs import Run
 
@@ -25,6 +27,7 @@ __all__ = [
     "EmbedderName",
     "FullRepeats",
     "JudgeNames",
+    "JudgeOptions",
     "Limit",
     "MetricName",
     "MetricNames",
@@ -39,6 +42,7 @@ __all__ = [
     "choose",
     "open_run",
     "own",
+    "seconds_of",
 ]
 
 DEFAULT = "embedded"
@@ -71,6 +75,15 @@ JudgeNames = Annotated[
         "--judge",
         help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL. Without it: "
         "embedded. Several times: a panel, whose majority decides.",
+    ),
+]
+JudgeOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge-option",
+        metavar="NAME=VALUE",
+        help="A setting of the judge: temperature, seed, max_tokens, response_format or timeout; NAME=none "
+        "does not send it. Several times.",
     ),
 ]
 EmbedderName = Annotated[
@@ -126,17 +139,33 @@ def choose(
     judges: Sequence[str] | None,
     embedder: str | None,
     scorer: str | None = None,
+    *,
+    options: Sequence[str] | None = None,
+    asked: bool = True,
 ) -> Chosen:
     """The metrics and models of these names; those that nothing needs are left out.
 
+    With `asked=False` no model is going to be asked, and none needs its key, package or file.
+
     Raises:
-        ConfigError: there is none of a name.
+        ConfigError: there is none of a name, or no such option of the judges.
     """
     chosen = _metrics(metrics, variant)
     needs = frozenset[str]().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
     names = judges or ([DEFAULT] if "judge" in needs else [])
-    embedding = as_embedder(embedder or DEFAULT) if embedder or "embedder" in needs else None
-    return Chosen(chosen, tuple(map(as_judge, names)), embedding, as_scorer(scorer) if scorer else None)
+    embedding = as_embedder(embedder or DEFAULT, asked=asked) if embedder or "embedder" in needs else None
+    return Chosen(
+        chosen,
+        judges_by_name(names, options=read_options(options or ()), asked=asked),
+        embedding,
+        as_scorer(scorer, asked=asked) if scorer else None,
+    )
+
+
+def seconds_of(timeout: float, options: Sequence[str] | None) -> float | None:
+    """How long one call may take: what the judge's options say, else `--timeout`; None without a limit."""
+    given = read_options(options or ())
+    return given.get(TIMEOUT, timeout or None)
 
 
 def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:

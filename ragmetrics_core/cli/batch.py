@@ -11,6 +11,7 @@ from ragmetrics_core.cli.arguments import (
     EmbedderName,
     FullRepeats,
     JudgeNames,
+    JudgeOptions,
     Limit,
     MetricNames,
     PromptFolder,
@@ -42,6 +43,7 @@ def export(
     ],
     metrics: MetricNames = None,
     judge: JudgeNames = None,
+    judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
     variant: VariantName = None,
@@ -56,7 +58,7 @@ def export(
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
     """
-    chosen = choose(metrics, variant, judge, embedder, scorer)
+    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option, asked=False)
     private = redact_of(redact)
     with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
         wave = export_wave(

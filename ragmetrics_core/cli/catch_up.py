@@ -8,10 +8,12 @@ from rich.text import Text
 from ragmetrics_core.cli.arguments import (
     EmbedderName,
     JudgeNames,
+    JudgeOptions,
     MetricNames,
     RunFolder,
     ScorerName,
     choose,
+    seconds_of,
 )
 from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page
@@ -25,6 +27,7 @@ def catch_up(
     run: RunFolder,
     metrics: MetricNames = None,
     judge: JudgeNames = None,
+    judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
     concurrency: Annotated[int, typer.Option(help="How many captures are worked on at a time.")] = 16,
@@ -45,7 +48,7 @@ def catch_up(
         metrics = ",".join(entry.signature for entry in manifest_in(run).metrics)
     if not run.is_dir():
         raise ConfigError(f"there is no folder {run}")
-    chosen = choose(metrics, None, judge, embedder, scorer)
+    chosen = choose(metrics, None, judge, embedder, scorer, options=judge_option)
     if chosen.metrics is None:
         raise ConfigError(
             f"{run} has no score yet that says what is measured: give the metrics with --metrics"
@@ -59,7 +62,7 @@ def catch_up(
         scorer=chosen.scorer,
         out=run,
         concurrency=concurrency,
-        timeout=timeout or None,
+        timeout=seconds_of(timeout, judge_option),
         attempts=attempts,
         redact=redact_of(redact),
     ) as live:

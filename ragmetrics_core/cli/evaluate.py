@@ -15,6 +15,7 @@ from ragmetrics_core.cli.arguments import (
     EmbedderName,
     FullRepeats,
     JudgeNames,
+    JudgeOptions,
     Limit,
     MetricNames,
     PriceTable,
@@ -23,6 +24,7 @@ from ragmetrics_core.cli.arguments import (
     ScorerName,
     VariantName,
     choose,
+    seconds_of,
 )
 from ragmetrics_core.cli.progress import count_rows, progress_of
 from ragmetrics_core.cli.redacting import Redactions, redact_of
@@ -38,6 +40,7 @@ def evaluate(
     data: Data,
     metrics: MetricNames = None,
     judge: JudgeNames = None,
+    judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
     out: Annotated[
@@ -83,7 +86,7 @@ def evaluate(
     The folder given with --out keeps the proof of every score. The same command again goes on where an
     earlier one ended: no finished score is measured and no answered call is made again.
     """
-    chosen = choose(metrics, variant, judge, embedder, scorer)
+    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option)
     private = redact_of(redact)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
@@ -97,7 +100,7 @@ def evaluate(
                 overwrite=overwrite,
                 cache=cache,
                 concurrency=concurrency,
-                timeout=timeout or None,
+                timeout=seconds_of(timeout, judge_option),
                 attempts=attempts,
                 requests_per_minute=requests_per_minute,
                 tokens_per_minute=tokens_per_minute,

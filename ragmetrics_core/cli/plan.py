@@ -11,6 +11,7 @@ from ragmetrics_core.cli.arguments import (
     EmbedderName,
     FullRepeats,
     JudgeNames,
+    JudgeOptions,
     Limit,
     MetricNames,
     PriceTable,
@@ -32,6 +33,7 @@ def plan(
     data: Data,
     metrics: MetricNames = None,
     judge: JudgeNames = None,
+    judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
     out: Annotated[
@@ -47,7 +49,7 @@ def plan(
     limit: Limit = None,
 ) -> None:
     """Count the calls and tokens that `evaluate` would use, without one call."""
-    chosen = choose(metrics, variant, judge, embedder, scorer)
+    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option, asked=False)
     private = redact_of(redact)
     found = make_plan(
         data,

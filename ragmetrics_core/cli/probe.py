@@ -8,10 +8,11 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import DEFAULT, Cache
+from ragmetrics_core.cli.arguments import DEFAULT, Cache, JudgeOptions, seconds_of
 from ragmetrics_core.cli.progress import progress_of
 from ragmetrics_core.cli.screen import page, remarks, show, write
-from ragmetrics_core.models import as_judge
+from ragmetrics_core.models.judge_options import read_options
+from ragmetrics_core.models.names import judge_by_name
 from ragmetrics_core.probe import CARD, PROBES, FitnessCard, Probe, Rate, card_tables, count_samples
 from ragmetrics_core.probe import probe as run_probe
 from ragmetrics_core.report import terminal
@@ -24,6 +25,7 @@ def probe(
         str,
         typer.Option(help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL."),
     ] = DEFAULT,
+    judge_option: JudgeOptions = None,
     only: Annotated[
         str | None,
         typer.Option("--only", help=f"Some of the probes: {','.join(PROBES)}. Without it: all."),
@@ -65,7 +67,7 @@ def probe(
 
     Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation.
     """
-    asked = as_judge(judge)
+    asked = judge_by_name(judge, options=read_options(judge_option or ()))
     # the names are checked by the first who uses them
     names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
     wanted = cast("list[Probe] | None", names)
@@ -79,7 +81,7 @@ def probe(
             beside=beside,
             cache=cache,
             concurrency=concurrency,
-            timeout=timeout or None,
+            timeout=seconds_of(timeout, judge_option),
             attempts=attempts,
             date=date,
             progress=progress,

@@ -41,6 +41,7 @@ class Encoder:
         batch_size: how many texts or pairs go through it at once.
         too_long: "refuse" what is longer than the encoder takes, or "cut" it.
         longest: the most tokens; None for what the model says.
+        asked: False for one that is only planned with: a missing package is an error when it is asked.
     """
 
     model: str
@@ -48,6 +49,7 @@ class Encoder:
     batch_size: int = 16
     too_long: Literal["refuse", "cut"] = "refuse"
     longest: int | None = None
+    asked: bool = field(default=True, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -55,7 +57,7 @@ class Encoder:
         from importlib.util import find_spec
 
         for module in ("torch", "transformers"):
-            if find_spec(module) is None:
+            if self.asked and find_spec(module) is None:
                 raise ConfigError(
                     f"{type(self).__name__} needs the package {module}: pip install 'ragmetrics[models]'"
                 )
@@ -92,9 +94,9 @@ class Encoder:
 
     def load(self, kind: str) -> Any:
         """The model as the given Auto class of the library, ready to rate."""
-        import transformers
-
         try:
+            import transformers
+
             model = getattr(transformers, kind).from_pretrained(self.model, use_safetensors=True)
         except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the model {self.model!r} cannot be loaded: {error}") from error
@@ -103,9 +105,9 @@ class Encoder:
     @cached_property
     def tokenizer(self) -> Any:
         """The model's own tokeniser."""
-        import transformers
-
         try:
+            import transformers
+
             return transformers.AutoTokenizer.from_pretrained(self.model)
         except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the tokeniser of {self.model!r} cannot be loaded: {error}") from error

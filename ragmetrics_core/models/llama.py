@@ -47,6 +47,7 @@ class LlamaJudge:
         threads: threads for the model; by default all processors but one, because llama.cpp becomes slow
             when anything else runs on its processors.
         json_schema: hold replies to the form; False leaves the model to itself.
+        asked: False for one that is only planned with: what is missing is an error when it is asked.
 
     Raises:
         ConfigError: xllamacpp or the file is missing, or a setting cannot be used.
@@ -59,6 +60,7 @@ class LlamaJudge:
     seed: int = field(default=0, kw_only=True)
     threads: int | None = field(default=None, kw_only=True)
     json_schema: bool = field(default=True, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("context", "max_tokens", "threads"):
@@ -67,9 +69,10 @@ class LlamaJudge:
                 raise ConfigError(f"{name} must be at least 1, not {value}")
         if self.temperature < 0:
             raise ConfigError(f"temperature must not be negative, not {self.temperature}")
-        if importlib.util.find_spec("xllamacpp") is None:
-            raise ConfigError("LlamaJudge needs the xllamacpp package: pip install 'ragmetrics[llama]'")
-        _ = self.file
+        if self.asked:
+            if importlib.util.find_spec("xllamacpp") is None:
+                raise ConfigError("LlamaJudge needs the xllamacpp package: pip install 'ragmetrics[llama]'")
+            _ = self.file
 
     @cached_property
     def file(self) -> Path:
@@ -91,21 +94,24 @@ class LlamaJudge:
 
     @fixed_property
     def identity(self) -> str:
-        """The file by name, size and the digest of its ends, and the settings that change its replies."""
+        """The file by name, size and the digest of its ends, and the settings that change its replies.
+
+        Where the file is not there, which only one that is never asked allows, it is known by its name alone.
+        """
         settings = {
-            "sha": _digest(self.file),
+            "sha": "absent" if self._is_absent else _digest(self.file),
             "temperature": f"{self.temperature:g}",
             "seed": self.seed,
             "max_tokens": self.max_tokens,
             "context": self.context,
             "json_schema": str(self.json_schema).lower(),
         }
-        return f"llama:{self.file.name}?{urlencode(settings)}"
+        return f"llama:{self._file_name}?{urlencode(settings)}"
 
     @property
     def note(self) -> str | None:
         """What should be known of scores that this model gives; None when nothing is."""
-        return _SMALL_MODEL_NOTE if self.file.name.startswith("SmolLM2-135M") else None
+        return _SMALL_MODEL_NOTE if self._file_name.startswith("SmolLM2-135M") else None
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """One reply; the driver asks for further draws by itself.
@@ -121,6 +127,20 @@ class LlamaJudge:
             return [await loop.run_in_executor(self._model.thread, self._model.ask, body, cancelled)]
         finally:
             cancelled.set()
+
+    @cached_property
+    def _is_absent(self) -> bool:
+        if self.asked:
+            return False
+        if self.path is None:
+            return importlib.util.find_spec(_SMALL_MODEL) is None
+        return not Path(self.path).expanduser().is_file()
+
+    @cached_property
+    def _file_name(self) -> str:
+        if self._is_absent:
+            return "SmolLM2-135M" if self.path is None else Path(self.path).name
+        return self.file.name
 
     @cached_property
     def _model(self) -> "_Model":

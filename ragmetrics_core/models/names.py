@@ -1,15 +1,19 @@
 """Models by the names that the command line and `evaluate(judge="...")` take."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from typing import Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.judge_options import TIMEOUT
 from ragmetrics_core.models.llama import LlamaJudge
 from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.models.secrets import passwords_in, without_secrets
 from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
-__all__ = ["embedder_by_name", "judge_by_name", "scorer_by_name"]
+__all__ = ["embedder_by_name", "judge_by_name", "judges_by_name", "scorer_by_name"]
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
@@ -23,51 +27,122 @@ _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
-def judge_by_name(name: str) -> Judge:
+# What a command line may set of a judge; the key and the address stand elsewhere.
+_OPENAI_OPTIONS = ("temperature", "max_tokens", "seed", "response_format", "extra_body")
+_LLAMA_OPTIONS = ("temperature", "max_tokens", "seed", "context", "threads", "json_schema")
+
+
+def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked: bool = True) -> Judge:
     """The judge of a name: "embedded", "openai:MODEL", "openai:MODEL@BASE_URL", "llama:PATH" or "llama".
 
+    Args:
+        name: the judge's name.
+        options: settings of the judge by name; None for a parameter that is not sent.
+        asked: False where the judge is never asked, so that it needs no key, package or file.
+
     Raises:
-        ConfigError: there is no such form, or the model's package, key or file is missing.
+        ConfigError: there is no such form or option, or the model's package, key or file is missing.
     """
+    settings = {key: value for key, value in (options or {}).items() if key != TIMEOUT}
     kind, _, rest = name.partition(":")
     if name == "embedded":
         from ragmetrics_core.models.lexical import LexicalJudge
 
+        _check_options(name, settings)
         return LexicalJudge()
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
-        return OpenAIJudge(model, base_url=base_url)
-    if name == "llama":
-        return LlamaJudge()
-    if kind == "llama" and rest:
-        return LlamaJudge(rest)
+        settings = _check_options(name, settings)
+        return OpenAIJudge(model, base_url=base_url, asked=asked, **settings)
+    if name == "llama" or (kind == "llama" and rest):
+        settings = _check_options(name, settings)
+        return LlamaJudge(rest or None, asked=asked, **settings)
     if kind == "entailment" and rest:
         from ragmetrics_core.models.encoders import CrossEncoderScorer
         from ragmetrics_core.models.entailment import EntailmentJudge
         from ragmetrics_core.models.lexical import LexicalJudge
 
-        scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut")
+        _check_options(name, settings)
+        scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
         return EntailmentJudge(scorer=scorer, others=LexicalJudge())
     raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
 
 
-def embedder_by_name(name: str) -> Embedder:
+def judges_by_name(
+    names: Sequence[str], *, options: Mapping[str, Any] | None = None, asked: bool = True
+) -> tuple[Judge, ...]:
+    """The judges of a panel; each takes of the options those that it has.
+
+    Raises:
+        ConfigError: as for `judge_by_name`; and an option that none of them has.
+    """
+    given = dict(options or {})
+    if len(names) == 1:
+        return (judge_by_name(names[0], options=given, asked=asked),)
+    taken = {TIMEOUT}.union(*map(_options_of, names))
+    if unknown := sorted(set(given) - taken):
+        raise ConfigError(
+            f"no judge of the panel has an option {unknown[0]!r}; theirs are {', '.join(sorted(taken))}"
+        )
+    return tuple(
+        judge_by_name(
+            name,
+            options={key: value for key, value in given.items() if key in _options_of(name)},
+            asked=asked,
+        )
+        for name in names
+    )
+
+
+def _options_of(name: str) -> tuple[str, ...]:
+    return {"openai": _OPENAI_OPTIONS, "llama": _LLAMA_OPTIONS}.get(name.partition(":")[0], ())
+
+
+def _check_options(name: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings as the judge's class takes them."""
+    known = _options_of(name)
+    if unknown := sorted(set(settings) - set(known)):
+        names = ", ".join(sorted((*known, TIMEOUT)))
+        raise ConfigError(
+            f"the judge {without_secrets(name)!r} has no option {unknown[0]!r}; its options are {names}"
+        )
+    taken = dict(settings)
+    if "response_format" in taken and taken["response_format"] is None:
+        taken["response_format"] = "text"  # which sends none
+    if "extra_body" in taken and taken["extra_body"] is None:
+        del taken["extra_body"]
+    if name.partition(":")[0] == "llama":
+        needed = {each.name for each in fields(LlamaJudge) if each.default not in {None, MISSING}}
+        if blank := sorted(key for key, value in taken.items() if value is None and key in needed):
+            raise ConfigError(f"the judge {without_secrets(name)!r} needs a value for {blank[0]}, not none")
+    return taken
+
+
+def embedder_by_name(name: str, *, asked: bool = True) -> Embedder:
     """The embedder of a name: "embedded", "openai:MODEL" or "openai:MODEL@BASE_URL".
+
+    Args:
+        name: the embedder's name.
+        asked: False where a missing key or package is an error only when it is asked.
 
     Raises:
         ConfigError: there is no such form, or the model's package or key is missing.
     """
     kind, _, rest = name.partition(":")
     if name == "embedded":
-        return WordLlamaEmbedder()
+        return WordLlamaEmbedder(asked=asked)
     if kind == "openai" and rest:
         model, base_url = _at_server(rest)
-        return OpenAIEmbedder(model, base_url=base_url)
+        return OpenAIEmbedder(model, base_url=base_url, asked=asked)
     raise ConfigError(f"there is no embedder {without_secrets(name)!r}; an embedder is one of: {_EMBEDDERS}")
 
 
-def scorer_by_name(name: str) -> Scorer:
+def scorer_by_name(name: str, *, asked: bool = True) -> Scorer:
     """The scorer of a name: "cross-encoder:MODEL" or "token-match:MODEL", a folder or a name on the hub.
+
+    Args:
+        name: the scorer's name.
+        asked: False where a missing package is an error only when it is asked.
 
     Raises:
         ConfigError: there is no such form, or a package is missing.
@@ -76,7 +151,8 @@ def scorer_by_name(name: str) -> Scorer:
     if kind in {"cross-encoder", "token-match"} and rest:
         from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
 
-        return CrossEncoderScorer(model=rest) if kind == "cross-encoder" else TokenMatchScorer(model=rest)
+        made = CrossEncoderScorer if kind == "cross-encoder" else TokenMatchScorer
+        return made(model=rest, asked=asked)
     raise ConfigError(
         f'there is no scorer {name!r}; a scorer is one of: "cross-encoder:MODEL", "token-match:MODEL"'
     )

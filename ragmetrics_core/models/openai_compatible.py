@@ -47,6 +47,7 @@ class OpenAIJudge:
         response_format: holds the replies to JSON where the prompt asks for it: to any ("json_object") or
             to the form that is asked for ("json_schema"); "text" holds them to nothing.
         extra_body: further parameters of the request, as the server knows them.
+        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
 
     Raises:
         ConfigError: the openai package or the key is missing, or a setting cannot be used.
@@ -62,6 +63,7 @@ class OpenAIJudge:
     seed: int | None = field(default=None, kw_only=True)
     response_format: ResponseFormat = field(default="text", kw_only=True)
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _hide_key(self)
@@ -142,6 +144,7 @@ class OpenAIJudge:
             api_key=_hidden(self.api_key),
             body=self.extra_body,
             largest=_LARGEST_REPLY,
+            asked=self.asked,
         )
 
     @cached_property
@@ -169,6 +172,7 @@ class OpenAIEmbedder:
             A server given by address may need none.
         dimensions: the length of the vectors, for models that can shorten them.
         batch_size: how many texts one request may hold.
+        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
 
     Raises:
         ConfigError: the openai package or the key is missing, or a setting cannot be used.
@@ -179,6 +183,7 @@ class OpenAIEmbedder:
     api_key: str | SecretStr | None = field(default=None, kw_only=True)
     dimensions: int | None = field(default=None, kw_only=True)
     batch_size: int = field(default=128, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
         _hide_key(self)
@@ -232,6 +237,7 @@ class OpenAIEmbedder:
             base_url=self.base_url,
             api_key=_hidden(self.api_key),
             largest=_LARGEST_REPLY + self.batch_size * _LARGEST_VECTOR,
+            asked=self.asked,
         )
 
     async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:

@@ -46,10 +46,11 @@ _LONGEST_QUOTE = 300
 _LONGEST_WORDS = 20_000
 # What to do about a parameter that a server refuses, by its name.
 _REMEDIES = {
-    "temperature": "pass temperature=None",
-    "max_tokens": "pass max_tokens=None; extra_body={'max_completion_tokens': N} may set the limit",
-    "response_format": "pass response_format='text'",
-    "seed": "pass seed=None",
+    "temperature": "pass temperature=None, on the command line --judge-option temperature=none",
+    "max_tokens": "pass max_tokens=None, on the command line --judge-option max_tokens=none; "
+    "extra_body={'max_completion_tokens': N} may set the limit",
+    "response_format": "pass response_format='text', on the command line --judge-option response_format=text",
+    "seed": "pass seed=None, on the command line --judge-option seed=none",
     "dimensions": "pass dimensions=None",
 }
 _OVERLOADED = frozenset({429, 503, 529})
@@ -80,6 +81,7 @@ class Endpoint:
         api_key: the key; None reads OPENAI_API_KEY. A server given by `base_url` may need none.
         body: what every request holds; a server may repeat keys in it, too.
         largest: bytes of an answer, at most.
+        asked: False where a missing package or key is no error before something is posted.
 
     Raises:
         ConfigError: the openai package or the key is missing, or the address or key cannot be used.
@@ -94,9 +96,8 @@ class Endpoint:
         api_key: SecretStr | None,
         body: Mapping[str, Any] | None = None,
         largest: int,
+        asked: bool = True,
     ) -> None:
-        if (missing := missing_package()) is not None:
-            raise ConfigError(f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'")
         # Keys stand in no variable of their own here: a traceback may come with the values of all of them.
         key = SecretStr(
             ((api_key.get_secret_value() if api_key else "") or os.environ.get(_KEY) or "").strip()
@@ -104,11 +105,9 @@ class Endpoint:
         address = address_of(base_url or os.environ.get(_URL) or _DEFAULT_URL)
         if not model:
             raise ConfigError(f"{user} needs the name of a model")
-        if not key and not (base_url or os.environ.get(_URL)):
-            raise ConfigError(
-                f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only, "
-                "on the command line openai:MODEL@URL)"
-            )
+        self._lacks = _lacking(user, has_key=bool(key or base_url or os.environ.get(_URL)))
+        if asked and self._lacks is not None:
+            raise ConfigError(self._lacks)
         if not _can_be_sent(key):
             raise ConfigError(f"{user}: the key holds characters that no HTTP header can carry")
         if isinstance(address, str):
@@ -130,6 +129,8 @@ class Endpoint:
         Raises:
             ModelError: the class and the message say what went wrong; the message never holds the key.
         """
+        if self._lacks is not None:
+            raise ModelRefused(self._lacks)
         failure: BaseException
         client = None
         try:
@@ -309,6 +310,18 @@ class Endpoint:
 _CONNECTING = frozenset(
     {"ConnectError", "ClientConnectorError", "ClientConnectorDNSError", "ConnectionRefusedError"}
 )
+
+
+def _lacking(user: str, *, has_key: bool) -> str | None:
+    """What is missing for anything to be asked, and where it comes from; None when nothing is."""
+    if (missing := missing_package()) is not None:
+        return f"{user} needs the {missing} package: pip install 'ragmetrics[openai]'"
+    if has_key:
+        return None
+    return (
+        f"{user} has no key: set OPENAI_API_KEY or pass api_key (a local server needs base_url only, "
+        "on the command line openai:MODEL@URL)"
+    )
 
 
 def encodable(text: str) -> str:

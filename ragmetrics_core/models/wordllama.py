@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,12 +35,17 @@ class WordLlamaEmbedder:
 
     Fast and the same everywhere, but blind to word order: "A sent B" and "B sent A" are the same text to it.
 
+    Attributes:
+        asked: False for one that is only planned with: a missing package is an error when it is asked.
+
     Raises:
         ConfigError: the wordllama package is missing.
     """
 
+    asked: bool = field(default=True, compare=False, kw_only=True)
+
     def __post_init__(self) -> None:
-        if importlib.util.find_spec("wordllama") is None:
+        if self.asked and importlib.util.find_spec("wordllama") is None:
             raise ConfigError(
                 "WordLlamaEmbedder needs the wordllama package: pip install 'ragmetrics[embedded]'"
             )
@@ -48,7 +53,11 @@ class WordLlamaEmbedder:
     @property
     def identity(self) -> str:
         """The vectors, and the version of the package that they come from."""
-        return f"wordllama:l2_supercat_{_DIMENSIONS}@{importlib.metadata.version('wordllama')}"
+        try:
+            installed = importlib.metadata.version("wordllama")
+        except importlib.metadata.PackageNotFoundError:
+            installed = "absent"
+        return f"wordllama:l2_supercat_{_DIMENSIONS}@{installed}"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """One row for each text.
@@ -85,8 +94,11 @@ def _batches(texts: Sequence[str]) -> Iterator[list[int]]:
 
 @cache
 def _model() -> Any:
-    with _logging_left_alone():
-        import wordllama
+    try:
+        with _logging_left_alone():
+            import wordllama
+    except ModuleNotFoundError as error:
+        raise ModelRefused(f"{error}: pip install 'ragmetrics[embedded]'") from error
     # It looks for its own tokenizer file in a folder that it does not have; as a cache, its package has it.
     package = Path(wordllama.__file__).parent
     try:

@@ -53,11 +53,15 @@ class CallableJudge:
         return [Completion(text=reply)]
 
 
-def as_judge(judge: Judge | TextFunction | str) -> Judge:
+def as_judge(judge: Judge | TextFunction | str, *, asked: bool = True) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "llama",
     "llama:PATH", "entailment:MODEL".
+
+    Args:
+        judge: one of these.
+        asked: False for a judge of a name that is never asked, so that it needs no key, package or file.
 
     Raises:
         ConfigError: none of these.
@@ -65,7 +69,7 @@ def as_judge(judge: Judge | TextFunction | str) -> Judge:
     if isinstance(judge, str):
         from ragmetrics_core.models.names import judge_by_name
 
-        return judge_by_name(judge)
+        return judge_by_name(judge, asked=asked)
     if isinstance(judge, type):
         raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
     # A wrapper has the methods of every kind; what it goes around says what it is.
@@ -79,8 +83,12 @@ def as_judge(judge: Judge | TextFunction | str) -> Judge:
     )
 
 
-def as_embedder(embedder: Embedder | str) -> Embedder:
+def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
     """An embedder from an embedder or from a name: "embedded", "openai:MODEL".
+
+    Args:
+        embedder: one of these.
+        asked: False for one of a name whose missing key or package is an error only when it is asked.
 
     Raises:
         ConfigError: neither.
@@ -88,14 +96,18 @@ def as_embedder(embedder: Embedder | str) -> Embedder:
     if isinstance(embedder, str):
         from ragmetrics_core.models.names import embedder_by_name
 
-        return embedder_by_name(embedder)
+        return embedder_by_name(embedder, asked=asked)
     if isinstance(unwrapped(embedder), Embedder):
         return embedder
     raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
 
 
-def as_scorer(scorer: Scorer | str) -> Scorer:
+def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
     """A scorer from a scorer or from a name: "cross-encoder:MODEL", "token-match:MODEL".
+
+    Args:
+        scorer: one of these.
+        asked: False for one of a name whose missing package is an error only when it is asked.
 
     Raises:
         ConfigError: neither.
@@ -103,7 +115,7 @@ def as_scorer(scorer: Scorer | str) -> Scorer:
     if isinstance(scorer, str):
         from ragmetrics_core.models.names import scorer_by_name
 
-        return scorer_by_name(scorer)
+        return scorer_by_name(scorer, asked=asked)
     if isinstance(unwrapped(scorer), Scorer):
         return scorer
     raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")

@@ -101,6 +101,7 @@ def plan(
 ) -> Plan:
     """Count what `evaluate` with the same arguments would ask, without one call.
 
+    No model is asked, so that those of a name need no key, no package and no file.
     With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
 
     Raises:
@@ -160,6 +161,7 @@ async def aplan(
         full_repeats=full_repeats,
         redact=redact,
         limit=limit,
+        asked=False,
     )
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: Estimate() for metric in prepared.metrics}

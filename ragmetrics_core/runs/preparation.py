@@ -69,8 +69,11 @@ async def prepare(
     keep_vectors: bool = False,
     redact: Redact | None = None,
     limit: int | None = None,
+    asked: bool = True,
 ) -> Preparation:
     """Make and check what an evaluation needs; the arguments are those of `evaluate`.
+
+    With `asked=False` models are not going to be asked, so that those of a name need no key, package or file.
 
     Raises:
         ConfigError: a mistake in the arguments.
@@ -87,11 +90,12 @@ async def prepare(
     chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
     if prompts is not None:
         chosen = with_prompts(chosen, prompts)
-    judges = _different(tuple(map(as_judge, panel or ([judge] if judge is not None else []))))
+    given = panel or ([judge] if judge is not None else [])
+    judges = _different(tuple(as_judge(each, asked=asked) for each in given))
     models = Models(
         judges=judges,
-        embedder=as_embedder(embedder) if embedder is not None else None,
-        scorer=as_scorer(scorer) if scorer is not None else None,
+        embedder=as_embedder(embedder, asked=asked) if embedder is not None else None,
+        scorer=as_scorer(scorer, asked=asked) if scorer is not None else None,
         repeats=repeats,
         keep_vectors=keep_vectors,
     )

@@ -109,7 +109,8 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
 
     The same call after `import_replies` writes what follows from the replies, until nothing is open and the
     run is complete. Its records are those that the same run would have with a judge that gives the same
-    replies at once. Embeddings and ratings are not part of waves: their models are asked as usual.
+    replies at once. A judge of a name needs no key, no package and no file here. Embeddings and ratings are
+    not part of waves: their models are asked as usual, and a score whose model has no key is a `model_error`.
 
     Args:
         samples: as for `evaluate`, as are all arguments that are not named here.
@@ -140,6 +141,7 @@ def export_wave(  # noqa: D417  the others are those of `evaluate`
                 full_repeats=full_repeats,
                 redact=redact,
                 limit=limit,
+                asked=False,
             ),
         )
     )

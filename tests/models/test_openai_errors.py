@@ -74,7 +74,8 @@ def told(error: ModelError) -> str:
         (
             Answer(status=400, body={"error": {"message": "Unsupported value", "param": "temperature"}}),
             ModelRefused,
-            "URL refused the request (400): Unsupported value (pass temperature=None)",
+            "URL refused the request (400): Unsupported value "
+            "(pass temperature=None, on the command line --judge-option temperature=none)",
         ),
         (Answer(status=413, body=b""), ModelRefused, "URL refused the request (413)"),
         (
