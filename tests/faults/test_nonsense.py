@@ -79,7 +79,13 @@ def test_a_prompt_file_that_is_no_text_is_named(tmp_path):
 
 
 def test_an_answer_of_a_server_nested_too_deep_is_not_json():
-    endpoint = Endpoint("OpenAIJudge", model="m", base_url="http://127.0.0.1:1/v1", api_key=SecretStr("none"))
+    endpoint = Endpoint(
+        "OpenAIJudge",
+        model="m",
+        base_url="http://127.0.0.1:1/v1",
+        api_key=SecretStr("none"),
+        largest=1_000_000,
+    )
 
     with pytest.raises(ModelError, match="did not answer with JSON"):
         endpoint._object(DEEP.encode())

@@ -157,7 +157,10 @@ def test_ragas_04_scores_an_answer_without_a_question_zero(measure):
 
 def test_questions_that_cannot_be_read_are_a_parse_error(measure):
     score = measure(AnswerRelevance(), {"questions": "I will not."}, **FRANCE).score
-    assert (score.status, score.reason) == ("parse_error", "questions.v1: the reply could not be read")
+    assert (score.status, score.reason) == (
+        "parse_error",
+        "questions.v1: the reply could not be read: the judge declined to answer",
+    )
 
 
 def test_no_question_at_all_cannot_be_asked_for():

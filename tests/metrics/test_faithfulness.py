@@ -137,11 +137,10 @@ def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
 
 
 def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
-    # 1 yes (the later "no" contradicts it), 2 no, and there is no statement 7: 1 / 2
+    # 1 yes, 2 no (said twice), and there is no statement 7: 1 / 2
     reply = {
         "verdicts": [
             {"number": 1, "verdict": "yes"},
-            {"number": 1, "verdict": "no"},
             {"number": 2, "verdict": "no"},
             {"number": 2, "verdict": "no"},
             {"number": 7, "verdict": "yes"},
@@ -152,7 +151,6 @@ def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
 
     assert score.value == 0.5
     assert score.record.notes == (
-        "verdict 1: contradicts an earlier one",
         "verdict 2: repeats an earlier one",
         "verdict 7: this number was not asked about",
     )

@@ -86,7 +86,10 @@ def test_a_part_that_fails_fails_the_whole(measure, verdicts):
         return "I cannot." if request.prompt.name == "questions" else reply
 
     score = measure(RagasScore(), script, vectors=VECTORS, **SAMPLE).score
-    assert (score.status, score.reason) == ("parse_error", "questions.v1: the reply could not be read")
+    assert (score.status, score.reason) == (
+        "parse_error",
+        "questions.v1: the reply could not be read: the judge declined to answer",
+    )
 
 
 @pytest.mark.parametrize("late", ["statements", "questions"])

@@ -173,10 +173,8 @@ def test_a_grade_of_0_or_below_means_not_relevant_and_the_record_says_so():
 
 
 def test_more_grades_than_relevant_items_are_an_error_of_the_sample():
-    run = evaluate(
-        [{"context_ids": ["a"], "reference_context_ids": ["a"], "reference_context_grades": [1, 2]}],
-        metrics="ndcg",
-    )
+    sound = {"context_ids": ["a"], "reference_context_ids": ["a"]}
+    run = evaluate([sound, {**sound, "reference_context_grades": [1, 2]}], metrics="ndcg")
     (row,) = run.rejected
     assert row.message == "reference_context_grades has 2 grades for 1 relevant chunks"
 

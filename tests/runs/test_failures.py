@@ -148,9 +148,9 @@ def test_on_error_raise_stops_at_the_first_failure():
 
 def test_a_bad_row_is_kept_with_its_place_and_the_rest_is_measured():
     run = evaluate(
-        [SAMPLE, {"question": 42}, {**SAMPLE, "id": "q2"}], metrics="faithfulness", judge=scripted()
+        [SAMPLE, {"question": ["Q?"]}, {**SAMPLE, "id": "q2"}], metrics="faithfulness", judge=scripted()
     )
-    assert [str(row) for row in run.rejected] == ["row 2: 'question' must be text, got int (42)"]
+    assert [str(row) for row in run.rejected] == ["row 2: 'question' must be text, got list (['Q?'])"]
     assert sorted(run.sample_ids) == ["q1", "q2"]
 
 
@@ -164,14 +164,14 @@ def test_a_run_that_was_given_no_samples_says_so_until_it_gets_some(tmp_path):
     assert measured([{"answer": "Paris", "reference": "Paris"}]).notes == ()
 
 
-def test_a_run_whose_rows_are_all_rejected_was_given_some():
-    run = evaluate([{"question": 1}], metrics="exact_match")
-    assert (len(run.rejected), run.notes) == (1, ())
+def test_rows_of_which_none_is_a_sample_are_an_error():
+    with pytest.raises(SampleError, match=r"none of the rows given \(1\) is a sample, the first: row 1: "):
+        evaluate([{"question": ["Q?"]}], metrics="exact_match")
 
 
 def test_on_error_raise_stops_at_a_bad_row():
     with pytest.raises(SampleError, match="row 1: 'question' must be text"):
-        evaluate([{"question": 42}], metrics="faithfulness", judge=scripted(), on_error="raise")
+        evaluate([{"question": ["Q?"]}], metrics="faithfulness", judge=scripted(), on_error="raise")
 
 
 def test_an_id_that_is_used_twice_is_a_bad_row():

@@ -32,7 +32,7 @@ def test_rows_become_a_data_frame():
 
 def test_a_printed_run_shows_its_means_and_what_was_left_out():
     run = evaluate(
-        [*many(3), {"question": "Q?", "answer": "A.", "contexts": [1]}],
+        [*many(3), {"question": "Q?", "answer": "A.", "contexts": [["C."]]}],
         metrics="faithfulness",
         judge=scripted(),
     )

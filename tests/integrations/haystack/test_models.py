@@ -14,6 +14,7 @@ from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
+    AccessRefused,
     ConfigError,
     ModelError,
     ModelOverloaded,
@@ -176,8 +177,8 @@ class ReadTimeout(Exception):  # noqa: N818  (the name is a client's)
         (StatusError(503), ModelOverloaded),
         (StatusError(500), TransientModelError),
         (StatusError(409), TransientModelError),
-        (StatusError(401), ModelRefused),
-        (StatusError(404), ModelRefused),
+        (StatusError(401), AccessRefused),
+        (StatusError(404), AccessRefused),
         (ReadTimeout("slow"), ModelTimeout),
         (TimeoutError("slow"), ModelTimeout),
         (APIConnectionError("gone"), TransientModelError),

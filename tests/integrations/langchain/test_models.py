@@ -19,6 +19,7 @@ from langchain_core.runnables import RunnableLambda
 
 from ragmetrics_core import Sample, as_judge, evaluate
 from ragmetrics_core.errors import (
+    AccessRefused,
     ConfigError,
     ModelError,
     ModelOverloaded,
@@ -261,7 +262,7 @@ class HTTPFailure(Exception):
         (HTTPFailure(429), ModelOverloaded),
         (HTTPFailure(503), ModelOverloaded),
         (HTTPFailure(500), TransientModelError),
-        (HTTPFailure(401), ModelRefused),
+        (HTTPFailure(401), AccessRefused),
         (ConnectionResetError("gone"), TransientModelError),
         (TimeoutError("late"), ModelTimeout),
         (ValueError("odd"), ModelError),

@@ -285,7 +285,7 @@ def test_missing_verdicts_leave_bounds_and_no_score():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"query": 5}, {"response": ["300 m."]}, {"contexts": [5]}, {"contexts": 5}]
+    "wrong", [{"query": ["Q?"]}, {"response": ["300 m."]}, {"contexts": [["C."]]}, {"contexts": 5}]
 )
 def test_what_is_no_text_is_told_and_stops_no_batch(wrong: dict[str, Any]):
     result = RagMetricsEvaluator("faithfulness", judge_llm()).evaluate(**{**GIVEN, **wrong})

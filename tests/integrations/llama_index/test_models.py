@@ -15,6 +15,7 @@ from pydantic import PrivateAttr
 
 from ragmetrics_core import Embedder, Judge, evaluate
 from ragmetrics_core.errors import (
+    AccessRefused,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -163,9 +164,9 @@ class APIConnectionError(Exception):
     [
         (HttpError(429), ModelOverloaded),
         (HttpError(500), TransientModelError),
-        (HttpError(401), ModelRefused),
+        (HttpError(401), AccessRefused),
         (HTTPStatusError(429), ModelOverloaded),
-        (HTTPStatusError(401), ModelRefused),
+        (HTTPStatusError(401), AccessRefused),
         (ConnectionError("lost"), TransientModelError),
         (APIConnectionError("lost"), TransientModelError),
         (TimeoutError("late"), ModelTimeout),
