@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli.study_output import (
+    Cluster,
     Format,
     OneTable,
     Out,
@@ -41,6 +42,7 @@ def concordance(
         float, typer.Option(min=0, max=1, help="The least share of answers that the best thresholds select.")
     ] = 0.2,
     step: Annotated[float, typer.Option(min=0.01, max=0.5, help="Of the grid of thresholds.")] = 0.1,
+    cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
     out: Out = None,
@@ -68,6 +70,7 @@ def concordance(
                 below=_numbers(below),
                 minimum=coverage,
                 step=step,
+                cluster=cluster,
                 seed=seed,
             )
         )

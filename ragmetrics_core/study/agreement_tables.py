@@ -108,8 +108,8 @@ def _detections(found: Agreement) -> Table:
                 each.correct,
                 each.wrong,
                 threshold.at if threshold else None,
-                threshold.caught if threshold else None,
-                threshold.passed if threshold else None,
+                threshold.unseen_caught if threshold else None,
+                threshold.unseen_passed if threshold else None,
                 each.note,
             )
         )
@@ -130,8 +130,8 @@ def _detections(found: Agreement) -> Table:
         rows=tuple(rows),
         notes=(
             "area: the chance that a correct answer scores better than a wrong one; threshold: the best one "
-            "(Youden), on "
-            f"the same answers, so that caught and passed flatter it{said}",
+            "(Youden); caught and passed: on answers that the search has not seen (cross-validation, with "
+            f"intervals of a nested bootstrap that searches again){said}",
             *_lower(found, "scores of at most the threshold pass"),
         ),
     )

@@ -14,17 +14,20 @@ from numpy.typing import ArrayLike, NDArray
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resampled_counts
 from ragmetrics_core.study.distributions import t_quantile
-from ragmetrics_core.study.intervals import Estimate
+from ragmetrics_core.study.intervals import Estimate, wilson_of
 
 __all__ = [
     "FEWEST_CLUSTERS",
     "Spread",
     "bootstrap_clusters",
     "check_clusters",
+    "cluster_area",
     "cluster_codes",
     "cluster_counts",
+    "cluster_difference",
     "cluster_mean",
     "cluster_resamples",
+    "cluster_share",
     "cluster_spread",
 ]
 
@@ -155,3 +158,77 @@ def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: floa
         return Estimate(mean)
     half = t_quantile(0.5 + level / 2, spread.df) * spread.error
     return Estimate(mean, mean - half, mean + half)
+
+
+def cluster_share(flags: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
+    r"""The share of samples that are so, with Wilson's interval for the number that the clusters are worth.
+
+    .. math:: n^* = p (1 - p) / \mathrm{se}^2
+
+    at most the n that there are, with Student's quantile of G - 1 degrees in place of the normal's. Where all
+    samples agree nothing is known of their clusters' spread, and each cluster counts as one sample. No
+    interval (None) below 10 clusters.
+    """
+    array = np.asarray(flags, dtype=float)
+    if not len(array):
+        return Estimate(None)
+    share, size = float(array.mean()), len(set(clusters))
+    if size < FEWEST_CLUSTERS:
+        return Estimate(share)
+    spread = cluster_spread((array - share) / len(array), clusters)
+    worth = float(size) if share in (0.0, 1.0) else float(len(array))
+    if spread.error:
+        worth = min(worth, share * (1 - share) / spread.error**2)
+    return wilson_of(share, worth, t_quantile(0.5 + level / 2, size - 1))
+
+
+class Difference(NamedTuple):
+    """The difference of two groups, its standard error by cluster and the degrees of freedom."""
+
+    value: float
+    error: float
+    df: float
+
+
+def cluster_difference(
+    one: ArrayLike, other: ArrayLike, of_one: Sequence[Hashable], of_other: Sequence[Hashable]
+) -> Difference | None:
+    r"""The difference of two means whose samples share clusters within, or also across, the groups.
+
+    What each cluster adds to the difference is one error; the small-sample factor is
+    :math:`\frac{G}{G-1} \frac{n-1}{n-2}`, with G - 1 degrees of freedom. Where no cluster is in both groups
+    the two errors are apart, and the degrees are Welch's. Undefined (`None`) below 10 clusters in a group.
+    """
+    x, y = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    sizes = len(set(of_one)), len(set(of_other))
+    if min(sizes) < FEWEST_CLUSTERS:
+        return None
+    value = float(x.mean() - y.mean())
+    left, right = (x - x.mean()) / len(x), -(y - y.mean()) / len(y)
+    n = len(x) + len(y)
+    if set(of_one) & set(of_other):
+        spread = cluster_spread(np.concatenate([left, right]), [*of_one, *of_other])
+        return Difference(value, spread.error * sqrt((n - 1) / (n - 2)), spread.df)
+    parts = [cluster_spread(each, of) for each, of in ((left, of_one), (right, of_other))]
+    variance = sum(each.error**2 for each in parts)
+    below = sum(each.error**4 / each.df for each in parts)
+    return Difference(value, sqrt(variance), variance**2 / below if below else float(sum(sizes) - 2))
+
+
+def cluster_area(
+    wins: ArrayLike, losses: ArrayLike, of_correct: Sequence[Hashable], of_wrong: Sequence[Hashable]
+) -> Spread:
+    r"""The error of an area under the ROC curve whose samples are clustered.
+
+    Args:
+        wins: for each correct answer the share of wrong ones that it beats.
+        losses: for each wrong answer the share of correct ones that it loses to.
+        of_correct: the correct answers' clusters.
+        of_wrong: those of the wrong ones.
+
+    References:
+        Obuchowski (1997), "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53(2), 567-578.
+    """
+    x, y = np.asarray(wins, dtype=float), np.asarray(losses, dtype=float)
+    influences = np.concatenate([(x - x.mean()) / len(x), (y - y.mean()) / len(y)])
+    return cluster_spread(influences, [*of_correct, *of_wrong])

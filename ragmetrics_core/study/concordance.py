@@ -3,7 +3,7 @@
 Table 4 and equations (1) and (2) of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.clustering import clustering_of
+from ragmetrics_core.study.clusters import cluster_share
 from ragmetrics_core.study.intervals import Estimate, beta_interval, wilson_interval
 from ragmetrics_core.study.scores import LeftOut, Scores, taken
+from ragmetrics_core.study.searching import Part, unseen_shares
 
 __all__ = ["Concordance", "Conditional", "Found", "by_bayes", "study_concordance"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_FOLDS = 5
-_SHUFFLES = 10
+Indices = NDArray[np.intp]
 
 
 class Conditional(NamedTuple):
@@ -33,8 +35,9 @@ class Conditional(NamedTuple):
         hits: how many of the selected answers are correct (or wrong).
         selected: how many answers the thresholds select.
         total: how many answers there are.
-        direct: hits / selected, with Wilson's interval; None when nothing is selected.
-        beta: the same with Jeffreys' interval.
+        direct: hits / selected, with Wilson's interval (by cluster where there are clusters); None when
+            nothing is selected.
+        beta: the same with Jeffreys' interval, or again by cluster.
         bayes: the same through Bayes' formula, as the paper writes it.
     """
 
@@ -59,7 +62,7 @@ class Found(NamedTuple):
     Attributes:
         best: the thresholds that select the largest share of correct (or wrong) answers.
         unseen: that share by cross-validation: thresholds are searched in four fifths of the answers and
-            applied to the last fifth, over ten shuffles.
+            applied to the last fifth, over ten shuffles; the interval covers the search (`unseen_shares`).
         unseen_coverage: the share of answers selected there.
         optimism: how much the search flatters itself: best less unseen.
     """
@@ -115,6 +118,7 @@ def study_concordance(
     below: Sequence[float] = (0.3,),
     minimum: float = 0.2,
     step: float = 0.1,
+    cluster: str | None = None,
     seed: int = 0,
 ) -> Concordance:
     """How well metrics tell correct answers from wrong ones.
@@ -132,7 +136,8 @@ def study_concordance(
         below: thresholds that scores must stay below, likewise.
         minimum: the least share of answers that the best thresholds must select.
         step: of the grid of thresholds, which goes over [0, 1).
-        seed: of the folds.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+        seed: of the folds and the bootstrap.
 
     Raises:
         ConfigError: a metric is unknown, the thresholds are not as many, or no sample has values and a label.
@@ -148,7 +153,9 @@ def study_concordance(
         )
     values = np.array([[each.values[one] for each in columns] for one in ids])
     is_correct = np.array([bool(correct[one]) for one in ids])
-    notes: list[str] = []
+    clustering = clustering_of([scores], cluster)
+    clusters = clustering.clusters(ids)
+    notes: list[str] = list(clustering.notes)
     if is_correct.all() or not is_correct.any():
         notes.append(
             f"all {len(ids)} answers are {'correct' if is_correct.all() else 'wrong'}: nothing can be told "
@@ -169,22 +176,34 @@ def study_concordance(
         at = np.array([thresholds[place] for place in part])
         selected = np.all(chosen > at if upwards else chosen < at, axis=1)
         wanted = is_correct if upwards else ~is_correct
-        return _conditional(tuple(names[place] for place in part), tuple(at.tolist()), selected, wanted)
+        return _conditional(
+            tuple(names[place] for place in part), tuple(at.tolist()), selected, wanted, clusters
+        )
 
     whole = tuple(range(len(names)))
     return Concordance(
         run=scores.name,
         label=label,
         metrics=names,
-        base=wilson_interval(int(is_correct.sum()), len(ids)),
+        base=wilson_interval(int(is_correct.sum()), len(ids))
+        if clusters is None
+        else cluster_share(is_correct, clusters),
         above=tuple(conditional(part, highs, upwards=True) for part in parts),
         below=tuple(conditional(part, lows, upwards=False) for part in parts),
         grid=tuple(conditional(whole, pair, upwards=True) for pair in pairs),
         grid_below=tuple(conditional(whole, pair, upwards=False) for pair in pairs_below),
-        best=_search(names, values, is_correct, pairs, minimum, seed),
+        best=_search(names, values, is_correct, pairs, minimum, clusters, seed),
         # below t for wrong answers is above -t for them
         best_below=_negated(
-            _search(names, -values, ~is_correct, [tuple(-t for t in p) for p in pairs_below], minimum, seed)
+            _search(
+                names,
+                -values,
+                ~is_correct,
+                [tuple(-t for t in p) for p in pairs_below],
+                minimum,
+                clusters,
+                seed,
+            )
         ),
         minimum=minimum,
         left_out=left_out,
@@ -209,16 +228,21 @@ def by_bayes(selected: Flags, wanted: Flags) -> float | None:
 
 
 def _conditional(
-    names: tuple[str, ...], thresholds: tuple[float, ...], selected: Flags, wanted: Flags
+    names: tuple[str, ...],
+    thresholds: tuple[float, ...],
+    selected: Flags,
+    wanted: Flags,
+    clusters: Sequence[Hashable] | None,
 ) -> Conditional:
     hits, count = int((selected & wanted).sum()), int(selected.sum())
-    direct, bayes = wilson_interval(hits, count), by_bayes(selected, wanted)
+    direct, beta, bayes = wilson_interval(hits, count), beta_interval(hits, count), by_bayes(selected, wanted)
+    if clusters is not None:
+        inside = [each for each, is_in in zip(clusters, selected, strict=True) if is_in]
+        direct = beta = cluster_share(wanted[selected], inside)
     # two ways to the same number: they may differ by rounding only
     assert (direct.value is None) == (bayes is None)
     assert direct.value is None or bayes is None or abs(direct.value - bayes) < 1e-9
-    return Conditional(
-        names, thresholds, hits, count, len(selected), direct, beta_interval(hits, count), bayes
-    )
+    return Conditional(names, thresholds, hits, count, len(selected), direct, beta, bayes)
 
 
 def _search(
@@ -227,6 +251,7 @@ def _search(
     wanted: Flags,
     pairs: Sequence[tuple[float, ...]],
     minimum: float,
+    clusters: Sequence[Hashable] | None,
     seed: int,
 ) -> Found | None:
     """The best thresholds, and by cross-validation what a search like this is worth."""
@@ -236,28 +261,22 @@ def _search(
     best = _best(selects, wanted, minimum)
     if best is None:
         return None
-    found = _conditional(names, pairs[best], selects[best], wanted)
-    n, generator = len(wanted), np.random.default_rng(seed)
-    hits = selected = total = 0
-    if n >= 2 * _FOLDS:
-        for _ in range(_SHUFFLES):
-            for fold in np.array_split(generator.permutation(n), _FOLDS):
-                rest = np.setdiff1d(np.arange(n), fold)
-                chosen = _best(selects[:, rest], wanted[rest], minimum)
-                total += len(fold)
-                if chosen is not None:
-                    inside = selects[chosen, fold]
-                    hits += int((inside & wanted[fold]).sum())
-                    selected += int(inside.sum())
-    if not selected:
+    found = _conditional(names, pairs[best], selects[best], wanted, clusters)
+
+    def choose(weights: Array) -> Indices:
+        counts, totals = weights @ selects.T, weights.sum(axis=1)[:, None]
+        hits = weights @ (selects & wanted).T
+        allowed = counts >= np.maximum(1, minimum * totals)
+        shares = np.where(allowed, hits / np.maximum(counts, 1), -1.0)
+        # the highest share; of equal ones the one that selects most
+        best = np.argmax(np.round(shares, 12) + 1e-6 * counts / np.maximum(totals, 1), axis=1)
+        return np.where(allowed.any(axis=1), best, -1)
+
+    parts = Part(selects & wanted, selects), Part(selects, np.ones_like(selects))
+    unseen, inside = unseen_shares(choose, parts, n=len(wanted), clusters=clusters, seed=seed)
+    if unseen.value is None or found.direct.value is None:
         return Found(found, Estimate(None), 0.0, None)
-    share = hits / selected
-    # the shuffles count the same answers again: the interval is that of one of them
-    unseen = wilson_interval(round(hits / _SHUFFLES), max(round(selected / _SHUFFLES), 1))._replace(
-        value=share
-    )
-    optimism = None if found.direct.value is None else found.direct.value - share
-    return Found(found, unseen, selected / total, optimism)
+    return Found(found, unseen, inside.value or 0.0, found.direct.value - unseen.value)
 
 
 def _best(selects: Flags, wanted: Flags, minimum: float) -> int | None:

@@ -106,7 +106,7 @@ def _best(found: Sequence[Concordance]) -> Table:
             f"searched among thresholds that select at least {found[0].minimum:.0%} of the answers; the "
             "share of the "
             "search flatters itself, the one on unseen answers is of cross-validation (five folds, ten "
-            "shuffles)",
+            "shuffles), its interval of a nested bootstrap that searches again",
         ),
     )
 

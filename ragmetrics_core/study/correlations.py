@@ -1,11 +1,13 @@
 """Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
 
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts
 from ragmetrics_core.study.distributions import average_ranks, normal_quantile
 from ragmetrics_core.study.intervals import Estimate
 
@@ -24,6 +26,7 @@ __all__ = [
 _MOST_SIGNS = 1500
 
 Array = NDArray[np.float64]
+Clusters = Sequence[Hashable] | None
 
 
 class Correlation(NamedTuple):
@@ -44,9 +47,24 @@ class Correlation(NamedTuple):
 
 
 def correlate(
-    x: ArrayLike, y: ArrayLike, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
 ) -> Correlation:
-    """All three coefficients of two columns with percentile intervals over resampled pairs."""
+    """All three coefficients of two columns with percentile intervals over resampled pairs.
+
+    Args:
+        x: one column.
+        y: the other one, in the same order.
+        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
+        level: confidence.
+        count: how many resamples.
+        seed: of the random draws.
+    """
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n, none = len(one), Estimate(None)
     if n < 3:
@@ -55,10 +73,13 @@ def correlate(
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
     by_rank, by_pairs, by_number = (
-        interval(one, other, level=level, count=count, seed=seed)
+        interval(one, other, clusters=clusters, level=level, count=count, seed=seed)
         for interval in (spearman_interval, kendall_interval, pearson_interval)
     )
-    return Correlation(by_rank, by_pairs, by_number, n)
+    size = n if clusters is None else len(set(clusters))
+    few = clusters is not None and size < FEWEST_CLUSTERS
+    note = f"{size} clusters are too few for an interval" if few else ""
+    return Correlation(by_rank, by_pairs, by_number, n, note)
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float | None:
@@ -100,52 +121,95 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
 
 
 def spearman_interval(
-    x: Array, y: Array, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    x: Array,
+    y: Array,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
 ) -> Estimate:
     """Spearman's correlation with its percentile interval; the ranks are those of each resample."""
 
     def ranked(rows: NDArray[np.intp]) -> Array:
         return _rowwise(average_ranks(x[rows]), average_ranks(y[rows]))
 
-    return bootstrap(ranked, len(x), value=spearman(x, y), level=level, count=count, seed=seed)
+    value = spearman(x, y)
+    if clusters is not None:
+        return _clustered(ranked, clusters, value, level, count, seed)
+    return bootstrap(ranked, len(x), value=value, level=level, count=count, seed=seed)
 
 
 def pearson_interval(
-    x: Array, y: Array, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    x: Array,
+    y: Array,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
 ) -> Estimate:
     """Pearson's correlation with its percentile interval."""
 
     def plain(rows: NDArray[np.intp]) -> Array:
         return _rowwise(x[rows], y[rows])
 
-    return bootstrap(plain, len(x), value=pearson(x, y), level=level, count=count, seed=seed)
+    value = pearson(x, y)
+    if clusters is not None:
+        return _clustered(plain, clusters, value, level, count, seed)
+    return bootstrap(plain, len(x), value=value, level=level, count=count, seed=seed)
 
 
 def kendall_interval(
-    x: Array, y: Array, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    x: Array,
+    y: Array,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
 ) -> Estimate:
     """Kendall's correlation with its percentile interval, or for many pairs one by formula.
 
     A resample that draws pair i w_i times has w' S w concordant pairs less discordant ones, for the matrix S
-    of their signs.
+    of their signs. The formula knows no clusters: with them there is no interval for many pairs.
     """
     value, n = kendall(x, y), len(x)
-    if value is None:
-        return Estimate(None)
+    size = n if clusters is None else len(set(clusters))
+    if value is None or (clusters is not None and (size < FEWEST_CLUSTERS or n > _MOST_SIGNS)):
+        return Estimate(value)
     if n > _MOST_SIGNS:
         # Fieller, Hartley, Pearson (1957): the variance of atanh(tau) is about 0.437 / (n - 4)
         half = normal_quantile(0.5 + level / 2) * np.sqrt(0.437 / (n - 4))
         middle = np.arctanh(np.clip(value, -1 + 1e-12, 1 - 1e-12))
         return Estimate(value, float(np.tanh(middle - half)), float(np.tanh(middle + half)))
     up, across = np.sign(x[:, None] - x[None]), np.sign(y[:, None] - y[None])
-    weights = resampled_counts(n, count=count, seed=seed)
+    weights = (
+        resampled_counts(n, count=count, seed=seed)
+        if clusters is None
+        else cluster_counts(clusters, count=count, seed=seed)
+    )
 
     def pairs(signs: Array) -> Array:
         return np.asarray(((weights @ signs) * weights).sum(axis=1))
 
     together, scale = pairs(up * across), np.sqrt(pairs(np.abs(up)) * pairs(np.abs(across)))
     drawn = np.divide(together, scale, out=np.full(count, np.nan), where=scale > 0)
-    return percentile_interval(value, drawn, n=n, level=level)
+    return percentile_interval(value, drawn, n=size, level=level)
+
+
+def _clustered(
+    statistic: Callable[[NDArray[np.intp]], Array],
+    clusters: Sequence[Hashable],
+    value: float | None,
+    level: float,
+    count: int,
+    seed: int,
+) -> Estimate:
+    def one(rows: NDArray[np.intp]) -> float:
+        return float(statistic(rows[None])[0])
+
+    return bootstrap_clusters(one, clusters, value=value, level=level, count=count, seed=seed)
 
 
 def _rowwise(x: Array, y: Array) -> Array:

@@ -1,6 +1,6 @@
 """A metric as a detector of wrong answers: ROC, the best threshold, and calibration."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import exp, log, sqrt
 from typing import NamedTuple
 
@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, resamples
-from ragmetrics_core.study.distributions import average_ranks, normal_quantile
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_area, cluster_resamples
+from ragmetrics_core.study.distributions import average_ranks, normal_quantile, t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
+from ragmetrics_core.study.searching import Part, unseen_shares
 
 __all__ = [
     "Bin",
@@ -22,8 +24,13 @@ __all__ = [
     "roc_points",
 ]
 
+# More candidates for a threshold than this find nothing better.
+_MOST_CUTS = 500
+
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Clusters = Sequence[Hashable] | None
 
 
 class Threshold(NamedTuple):
@@ -32,15 +39,20 @@ class Threshold(NamedTuple):
     Attributes:
         at: the threshold with its interval over resamples: scores of at least that are called correct; of
             at most that where lower is better.
-        caught: the share of wrong answers beyond it, with its interval.
-        passed: the share of correct answers that it lets pass, with its interval.
-        youden: caught + passed - 1 of the search itself, which flatters itself.
+        caught: the share of wrong answers beyond it, among those that it was searched in: it flatters itself.
+        passed: the share of correct answers that it lets pass, likewise.
+        youden: caught + passed - 1 of the search itself.
+        unseen_caught: the share of wrong answers that such a threshold catches among answers that the search
+            has not seen; the interval covers the search (`unseen_shares`). None below ten answers.
+        unseen_passed: the share of correct answers that it lets pass, likewise.
     """
 
     at: Estimate
     caught: Estimate
     passed: Estimate
     youden: float
+    unseen_caught: Estimate = Estimate(None)
+    unseen_passed: Estimate = Estimate(None)
 
 
 class Bin(NamedTuple):
@@ -80,7 +92,12 @@ class Detection(NamedTuple):
 
 
 def detect(
-    scores: Sequence[float], correct: Sequence[bool], *, lower_is_better: bool = False, seed: int = 0
+    scores: Sequence[float],
+    correct: Sequence[bool],
+    *,
+    lower_is_better: bool = False,
+    clusters: Clusters = None,
+    seed: int = 0,
 ) -> Detection:
     """Everything about a metric as a detector; see `Detection`.
 
@@ -89,6 +106,7 @@ def detect(
         correct: which of them are correct.
         lower_is_better: whether correct answers should have the lower scores. Threshold and bins are of the
             scores as they are; error and Brier score compare 1 - score with correctness.
+        clusters: each answer's cluster; below 10 there is no interval of the area and the threshold.
         seed: of the bootstrap.
     """
     values, good = np.asarray(scores, dtype=float), np.asarray(correct, dtype=bool)
@@ -100,11 +118,11 @@ def detect(
         note = "there is no correct answer" if not positives else "there is no wrong answer"
         return Detection(Estimate(None), None, (), bins, error, brier, positives, negatives, note)
     oriented = -values if lower_is_better else values
-    area, roc = area_under_curve(oriented, good), roc_points(oriented, good)
+    area, roc = area_under_curve(oriented, good, clusters=clusters), roc_points(oriented, good)
     if np.ptp(values) == 0:
         note = f"every score is {values[0]:g}: nothing can be told apart"
         return Detection(area, None, roc, bins, error, brier, positives, negatives, note)
-    threshold = best_threshold(oriented, good, seed=seed)
+    threshold = best_threshold(oriented, good, clusters=clusters, seed=seed)
     return Detection(
         area,
         _negated(threshold) if threshold and lower_is_better else threshold,
@@ -117,7 +135,9 @@ def detect(
     )
 
 
-def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> Estimate:
+def area_under_curve(
+    scores: Array, correct: Flags, *, clusters: Clusters = None, level: float = 0.95
+) -> Estimate:
     r"""The area under the ROC curve with DeLong's interval on the logit scale.
 
     .. math:: A = \frac{1}{mn} \sum_{i,j} \left([x_i > y_j] + \tfrac12 [x_i = y_j]\right)
@@ -125,10 +145,11 @@ def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> E
     for m correct and n wrong answers; its variance is that of the shares that each answer wins against the
     other side. With an area of exactly 0 or 1 that variance is 0, and the interval is Wilson's for as many
     trials as there are answers on the smaller side. Scores that are all one have the area 1/2 without an
-    interval, for nothing was measured. Undefined (None) when a side is empty.
+    interval, for nothing was measured. Undefined (None) when a side is empty. With clusters, what the
+    answers of one add is one error, with Student's quantile of G - 1 degrees; below 10 there is no interval.
 
     References:
-        DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44(3), 837-845.
+        DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44(3), 837-845; Obuchowski (1997), Biometrics 53(2).
     """
     x, y = scores[correct], scores[~correct]
     m, n = len(x), len(y)
@@ -140,41 +161,91 @@ def area_under_curve(scores: Array, correct: Flags, *, level: float = 0.95) -> E
     area = float(wins.mean())
     if min(m, n) < 2 or np.ptp(scores) == 0:
         return Estimate(area)
+    if clusters is not None and len(set(clusters)) < FEWEST_CLUSTERS:
+        return Estimate(area)
     if area in (0.0, 1.0):
+        if clusters is not None:
+            sides = (
+                {each for each, is_on in zip(clusters, side, strict=True) if is_on}
+                for side in (correct, ~correct)
+            )
+            fewest = min(map(len, sides))
+            return wilson_interval(round(area) * fewest, fewest, level=level)
         return wilson_interval(round(area) * min(m, n), min(m, n), level=level)
     deviation = sqrt(float(wins.var(ddof=1)) / m + float(losses.var(ddof=1)) / n)
+    quantile = normal_quantile(0.5 + level / 2)
+    if clusters is not None:
+        of_correct = [each for each, good in zip(clusters, correct, strict=True) if good]
+        of_wrong = [each for each, good in zip(clusters, correct, strict=True) if not good]
+        deviation, df = cluster_area(wins, losses, of_correct, of_wrong)
+        quantile = t_quantile(0.5 + level / 2, df)
     middle = log(area / (1 - area))
-    half = normal_quantile(0.5 + level / 2) * deviation / (area * (1 - area))
+    half = quantile * deviation / (area * (1 - area))
     return Estimate(area, _logistic(middle - half), _logistic(middle + half))
 
 
 def best_threshold(
-    scores: Array, correct: Flags, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+    scores: Array,
+    correct: Flags,
+    *,
+    clusters: Clusters = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
 ) -> Threshold | None:
     """The threshold with the highest Youden index: caught + passed - 1; of equal ones the lowest.
 
-    Undefined (`None`) when a side is empty.
+    It is looked for among the scores; where these are more than 500, among 500 of them by rank. Undefined
+    (`None`) when a side is empty.
     """
     if not correct.any() or correct.all():
         return None
     cuts = np.unique(scores)
+    if len(cuts) > _MOST_CUTS:
+        cuts = cuts[np.linspace(0, len(cuts) - 1, _MOST_CUTS).astype(int)]
     at_least = scores[:, None] >= cuts[None]
     index, value = _youden(at_least, correct)
+    many = min(count, 500)
+    draws = (
+        (row for rows in resamples(len(scores), count=many, seed=seed) for row in rows)
+        if clusters is None
+        else cluster_resamples(clusters, count=many, seed=seed)
+    )
     drawn: list[float] = []
-    for rows in resamples(len(scores), count=min(count, 500), seed=seed):
-        for row in rows:
-            good = correct[row]
-            if good.any() and not good.all():
-                drawn.append(cuts[_youden(at_least[row], good)[0]])
+    for row in draws:
+        good = correct[row]
+        if good.any() and not good.all():
+            drawn.append(cuts[_youden(at_least[row], good)[0]])
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist() if drawn else (None, None)
-    passes = at_least[:, index]
+    if clusters is not None and len(set(clusters)) < FEWEST_CLUSTERS:
+        low = high = None
+    passes = at_least.T
+    of_pass, of_catch = passes & correct, ~passes & ~correct
+
+    def choose(weights: Array) -> Indices:
+        positives, negatives = weights @ correct, weights @ ~correct
+        sums = _shares(weights @ of_pass.T, positives) + _shares(weights @ of_catch.T, negatives)
+        # of equal ones the lowest cut, whatever the rounding
+        return np.where((positives > 0) & (negatives > 0), np.argmax(np.round(sums, 12), axis=1), -1)
+
+    parts = (
+        Part(of_catch, np.broadcast_to(~correct, of_catch.shape)),
+        Part(of_pass, np.broadcast_to(correct, of_pass.shape)),
+    )
+    caught, passed = unseen_shares(choose, parts, n=len(scores), clusters=clusters, level=level, seed=seed)
     wrong = int((~correct).sum())
     return Threshold(
         Estimate(float(cuts[index]), low, high),
-        wilson_interval(int((~passes & ~correct).sum()), wrong, level=level),
-        wilson_interval(int((passes & correct).sum()), len(scores) - wrong, level=level),
+        Estimate(int(of_catch[index].sum()) / wrong),
+        Estimate(int(of_pass[index].sum()) / (len(scores) - wrong)),
         value,
+        caught,
+        passed,
     )
+
+
+def _shares(hits: Array, of: Array) -> Array:
+    return np.divide(hits, of[:, None], out=np.zeros_like(hits), where=of[:, None] > 0)
 
 
 def _youden(at_least: Flags, correct: Flags) -> tuple[int, float]:

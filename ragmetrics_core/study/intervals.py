@@ -17,6 +17,7 @@ __all__ = [
     "mean_of",
     "summary_of",
     "wilson_interval",
+    "wilson_of",
 ]
 
 
@@ -91,14 +92,15 @@ def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> Estimate:
     """
     if n == 0:
         return Estimate(None)
-    z = normal_quantile(0.5 + level / 2)
-    share = successes / n
+    return wilson_of(successes / n, n, normal_quantile(0.5 + level / 2))
+
+
+def wilson_of(share: float, n: float, z: float) -> Estimate:
+    """Wilson's interval of a share of n trials, which may be an effective number, for a quantile z."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     # at the ends the formula gives 0 and 1 up to rounding
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == n else middle + half
-    return Estimate(share, low, high)
+    return Estimate(share, 0.0 if share == 0 else middle - half, 1.0 if share == 1 else middle + half)
 
 
 def beta_interval(successes: int, n: int, *, level: float = 0.95) -> Estimate:

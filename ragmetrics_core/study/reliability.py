@@ -1,6 +1,6 @@
 """Agreement between annotators: Krippendorff's alpha and weighted kappa, with bootstrap intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import permutations
 from typing import Literal, NamedTuple
 
@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, drawn_tables, percentile_interval
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_codes
 from ragmetrics_core.study.intervals import Estimate
 
 __all__ = ["Level", "Reliability", "Weights", "krippendorff_alpha", "weighted_kappa"]
+
+# Fewer units have too few different resamples for quantiles to mean anything.
+FEWEST_UNITS = 10
 
 Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]
@@ -31,6 +35,7 @@ def krippendorff_alpha(
     units: Sequence[Sequence[Value]],
     *,
     level: Level = "ordinal",
+    clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
@@ -47,6 +52,7 @@ def krippendorff_alpha(
     Args:
         units: for each unit the values that it was given; units with fewer than two do not count.
         level: how values differ: "nominal" only by being others, "ordinal" by rank, "interval" by number.
+        clusters: each unit's cluster; whole clusters are drawn for the interval, and below 10 there is none.
         confidence: of the interval.
         count: resamples.
         seed: of the random draws.
@@ -58,6 +64,11 @@ def krippendorff_alpha(
     0.4444444444444444
     """
     paired = [unit for unit in units if len(unit) > 1]
+    of = (
+        None
+        if clusters is None
+        else [each for each, unit in zip(clusters, units, strict=True) if len(unit) > 1]
+    )
     if len(paired) < 2:
         return Reliability(Estimate(None), len(paired), "fewer than two units have two labels")
     values = _ordered({value for unit in paired for value in unit})
@@ -82,12 +93,16 @@ def krippendorff_alpha(
         return _alphas(matrices.reshape(-1, len(values), len(values)), level, numbers)
 
     (alpha,) = alphas(np.ones((1, len(paired))))
-    width = max(len(values) ** 2, len(entries))
-    even = np.full(len(paired), 1 / len(paired))
-    batches = drawn_tables(even, len(paired), width=width, count=count, seed=seed)
-    drawn = np.concatenate([alphas(weights) for weights in batches])
-    value = percentile_interval(float(alpha), drawn, n=len(paired), level=confidence)
-    return Reliability(value, len(paired))
+    width, size = max(len(values) ** 2, len(entries)), len(paired)
+    places = np.arange(size)
+    if of is not None:
+        places, size = cluster_codes(of), len(set(of))
+        if size < FEWEST_CLUSTERS:
+            return Reliability(Estimate(float(alpha)), len(paired), _few(size))
+    batches = drawn_tables(np.full(size, 1 / size), size, width=width, count=count, seed=seed)
+    drawn = np.concatenate([alphas(weights[:, places]) for weights in batches])
+    value = percentile_interval(float(alpha), drawn, n=size, level=confidence)
+    return _told(value, len(paired))
 
 
 def _alphas(matrices: Array, level: Level, numbers: Array) -> Array:
@@ -115,6 +130,7 @@ def weighted_kappa(
     other: Sequence[Value],
     *,
     weights: Weights = "quadratic",
+    clusters: Sequence[Hashable] | None = None,
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
@@ -126,6 +142,7 @@ def weighted_kappa(
     with :math:`w_{ij} = |v_i - v_j|` (linear), its square (quadratic) or 1 (none). Numbers are taken as they
     are, so that a point of the scale that nobody used still counts as a step; truth values and texts by their
     order. Undefined (None) for fewer than two units or when both gave one and the same value throughout.
+    With `clusters` whole clusters of units are drawn for the interval, and below 10 there is none.
 
     References:
         Cohen (1968), Psychological Bulletin 70(4), 213-220.
@@ -150,9 +167,33 @@ def weighted_kappa(
     (value,) = _kappas(table.reshape(shape), distance)
     if not np.isfinite(value):
         return Reliability(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
+    size = n
+    if clusters is None:
+        batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
+    else:
+        size = len(set(clusters))
+        if size < FEWEST_CLUSTERS:
+            return Reliability(Estimate(float(value)), n, _few(size))
+        of_cluster = np.zeros((size, len(table)))
+        np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
+        even = np.full(size, 1 / size)
+        drawn_clusters = drawn_tables(even, size, width=len(table), count=count, seed=seed)
+        batches = (weights_ @ of_cluster for weights_ in drawn_clusters)
     drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
-    return Reliability(percentile_interval(float(value), drawn, n=n, level=confidence), n)
+    return _told(percentile_interval(float(value), drawn, n=size, level=confidence), n)
+
+
+def _few(clusters: int) -> str:
+    return f"{clusters} clusters are too few for an interval"
+
+
+def _told(value: Estimate, n: int) -> Reliability:
+    """A coefficient, without an interval where few units make one that means nothing."""
+    if n < FEWEST_UNITS:
+        return Reliability(Estimate(value.value), n, f"{n} units are too few for an interval")
+    if value.low is not None and value.low == value.high and value.value != 1.0:
+        return Reliability(Estimate(value.value), n, "one value hardly varies: there is no interval")
+    return Reliability(value, n)
 
 
 def _kappas(tables: Array, distance: Array) -> Array:
