@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.shapes import Json, is_mapping, is_series
 
-__all__ = ["TEXT_COLUMNS", "Label", "is_sample_column", "read_row", "shown", "spelled"]
+__all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
 
 Label: TypeAlias = str | float | bool | None
 
@@ -87,7 +87,12 @@ def spelled(column: str) -> str:
 
 def is_sample_column(column: str) -> bool:
     """Whether a column of this name is read into a field of a sample, or would become a label."""
-    return _field_of(column, deepeval=False) is not None
+    return field_named(column) is not None
+
+
+def field_named(column: str) -> str | None:
+    """The field of a sample that a column of this name is read into; None for a label."""
+    return _field_of(column, deepeval=False)
 
 
 def _field_of(column: str, *, deepeval: bool) -> str | None:

@@ -1,6 +1,6 @@
 """`ragmetrics probe`: how fit a judge is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -8,12 +8,27 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import DEFAULT, Cache, JudgeOptions, seconds_of
+from ragmetrics_core.cli.arguments import DEFAULT, Cache, EmbedderName, JudgeOptions, PriceTable, seconds_of
 from ragmetrics_core.cli.progress import progress_of
 from ragmetrics_core.cli.screen import page, remarks, show, write
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.judge_options import read_options
 from ragmetrics_core.models.names import judge_by_name
-from ragmetrics_core.probe import CARD, PROBES, FitnessCard, Probe, Rate, card_tables, count_samples
+from ragmetrics_core.probe import (
+    CARD,
+    PEOPLE,
+    PROBES,
+    FitnessCard,
+    PeopleCard,
+    Probe,
+    Rate,
+    card_tables,
+    carried_cards,
+    count_samples,
+    people_lines,
+    people_tables,
+    probe_on,
+)
 from ragmetrics_core.probe import probe as run_probe
 from ragmetrics_core.report import terminal
 
@@ -30,8 +45,40 @@ def probe(
         str | None,
         typer.Option("--only", help=f"Some of the probes: {','.join(PROBES)}. Without it: all."),
     ] = None,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            "--on", metavar="LABELLED", help="Measure on this file, whose labels say what people thought."
+        ),
+    ] = None,
+    question: Annotated[
+        Literal["faithful", "correct", "relevant"] | None,
+        typer.Option(help="With --on: what people were asked about. Without it: by the label's name."),
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="With --on: the column of the labels.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="With --on: what an item was made from. Without it: equal contexts, or equal questions.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="With --on: groups that are shown apart.")
+    ] = None,
+    good: Annotated[
+        str | None, typer.Option(metavar="VALUES", help="With --on: the labels that are good: a,b.")
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option(help="With --on: another metric than the question's own.")
+    ] = None,
+    embedder: EmbedderName = None,
+    prices: PriceTable = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="A quick probe: at most N passages and N attacks.")
+        int | None,
+        typer.Option(min=1, help="A quick probe: at most N passages and N attacks; with --on N items."),
     ] = None,
     repeats: Annotated[int, typer.Option(min=2, help="How often consistency asks each question.")] = 3,
     out: Annotated[
@@ -65,9 +112,42 @@ def probe(
 ) -> None:
     """Probe a judge with known answers, attacks, another order, padding and the same question again.
 
-    Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation.
+    Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation. With --on
+    FILE it measures the judge on texts that people labelled instead.
     """
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
+    if on is not None:
+        others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
+        _refuse(others, "cannot stand beside")
+        with progress_of(remarks(), None) as told:
+            people = probe_on(
+                asked,
+                on,
+                question=question,
+                metric=metric,
+                label=label,
+                source=source,
+                by=by,
+                good=[each for each in (good or "").split(",") if each.strip()],
+                limit=limit,
+                embedder=embedder,
+                out=out,
+                beside=beside,
+                cache=cache,
+                concurrency=concurrency,
+                timeout=seconds_of(timeout),
+                attempts=attempts,
+                prices=prices,
+                date=date,
+                progress=told,
+            )
+        if as_format == "json":
+            write(people.model_dump_json(indent=2, exclude_none=True) + "\n", as_json=True)
+        else:
+            show(page(), _people(people, out, beside))
+        return
+    only_on = {"--question": question, "--label": label, "--source": source, "--by": by, "--good": good}
+    _refuse({**only_on, "--metric": metric, "--embedder": embedder, "--prices": prices}, "needs")
     # the names are checked by the first who uses them
     names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
     wanted = cast("list[Probe] | None", names)
@@ -103,9 +183,30 @@ def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Ite
     yield Text()
     if note:
         yield Text(f"{card.judge}: {note}")
+    cards: dict[str, list[PeopleCard]] = {}
+    for each in carried_cards():
+        if each.judge == card.judge:
+            cards.setdefault(each.metric, []).append(each)
+    for line in people_lines(cards) if cards else [f"{card.judge}: never measured on people's labels"]:
+        yield Text(line)
     yield Text(
         f"written to {folder / CARD}" if folder else "Nothing was kept: give --out FOLDER or --beside RUN."
     )
+
+
+def _people(card: PeopleCard, out: Path | None, beside: Path | None) -> Iterator[RenderableType]:
+    yield from terminal.study_page(people_tables(card))
+    yield Text()
+    places = [str(folder / PEOPLE) for folder in (out, beside) if folder is not None]
+    kept = "Nothing was kept: give --out FOLDER or --beside RUN."
+    yield Text(f"written to {' and '.join(places)}" if places else kept)
+
+
+def _refuse(given: Mapping[str, object], how: str) -> None:
+    """Say which option belongs to the other kind of probe."""
+    wrong = next((name for name, value in given.items() if value is not None), None)
+    if wrong is not None:
+        raise ConfigError(f"{wrong} {how} --on FILE")
 
 
 def _failed(card: FitnessCard, *, min_accuracy: float | None, max_steered: float | None) -> Iterator[str]:

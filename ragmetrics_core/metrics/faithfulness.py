@@ -21,7 +21,7 @@ class Faithfulness(Metric[Grounded]):
 
     Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement.
     With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
-    judge makes of them.
+    judge makes of them; with `"answer"` the whole answer is one statement, as a claim is.
 
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
     (2024), FaiFul: https://arxiv.org/abs/2407.12873
@@ -37,14 +37,14 @@ class Faithfulness(Metric[Grounded]):
     }
 
     variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
-    granularity: Literal["statement", "sentence"] = "statement"
+    granularity: Literal["statement", "sentence", "answer"] = "statement"
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
     @property
     def idle(self) -> frozenset[str]:
-        """Sentences need no prompt to be split."""
-        return frozenset({"decompose"} if self.granularity == "sentence" else ())
+        """Sentences need no prompt to be split, and a whole answer is not split."""
+        return frozenset({"decompose"} if self.granularity != "statement" else ())
 
     def measure(self, sample: Grounded) -> Steps[Measurement]:
         """Split the answer into statements, verify each one, take the supported share."""
@@ -53,14 +53,15 @@ class Faithfulness(Metric[Grounded]):
 
         if self.granularity == "sentence":
             statements = yield from split(sample.answer)
+        elif self.granularity == "answer":
+            statements = (sample.answer,) if sample.answer.strip() else ()
         else:
             answer = yield from ask(self.decompose, question=sample.question, answer=sample.answer)
             statements = answer.statements
         if not statements:
             return undefined("no_statements")
 
-        judged = yield from ask_each(
-            self.verify, statements, about=f"answer {self.granularity}", contexts=sample.contexts
-        )
+        about = "answer" if self.granularity == "answer" else f"answer {self.granularity}"
+        judged = yield from ask_each(self.verify, statements, about=about, contexts=sample.contexts)
         counts = {"supported": judged.supported, "statements": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {statements}")

@@ -1,4 +1,4 @@
-"""Probing a judge: how often it is right, and what turns its verdicts."""
+"""Probing a judge: how often it is right, what turns its verdicts, and what they say of people's labels."""
 
 from ragmetrics_core.probe.card import (
     Consistency,
@@ -11,27 +11,62 @@ from ragmetrics_core.probe.card import (
     Verbosity,
 )
 from ragmetrics_core.probe.corpus import Attack, Corpus, Passage, read_corpus
+from ragmetrics_core.probe.label_words import Question
+from ragmetrics_core.probe.labelled import Labelled, LabelledSet, Preference, read_labelled
+from ragmetrics_core.probe.on_people import aprobe_on, probe_on
+from ragmetrics_core.probe.people_card import (
+    PEOPLE,
+    Group,
+    Interval,
+    People,
+    PeopleCard,
+    Ranking,
+    carried_cards,
+    keep_card,
+    measured_on_people,
+    read_cards,
+)
+from ragmetrics_core.probe.people_tables import people_lines, people_tables
 from ragmetrics_core.probe.probing import CARD, PROBES, Probe, aprobe, count_samples, probe
 from ragmetrics_core.probe.tables import card_tables
 
 __all__ = [
     "CARD",
+    "PEOPLE",
     "PROBES",
     "Attack",
     "Consistency",
     "Corpus",
     "FitnessCard",
+    "Group",
     "Injection",
+    "Interval",
     "KnownAnswers",
+    "Labelled",
+    "LabelledSet",
     "Passage",
+    "People",
+    "PeopleCard",
     "Position",
+    "Preference",
     "Probe",
+    "Question",
+    "Ranking",
     "Rate",
     "Replies",
     "Verbosity",
     "aprobe",
+    "aprobe_on",
     "card_tables",
+    "carried_cards",
     "count_samples",
+    "keep_card",
+    "measured_on_people",
+    "people_lines",
+    "people_tables",
     "probe",
+    "probe_on",
+    "read_cards",
     "read_corpus",
+    "read_labelled",
 ]

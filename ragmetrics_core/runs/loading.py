@@ -29,7 +29,7 @@ from ragmetrics_core.runs.tables import Table, rows_of_parquet, rows_of_table
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
-__all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_samples"]
+__all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_rows", "read_samples"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,6 +81,15 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sa
             call, the rest while iterating.
     """
     return _stream(_rows_of(source), redact)
+
+
+def read_rows(source: Source) -> Iterator[Found]:
+    """The rows of a source as they are, each with its place; what a source is, `read_samples` says.
+
+    Raises:
+        SampleError: as `read_samples`.
+    """
+    return _rows_of(source)
 
 
 async def aread_samples(

@@ -1,0 +1,133 @@
+"""The tables of a card on people's labels."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragmetrics_core.probe.people_card import Interval, PeopleCard
+from ragmetrics_core.study import Cell, Column, Estimate, Table
+
+__all__ = ["NEVER", "people_lines", "people_tables"]
+
+NEVER = "never measured on people's labels"
+_TOLD = "measured on people's labels: "
+_MOST = 3
+
+_FIGURES = (
+    ("area", "area"),
+    ("balanced", "balanced accuracy"),
+    ("spearman", "Spearman"),
+    ("kendall", "Kendall"),
+    ("preferred", "prefers as people"),
+)
+
+
+def people_tables(card: PeopleCard) -> Iterator[Table]:
+    """The scores beside the baselines, then classes and tasks, people, and how the judge replied."""
+    yield _rankings(card)
+    if card.groups:
+        yield _groups(card)
+    yield _replies(card)
+
+
+def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
+    """For each metric what was measured on people's labels, in a line; the larger sets first."""
+    for signature, each in cards.items():
+        ordered = sorted(each, key=lambda card: -card.n)
+        told = "; ".join(card.line for card in ordered[:_MOST])
+        more = len(ordered) - _MOST
+        told += f"; and {more} more {'set' if more == 1 else 'sets'}" if more > 0 else ""
+        yield f"{signature}: {_TOLD + told if told else NEVER}"
+
+
+def _rankings(card: PeopleCard) -> Table:
+    shown = [name for name, _ in _FIGURES if any(getattr(each, name) for each in card.rankings)]
+    of_what = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}[card.kind]
+    rows: list[tuple[Cell, ...]] = [
+        (each.name, *(_estimate(getattr(each, name)) for name in shown), _estimate(each.gain), each.n)
+        for each in card.rankings
+    ]
+    if (people := card.people) is not None:
+        values = {"balanced": people.balanced, "spearman": people.spearman, "kendall": people.kendall}
+        rows.append(
+            ("one person", *(_estimate(values.get(name)) for name in shown), Estimate(None), people.items)
+        )
+    titles = dict(_FIGURES)
+    return Table(
+        name="people",
+        title=f"{card.judge} on {card.set_name}: {card.metric}, asked whether {card.question}",
+        columns=(
+            Column("score"),
+            *(Column(titles[name], "estimate") for name in shown),
+            Column("metric less this", "estimate"),
+            Column("n", "count"),
+        ),
+        rows=tuple(rows),
+        notes=tuple(_notes(card, of_what)),
+    )
+
+
+def _notes(card: PeopleCard, of_what: str) -> Iterator[str]:
+    good = "" if card.good is None else f", {card.good:,} of them good"
+    things = "pairs" if card.kind == "preference" else "items"
+    yield f"{card.n:,} {things}{good}, of {card.sources:,} sources (by {card.source}); label: {card.label}"
+    yield "intervals of 95 %, for which whole sources were drawn"
+    if card.kind == "truth":
+        yield "balanced accuracy: each half at the threshold that the other half fitted; they share no source"
+    yield f"metric less this: the paired difference of {of_what}"
+    yield f"ranked by {card.rankings[0].name}: {_ranked_by(card)}"
+    if card.own is not None and card.own.value is not None:
+        yield f"balanced accuracy of the judge's own decisions (every statement supported or not): {card.own}"
+    if (people := card.people) is not None:
+        against = "the majority" if people.balanced is not None else "the mean"
+        yield (
+            f"one person: each of {people.annotators} annotators against {against} of the others; "
+            f"Krippendorff's alpha {people.alpha}"
+        )
+    unscored = {name: count for name, count in card.statuses.items() if name != "ok"}
+    left = [f"{count} {name.replace('_', ' ')}" for name, count in (unscored | card.dropped).items()]
+    if left:
+        yield f"left out: {', '.join(left)}"
+
+
+def _ranked_by(card: PeopleCard) -> str:
+    return "the share of statements that are supported" if card.question == "faithful" else "its score"
+
+
+def _groups(card: PeopleCard) -> Table:
+    return Table(
+        name="groups",
+        title="By class and by task",
+        columns=(
+            Column("by"),
+            Column("value"),
+            Column("area", "estimate"),
+            Column("right at the fitted threshold", "estimate"),
+            Column("good", "count"),
+            Column("n", "count"),
+        ),
+        rows=tuple(
+            (each.by, each.value, _estimate(each.area), _estimate(each.right), each.good, each.n)
+            for each in card.groups
+        ),
+    )
+
+
+def _replies(card: PeopleCard) -> Table:
+    replies = card.replies
+    figures: list[tuple[str, Cell]] = [
+        ("replies that could be read", replies.read.estimate),
+        ("replies that could not be read", replies.read.n - replies.read.count),
+        ("calls an item", card.calls),
+        ("tokens an item", card.tokens),
+        ("cost an item", card.cost),
+        ("seconds an item", card.seconds),
+    ]
+    return Table(
+        name="replies",
+        title="Replies, time and cost",
+        columns=(Column("what"), Column("figure", "estimate")),
+        rows=tuple((name, value) for name, value in figures if value is not None),
+    )
+
+
+def _estimate(interval: Interval | None) -> Estimate:
+    return Estimate(None) if interval is None else interval.estimate
