@@ -353,7 +353,9 @@ def _decision(
         if span is not None and first > 1:
             span = replace(span, chunk=span.chunk + first - 1)
         evidence.append(Evidence(quote=quote, source=source, span=span))
-    return Decision(text, found.supported, found.reason, tuple(evidence), votes=votes)
+    return Decision(
+        text, found.supported, found.reason, tuple(evidence), votes=votes, confidence=found.confidence
+    )
 
 
 def _place(quote: str, shown: Sequence[str], own: int | None) -> Span | None:

@@ -62,6 +62,7 @@ class Decision(NamedTuple):
         evidence: what the judge quoted.
         cosine: the similarity that belongs to the text, where the metric compares texts.
         votes: what each said, where the run asked several times or several judges.
+        confidence: the judge's probability that it is supported, where it gives one.
     """
 
     text: str
@@ -70,6 +71,7 @@ class Decision(NamedTuple):
     evidence: tuple[Evidence, ...] = ()
     cosine: float | None = None
     votes: tuple[bool, ...] = ()
+    confidence: float | None = None
 
 
 @with_config(ConfigDict(extra="ignore", allow_inf_nan=False))
@@ -89,6 +91,7 @@ class Verdict:
         overruled: the judge's own decision, when a person has overruled it.
         votes: where the run asked several times or several judges: what each said; more than half decides,
             so that a tie is a "no".
+        confidence: the judge's probability that it is supported, from 0 to 1, where it gives one.
         path: the place of the verdict in the measurement.
     """
 
@@ -102,6 +105,7 @@ class Verdict:
     cosine: float | None = None
     overruled: bool | None = None
     votes: tuple[bool, ...] = ()
+    confidence: float | None = None
     path: str = ""
 
     @property

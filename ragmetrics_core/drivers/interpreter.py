@@ -318,6 +318,7 @@ class Interpreter(ABC):
                         cosine=each.cosine,
                         overruled=each.supported if item in corrected else None,
                         votes=each.votes,
+                        confidence=each.confidence,
                         path=place,
                     )
                 )

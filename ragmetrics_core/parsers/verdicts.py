@@ -86,6 +86,7 @@ class NumberedVerdict(BaseModel):
         supported: whether it is supported; partly supported is not.
         reason: in the judge's words, when it gives one.
         evidence: words that the judge copied from the contexts; not checked here.
+        confidence: the probability that it is supported, where the judge gives one.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -94,6 +95,7 @@ class NumberedVerdict(BaseModel):
     supported: bool
     reason: str | None = None
     evidence: tuple[str, ...] = ()
+    confidence: float | None = None
 
 
 class VerdictList(Answer):
@@ -389,7 +391,15 @@ def _verdict(number: int, supported: bool, item: Json) -> NumberedVerdict:
         supported=supported,
         reason=(plain(reason) or None) if isinstance(reason, str) else None,
         evidence=_quotes(*quotes),
+        confidence=_share(pick(item, "probability")),
     )
+
+
+def _share(value: object) -> float | None:
+    """A number from 0 to 1; anything else is none, and costs no verdict."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if 0 <= value <= 1 else None
 
 
 def _quotes(*quotes: object) -> tuple[str, ...]:

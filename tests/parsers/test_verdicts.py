@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,3 +96,12 @@ def test_the_very_form_of_the_prompts_reads_as_the_chain_of_rules_reads_it(items
     # a line break in front is enough to be read by the chain
     one, other = (VerdictList.read(text, Hints.counting(12)) for text in (exact, "\n" + exact))
     assert one == other
+
+
+@pytest.mark.parametrize(("given", "kept"), [("0.83", 0.83), ("1", 1.0), ("1.2", None), ('"high"', None)])
+def test_a_probability_from_0_to_1_is_the_verdicts_confidence_and_anything_else_costs_no_verdict(given, kept):
+    reply = f'{{"verdicts": [{{"number": 1, "verdict": "yes", "probability": {given}}}]}}'
+
+    reading = VerdictList.read(reply, Hints.counting(1))
+
+    assert [(each.supported, each.confidence) for each in reading.value.verdicts] == [(True, kept)]
