@@ -29,6 +29,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMemoryEmbeddingRetriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
+from haystack.document_stores.types import DuplicatePolicy
 from haystack.evaluation import EvaluationRunResult
 from haystack.utils import Secret
 
@@ -53,8 +54,7 @@ def main() -> None:
     os.environ[KEY] = secrets.token_urlsafe(16)
     server = serve_smollm2()
     url = f"{server.listening_address}/v1"
-    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
-    questions = [row for row in rows if row["kind"] == "right" and "language" not in row][:6]
+    asked = questions()[:6]
 
     print("1. A live pipeline, with a connector that nothing is connected to")
     pipeline = rag_pipeline(InMemoryBM25Retriever(filled_store(), top_k=2), url)
@@ -67,7 +67,7 @@ def main() -> None:
             out=str(OUT / "haystack-live"),
         ),
     )
-    for row in questions[:3]:
+    for row in asked[:3]:
         ask(pipeline, row["question"])
     show_scores(pipeline)
 
@@ -79,10 +79,8 @@ def main() -> None:
     subprocess.run([sys.executable, __file__, "--load", str(saved)], check=True)
 
     print("\n3. Two retrievers on the same questions")
-    by_words = evaluated(
-        "words", rag_pipeline(InMemoryBM25Retriever(filled_store(), top_k=2), url), questions
-    )
-    by_vectors = evaluated("vectors", vector_pipeline(url), questions)
+    by_words = evaluated("words", rag_pipeline(InMemoryBM25Retriever(filled_store(), top_k=2), url), asked)
+    by_vectors = evaluated("vectors", vector_pipeline(url), asked)
     report = columns_of(by_words.aggregated_report()), columns_of(by_vectors.aggregated_report())
     print(f"{'metric':<22}{'words':>8}{'vectors':>9}")
     for metric, *scores in zip(report[0]["metrics"], report[0]["score"], report[1]["score"], strict=True):
@@ -103,29 +101,42 @@ def columns_of(report: object) -> dict[str, list[Any]]:
     return cast("dict[str, list[Any]]", report)
 
 
-def rag_pipeline(retriever: Any, url: str) -> Pipeline:
-    """Retriever, prompt, generator, answer."""
+def questions() -> list[dict[str, Any]]:
+    """The English questions with right answers."""
+    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    return [row for row in rows if row["kind"] == "right" and "language" not in row]
+
+
+def generator(url: str) -> OpenAIChatGenerator:
+    """The model that is served."""
+    return OpenAIChatGenerator(
+        api_key=Secret.from_env_var(KEY),
+        model="smollm2",
+        api_base_url=url,
+        generation_kwargs={"max_tokens": 60, "temperature": 0},
+        timeout=120,
+    )
+
+
+def rag_pipeline(retriever: Any, url: str, *, ranker: Any = None) -> Pipeline:
+    """Retriever, prompt, generator, answer; with a ranker after the retriever."""
     pipeline = Pipeline()
     pipeline.add_component("retriever", retriever)
+    found = "retriever.documents"
+    if ranker is not None:
+        pipeline.add_component("ranker", ranker)
+        pipeline.connect(found, "ranker.documents")
+        found = "ranker.documents"
     pipeline.add_component(
         "prompt_builder",
         ChatPromptBuilder(
             template=[ChatMessage.from_user(TEMPLATE)], required_variables=["documents", "question"]
         ),
     )
-    pipeline.add_component(
-        "llm",
-        OpenAIChatGenerator(
-            api_key=Secret.from_env_var(KEY),
-            model="smollm2",
-            api_base_url=url,
-            generation_kwargs={"max_tokens": 60, "temperature": 0},
-            timeout=120,
-        ),
-    )
+    pipeline.add_component("llm", generator(url))
     pipeline.add_component("answer_builder", AnswerBuilder())
-    pipeline.connect("retriever.documents", "prompt_builder.documents")
-    pipeline.connect("retriever.documents", "answer_builder.documents")
+    pipeline.connect(found, "prompt_builder.documents")
+    pipeline.connect(found, "answer_builder.documents")
     pipeline.connect("prompt_builder.prompt", "llm.messages")
     pipeline.connect("llm.replies", "answer_builder.replies")
     return pipeline
@@ -153,12 +164,14 @@ def ask(pipeline: Pipeline, question: str) -> Any:
     """Ask a pipeline; the answer with its documents."""
     takes = {
         "embedder": "text",
+        "expander": "query",
         "retriever": "query",
+        "ranker": "query",
         "prompt_builder": "question",
         "answer_builder": "query",
     }
     data = {name: {socket: question} for name, socket in takes.items() if name in pipeline.graph.nodes}
-    if "embedder" in data:
+    if "embedder" in data or "expander" in data:
         del data["retriever"]
     return pipeline.run(data)["answer_builder"]["answers"][0]
 
@@ -182,7 +195,7 @@ def load_and_run(path: Path) -> None:
     """What a new process does: load, fill the store (it is in memory), ask."""
     pipeline = Pipeline.loads(path.read_text(encoding="utf-8"))
     retriever: Any = pipeline.get_component("retriever")
-    retriever.document_store.write_documents(passages())
+    retriever.document_store.write_documents(passages(), policy=DuplicatePolicy.OVERWRITE)
     ask(pipeline, "Which CAMEL phase is needed for MSP Phase 2?")
     show_scores(pipeline)
 

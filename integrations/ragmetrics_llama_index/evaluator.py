@@ -25,7 +25,7 @@ from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import templates
 from ragmetrics_llama_index.contexts import is_pair
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
-from ragmetrics_llama_index.responses import answer_in, nodes_in, read_whole, text_of_node
+from ragmetrics_llama_index.responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index.results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
 from ragmetrics_llama_index.threads import waited
 
@@ -181,20 +181,33 @@ class RagMetricsEvaluator(BaseEvaluator):
         return waited(self.aevaluate_response(query, response, **kwargs))
 
     async def aevaluate_response(
-        self, query: str | None = None, response: Any = None, **kwargs: Any
+        self,
+        query: str | None = None,
+        response: Any = None,
+        *,
+        response_field: str | None = None,
+        **kwargs: Any,
     ) -> TracedEvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
 
         A stream is read to its end; structured output counts as its JSON. Nodes that hold the answers to an
         engine's sub-questions are no contexts: nobody retrieved them. The other arguments are those of
         `aevaluate`.
+
+        Args:
+            query: the question.
+            response: the response.
+            response_field: the entry of the response's metadata that is the answer, such as "sql_query", in
+                place of its text; where there is none, there is no answer.
+            kwargs: as for `aevaluate`.
         """
         if response is None:
             return await self.aevaluate(query, None, None, **kwargs)
         whole = await read_whole(response)
         nodes = nodes_in(whole)
         contexts = None if nodes is None else [text_of_node(node) for node in nodes if not is_pair(node)]
-        return await self.aevaluate(query, answer_in(whole), contexts, **kwargs)
+        answer = answer_in(whole) if response_field is None else entry_in(whole, response_field)
+        return await self.aevaluate(query, answer, contexts, **kwargs)
 
     async def _measure(
         self,

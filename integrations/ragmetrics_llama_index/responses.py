@@ -14,7 +14,7 @@ from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_sequence
 
-__all__ = ["answer_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
+__all__ = ["answer_in", "entry_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
 
 # Where responses, agents' outputs, events and mappings keep the text, in the order in which it is looked for.
 _ANSWERS = ("response", "answer", "result", "output")
@@ -73,6 +73,13 @@ def answer_in(value: Any) -> str | None:
     if found is not None:
         return answer_in(found)
     return value.model_dump_json() if isinstance(value, BaseModel) else None
+
+
+def entry_in(value: Any, name: str) -> str | None:
+    """An entry of a response's metadata, as a text; None when it has none of this name."""
+    metadata = value.get("metadata") if is_mapping(value) else getattr(value, "metadata", None)
+    found = metadata.get(name) if is_mapping(metadata) else None
+    return None if found is None else str(found)
 
 
 def nodes_in(value: Any) -> list[Any] | None:

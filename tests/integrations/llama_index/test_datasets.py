@@ -52,17 +52,29 @@ def test_what_was_written_is_read_again(tmp_path: Path):
     assert fields == [("One?", "1", ("a", "b")), ("Two?", None, None)]
 
 
-def test_the_frameworks_own_class_reads_what_was_written(tmp_path: Path):
-    llama_dataset = pytest.importorskip("llama_index.core.llama_dataset")
+def test_what_is_written_has_every_field_that_the_frameworks_class_requires(tmp_path: Path):
+    # from_json of 0.14.8 takes these and no others, and requires reference_contexts, which may be null
     write_labelled_dataset([Sample(question="One?", reference="1")], tmp_path / "set.json")
-    theirs = llama_dataset.LabelledRagDataset.from_json(str(tmp_path / "set.json"))
-    assert [each.question for each in read_labelled_dataset(theirs)] == ["One?"]
+    (example,) = json.loads((tmp_path / "set.json").read_text(encoding="utf-8"))["examples"]
+    assert example == {
+        "query": "One?",
+        "query_by": None,
+        "reference_contexts": None,
+        "reference_answer": "1",
+        "reference_answer_by": None,
+    }
+
+
+def test_no_predictions_are_saved_as_null_and_read_as_none(tmp_path: Path):
+    nothing = saved(tmp_path / "predictions.json", predictions=None)
+    assert read_labelled_dataset({"examples": []}, nothing) == []
 
 
 @pytest.mark.parametrize(
     ("dataset", "predictions", "said"),
     [
         ({"examples": [EXAMPLE]}, {"predictions": []}, "there are 1 examples and 0 predictions"),
+        ({"examples": [EXAMPLE]}, {"predictions": None}, "there are 1 examples and 0 predictions"),
         ({"rows": []}, None, "this is no dataset of LlamaIndex: it has no examples"),
         ({"examples": [{}]}, None, "an example of the dataset has no query"),
         ("nowhere.json", None, "nowhere.json cannot be read as a dataset of LlamaIndex"),

@@ -257,6 +257,16 @@ def test_every_kind_of_response_is_evaluated(llm, make):
     assert (result.score, result.response, result.contexts) == (1.0, FAITHFUL, CONTEXTS)
 
 
+@pytest.mark.parametrize(
+    ("metadata", "said"), [({"written": FAITHFUL}, FAITHFUL), ({"other": "1"}, None), (None, None)]
+)
+def test_an_entry_of_the_metadata_is_the_answer_when_it_is_named(llm, metadata, said):
+    nodes = [NodeWithScore(node=TextNode(text=text)) for text in CONTEXTS]
+    response = Response("Rows and rows.", nodes, metadata)
+    result = ours.FaithfulnessEvaluator(llm).evaluate_response(QUERY, response, response_field="written")
+    assert (result.response, result.score) == (said, None if said is None else 1.0)
+
+
 def chat() -> ContextChatEngine:
     return ContextChatEngine(
         FunctionRetriever(lambda question: CONTEXTS),
