@@ -91,7 +91,9 @@ def conversation_sample(capture: Capture) -> Sample:
     if asked is None:
         reason = "no_question"
         raise Skip(reason)
-    contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], {}, capture.data["writers"])
+    tools: list[Event] = capture.data["tools"]
+    writers: frozenset[str] = capture.data["writers"] | _writers(tools)
+    contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], _known(tools), writers)
     _note(
         capture,
         question=Found(None, "last_user_message"),
@@ -203,11 +205,19 @@ def _of_agent_run(run: WatchedRun, event: Event) -> Found | None:
     asked = _last_question(messages)
     state = {name: value for name, value in outputs.items() if name not in ("messages", "last_message")}
     tools = [each for each in run.events if each.kind == "tool"]
+    return _state_documents(state) or _of_turn(messages[asked or 0 :], _known(tools), _writers(tools))
+
+
+def _known(tools: Iterable[Event]) -> dict[str, list[Document]]:
+    """The documents that tools returned, by the tool's name."""
     known: dict[str, list[Document]] = {}
     for tool in tools:
         known.setdefault(tool.name, []).extend(documents_in(tool.outputs))
-    writers = frozenset(tool.name for tool in tools if is_written(tool.outputs))
-    return _state_documents(state) or _of_turn(messages[asked or 0 :], known, writers)
+    return known
+
+
+def _writers(tools: Iterable[Event]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools if is_written(tool.outputs))
 
 
 def _of_turn(
