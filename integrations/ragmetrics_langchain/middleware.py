@@ -22,8 +22,7 @@ from ragmetrics_core.adapting import as_now, harmless
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.live import Capture, LiveFace, LiveResult, LiveScorer, Notes, Sink, Skip
-from ragmetrics_core.parsers import Answer
-from ragmetrics_core.prompts import Item, PromptText, load
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.gathering import Gathered, gathering
 from ragmetrics_langchain.scorer import live_scorer
@@ -35,9 +34,6 @@ __all__ = ["RagMetricsMiddleware", "Rejection"]
 # Messages whose contexts are remembered, and rejections that are kept.
 _MOST_MESSAGES = 10_000
 _MOST_REJECTIONS = 1000
-# What the application's own model is told when it is asked again; no judge reads a reply to these.
-_UNSUPPORTED = load("unsupported_answer", version=1, answer=Answer)
-_REJECTED = load("rejected_answer", version=1, answer=Answer)
 # What LangGraph streams no tokens of.
 _NO_STREAM = "nostream"
 
@@ -383,10 +379,7 @@ def _answer_of(response: Any) -> AIMessage | None:
 
 def _asking_again(request: Any, response: Any, rejection: Rejection) -> Any:
     """The request with the rejected answer and what is wrong with it; the state never holds these."""
-    statements = rejection.decision.unsupported
-    prompt = _UNSUPPORTED if statements else _REJECTED
-    items = tuple(Item(n, text) for n, text in enumerate(statements or rejection.decision.reasons, start=1))
-    correction = HumanMessage(prompt.render({"items": items})[-1].content)
+    correction = HumanMessage(rejection.decision.correction)
     return request.override(messages=[*request.messages, *response.result, correction])
 
 

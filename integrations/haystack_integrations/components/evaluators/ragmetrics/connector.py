@@ -65,8 +65,8 @@ class RagMetricsConnector(Live):
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
-            the one that was filled last counts; contexts are taken from all. Without a value there the field
-            is missing: nothing else is taken for it.
+            the one that was filled last counts, of a question the first; contexts are taken from all. Without a
+            value there the field is missing: nothing else is taken for it.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.

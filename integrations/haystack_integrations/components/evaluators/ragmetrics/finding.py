@@ -59,7 +59,7 @@ def run_sample(capture: Capture) -> Sample:
         reason = "no_answer"
         raise Skip(reason)
     contexts = _placed_contexts(run, places["contexts"]) if "contexts" in places else _contexts(run)
-    question = _placed(run, places["question"], answer_text) if "question" in places else _question(run)
+    question = _placed_question(run, places["question"]) if "question" in places else _question(run)
     if question is None:
         reason = "no_question"
         raise Skip(reason)
@@ -119,7 +119,16 @@ def _note(capture: Capture, **found: Found | None) -> None:
 
 def _placed(run: WatchedRun, places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
     """The value at the place that was filled last."""
-    for event in reversed(run.events):
+    return _placed_in(reversed(run.events), places, read)
+
+
+def _placed_question(run: WatchedRun, places: Sequence[Place]) -> Found | None:
+    """The question at the place that was filled first: a loop sends something else through it later."""
+    return _placed_in(run.events, places, answer_text)
+
+
+def _placed_in(events: Iterable[Event], places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
+    for event in events:
         for place in places:
             value = _at(place, event, read)
             if value is not None:

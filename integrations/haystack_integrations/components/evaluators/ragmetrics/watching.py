@@ -5,7 +5,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ragmetrics_core.adapting.documents import Chunk
+from ragmetrics_core.adapting import Chunk
 from ragmetrics_core.live import Capture, LiveScorer, Notes, reason_of
 
 __all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over", "noted_here"]
