@@ -138,7 +138,9 @@ def ask_each(
 
 
 def ask_ratings(
-    *asked: tuple[Prompt[Rating], Mapping[str, object]], allowed: Callable[[float], bool]
+    *asked: tuple[Prompt[Rating], Mapping[str, object]],
+    allowed: Callable[[float], bool],
+    attempts: int = 1,
 ) -> Steps[tuple[float | None, ...]]:
     """Ask for ratings side by side; None where no reply holds one that the scale has.
 
@@ -147,12 +149,13 @@ def ask_ratings(
     Args:
         asked: a prompt with its variables for each rating.
         allowed: whether a number is on the scale; any other is no rating, and is never clipped into one.
+        attempts: how often a rating is asked for, at most, until one is on the scale.
 
     Raises:
         StepFailed: not one rating could be read.
     """
     rated: tuple[_Rated, ...] = yield from together(
-        *(_rating(prompt, variables, allowed) for prompt, variables in asked)
+        *(_rating(prompt, variables, allowed, attempts) for prompt, variables in asked)
     )
     if asked and not any(each.rating is not None for each in rated):
         why = next((each.unanswered for each in rated if each.unanswered), None)
@@ -304,15 +307,22 @@ class _Rated(NamedTuple):
 
 
 def _rating(
-    prompt: Prompt[Rating], variables: Mapping[str, object], allowed: Callable[[float], bool]
+    prompt: Prompt[Rating],
+    variables: Mapping[str, object],
+    allowed: Callable[[float], bool],
+    attempts: int,
 ) -> Steps[_Rated]:
-    replies: tuple[Reply[Rating], ...] = yield Generate(
-        prompt=prompt, variables=variables, hints=_hints(variables), votes=True
-    )
-    read = [reply.reading.value for reply in replies if not reply.cut]
-    ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
-    why = next((reply.unanswered for reply in replies if reply.unanswered), None)
-    return _Rated(fsum(ratings) / len(ratings) if ratings else None, why)
+    why: str | None = None
+    for attempt in range(attempts):
+        replies: tuple[Reply[Rating], ...] = yield Generate(
+            prompt=prompt, variables=variables, hints=_hints(variables), draw=attempt, votes=True
+        )
+        read = [reply.reading.value for reply in replies if not reply.cut]
+        ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
+        if ratings:
+            return _Rated(fsum(ratings) / len(ratings), None)
+        why = next((reply.unanswered for reply in replies if reply.unanswered), why)
+    return _Rated(None, why)
 
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:

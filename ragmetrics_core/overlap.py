@@ -84,7 +84,7 @@ def _rouge(request: Count) -> Counted:
         "answer": (len(answer),),
         "reference": tuple(map(len, references)),
     }
-    library = f"rouge_score {version('rouge_score')}" if settings["words"] == "rouge_score" else "words_of.1"
+    library = f"rouge_score {version('rouge_score')}" if settings["words"] == "rouge_score" else "words_of.2"
     stems = f"|stemmer:porter|nltk:{version('nltk')}" if settings["stemmer"] else ""
     return Counted(counts, f"{library} kind:{settings['kind']}{stems}")
 

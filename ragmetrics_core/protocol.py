@@ -238,12 +238,17 @@ class Part:
         variant: its variant, the metric's default one when None.
         settings: its settings, by name.
         prompts: prompts that replace those of the same name.
+        reference: the reference that it is measured against, where the sample has several; set by the metric
+            that asks for the part, and no setting of it.
+        reference_number: which of them that is, for the record.
     """
 
     metric: str
     variant: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     prompts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    reference: str | None = None
+    reference_number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

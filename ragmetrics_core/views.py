@@ -107,6 +107,7 @@ class Referenced(View):
     question: str
     answer: str
     reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class Compared(View):
 
     answer: str
     reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class Attributed(View):
     question: str
     contexts: tuple[str, ...]
     reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +135,7 @@ class ReferencedContexts(View):
 
     contexts: tuple[str, ...]
     reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +146,7 @@ class Complete(View):
     answer: str
     contexts: tuple[str, ...]
     reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,7 @@ class Interpreter(ABC):
                 return self._review(request, path)
             case Part():
                 metric = catalogue.of_part(request)
-                return await self._walk(self._own.steps(metric), path)
+                return await self._walk(self._own.part_steps(metric, request), path)
             case Fork():
                 walks = [
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)

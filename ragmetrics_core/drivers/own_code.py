@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import of_reference
 from ragmetrics_core.models.secrets import in_environment, without_secrets
-from ragmetrics_core.protocol import Request, Steps
+from ragmetrics_core.protocol import Part, Request, Steps
 from ragmetrics_core.record import Status
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
@@ -34,14 +35,26 @@ class OwnCode:
         self._metric = metric
         self._sample = sample
 
-    def steps(self, metric: Metric[Any]) -> Steps[Any]:
-        """What a metric asks of the sample; also that of a part of this one.
+    def part_steps(self, metric: Metric[Any], part: Part) -> Steps[Any]:
+        """What a part asks of the sample, against the one reference that the part names.
+
+        Raises:
+            MissingField: the sample lacks something that the metric needs.
+        """
+        if part.reference is None:
+            return self.steps(metric)
+        changed = {"reference": part.reference, "references": None}
+        steps = self.steps(metric, self._sample.model_copy(update=changed))
+        return steps if part.reference_number is None else of_reference(part.reference_number, steps)
+
+    def steps(self, metric: Metric[Any], sample: Sample | None = None) -> Steps[Any]:
+        """What a metric asks of the sample.
 
         Raises:
             MissingField: the sample lacks something that the metric needs.
         """
         try:
-            steps: Any = metric.measure(metric.view.of(self._sample))
+            steps: Any = metric.measure(metric.view.of(sample or self._sample))
         except MissingField:
             raise
         except Exception as error:  # the boundary to the user's code

@@ -1,14 +1,14 @@
 """Answer correctness: factual correctness and answer similarity, weighted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement, combine
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.views import Referenced
 
@@ -16,7 +16,7 @@ __all__ = ["AnswerCorrectness"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnswerCorrectness(Metric[Referenced]):
+class AnswerCorrectness(ReferenceMetric[Referenced]):
     """Weighted mean of factual correctness and answer similarity.
 
     Range [-1, 1] (negative only through the cosine, so not below -0.25 with the usual weights), higher is
@@ -25,6 +25,7 @@ class AnswerCorrectness(Metric[Referenced]):
     define answer correctness.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         weights: of factual correctness and of answer similarity; they need not add up to 1.
         factual: the metric that measures the facts.
         similarity: the metric that compares the vectors.
@@ -39,8 +40,11 @@ class AnswerCorrectness(Metric[Referenced]):
     variants = {
         "strict.1": {},
         "paper.1": {"factual": Part("factual_correctness", "paper.1")},
-        "ragas-0.1": {"factual": Part("factual_correctness", "ragas-0.1")},
-        "ragas-0.4": {"factual": Part("factual_correctness", "ragas-0.4", {"digits": None, "empty": "one"})},
+        "ragas-0.1": {"references": "first", "factual": Part("factual_correctness", "ragas-0.1")},
+        "ragas-0.4": {
+            "references": "first",
+            "factual": Part("factual_correctness", "ragas-0.4", {"digits": None, "empty": "one"}),
+        },
     }
 
     variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
@@ -77,12 +81,11 @@ class AnswerCorrectness(Metric[Referenced]):
         pairs = zip(("factual", "similarity"), self.weights, strict=True)
         return frozenset(name for name, weight in pairs if not weight)
 
-    def measure(self, sample: Referenced) -> Steps[Measurement]:
+    def against(self, sample: Referenced) -> Steps[Measurement]:
         """Measure the parts that have a weight, take their weighted mean."""
-        del sample
         parts = self.parts_used
         weights = [weight for weight in self.weights if weight]
-        found = yield from together(*(part(each) for each in parts))
+        found = yield from together(*(part(replace(each, reference=sample.reference)) for each in parts))
 
         def formula(values: Sequence[float]) -> float | None:
             return scoring.weighted_mean(values, weights)

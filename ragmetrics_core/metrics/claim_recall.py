@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.measurement import Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -15,7 +15,7 @@ __all__ = ["ClaimRecall"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimRecall(Metric[Attributed]):
+class ClaimRecall(ReferenceMetric[Attributed]):
     """Share of the reference's statements that some retrieved chunk entails.
 
     Range [0, 1], higher is better; undefined when the reference makes no statement; 0 without contexts. It
@@ -23,6 +23,7 @@ class ClaimRecall(Metric[Attributed]):
     which statement.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         decompose_reference: splits the reference into statements.
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
@@ -34,7 +35,7 @@ class ClaimRecall(Metric[Attributed]):
     decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
-    def measure(self, sample: Attributed) -> Steps[Measurement]:
+    def against(self, sample: Attributed) -> Steps[Measurement]:
         """Split the reference, judge each statement against each chunk, take the share found in any."""
         statements = yield from statements_in(
             self.decompose_reference, question=sample.question, reference=sample.reference

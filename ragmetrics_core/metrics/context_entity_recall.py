@@ -1,7 +1,5 @@
 """Context entity recall: were the things retrieved that the reference names?"""
 
-import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, review, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined, valued
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import EntityList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -22,13 +20,15 @@ FOUND = Labels("found", "not found")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextEntityRecall(Metric[ReferencedContexts]):
+class ContextEntityRecall(ReferenceMetric[ReferencedContexts]):
     """Share of the reference's entities that the contexts name too.
 
     Range [0, 1], higher is better; undefined when the reference names no entity; 0 without contexts.
 
     Attributes:
-        match: "normalised" ignores case, punctuation, accents' encoding and spaces; "exact" does not.
+        references: the "best" of several counts, or the "first" alone.
+        match: "normalised" ignores case, spaces, accents' encoding and punctuation, but no sign that tells
+            things apart (-40 and 40, C++ and C, A+ and A-, 1.500 and 1,500); "exact" ignores nothing.
         distinct: count an entity that the reference lists twice once.
         epsilon: added to the number of reference entities, as other libraries do.
         without_entities: the score when the reference names no entity; None for undefined.
@@ -41,8 +41,14 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
     inputs = ReferencedContexts
     variants = {
         "strict.1": {},
-        "ragas-0.1": {"match": "exact", "distinct": False, "epsilon": 1e-8, "without_entities": 0.0},
-        "ragas-0.4": {"match": "exact", "epsilon": 1e-8, "without_entities": 0.0},
+        "ragas-0.1": {
+            "references": "first",
+            "match": "exact",
+            "distinct": False,
+            "epsilon": 1e-8,
+            "without_entities": 0.0,
+        },
+        "ragas-0.4": {"references": "first", "match": "exact", "epsilon": 1e-8, "without_entities": 0.0},
     }
 
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
@@ -59,7 +65,7 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
         if self.epsilon < 0:
             raise ConfigError(f"context_entity_recall: epsilon must be 0 or more, not {self.epsilon}")
 
-    def measure(self, sample: ReferencedContexts) -> Steps[Measurement]:
+    def against(self, sample: ReferencedContexts) -> Steps[Measurement]:
         """List the entities of both sides, match them, take the found share."""
         reference, contexts = yield from together(
             ask(self.list_reference, reference=sample.reference), self._entities_of(sample.contexts)
@@ -96,8 +102,7 @@ class ContextEntityRecall(Metric[ReferencedContexts]):
     def _key(self, entity: str) -> str:
         if self.match == "exact":
             return entity
-        words = re.findall(r"\w+", unicodedata.normalize("NFKC", entity).casefold())
-        return " ".join(words) or entity
+        return " ".join(scoring.words_of(entity, rules="names")) or entity
 
 
 def _decision(entity: str, match: str | None) -> Decision:

@@ -8,8 +8,8 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.ranking import precisions
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -21,13 +21,14 @@ RELEVANT = Labels("relevant", "not relevant")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextPrecision(Metric[Attributed]):
+class ContextPrecision(ReferenceMetric[Attributed]):
     """Average precision of the chunks in rank order, each judged against question and reference.
 
     Range [0, 1], higher is better; 0 when no chunk is relevant; undefined without contexts. A chunk that is
     only partly relevant counts as not relevant.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         epsilon: added to the number of relevant chunks, as other libraries do; then 1 is never reached.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
@@ -35,7 +36,11 @@ class ContextPrecision(Metric[Attributed]):
 
     name = "context_precision"
     inputs = Attributed
-    variants = {"strict.1": {}, "ragas-0.1": {"epsilon": 1e-10}, "ragas-0.4": {"epsilon": 1e-10}}
+    variants = {
+        "strict.1": {},
+        "ragas-0.1": {"references": "first", "epsilon": 1e-10},
+        "ragas-0.4": {"references": "first", "epsilon": 1e-10},
+    }
 
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     epsilon: float = 0.0
@@ -46,7 +51,7 @@ class ContextPrecision(Metric[Attributed]):
         if self.epsilon < 0:
             raise ConfigError(f"context_precision: epsilon must be 0 or more, not {self.epsilon}")
 
-    def measure(self, sample: Attributed) -> Steps[Measurement]:
+    def against(self, sample: Attributed) -> Steps[Measurement]:
         """Judge each chunk, average the precision at the relevant ranks."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")

@@ -6,7 +6,7 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -18,19 +18,22 @@ ATTRIBUTED = Labels("attributed", "not attributed")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextRecall(Metric[Attributed]):
+class ContextRecall(ReferenceMetric[Attributed]):
     """Share of the reference's statements that can be attributed to the retrieved chunks.
 
     Range [0, 1], higher is better; undefined when the reference makes no statement. Without contexts the
     score is 0 and the judge is not asked for verdicts. With `granularity="sentence"` the reference's own
     sentences are attributed. The chunk of an attribution is where its quoted evidence stands.
 
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
 
     name = "context_recall"
     inputs = Attributed
-    variants = {"strict.1": {}, "ragas-0.1": {}, "ragas-0.4": {}}
+    variants = {"strict.1": {}, "ragas-0.1": {"references": "first"}, "ragas-0.4": {"references": "first"}}
 
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
@@ -42,7 +45,7 @@ class ContextRecall(Metric[Attributed]):
         """Sentences need no prompt to be split."""
         return frozenset({"decompose"} if self.granularity == "sentence" else ())
 
-    def measure(self, sample: Attributed) -> Steps[Measurement]:
+    def against(self, sample: Attributed) -> Steps[Measurement]:
         """Split the reference into statements, attribute each one, take the attributed share."""
         if self.granularity == "sentence":
             statements = yield from split(sample.reference)

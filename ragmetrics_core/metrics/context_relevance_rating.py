@@ -7,7 +7,7 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
-from ragmetrics_core.metrics.steps.ratings import Scale, mean_rating
+from ragmetrics_core.metrics.steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
 from ragmetrics_core.parsers import Rating
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -22,12 +22,16 @@ class ContextRelevanceRating(Metric[Retrieved]):
 
     Range [0, 1], higher is better; undefined without contexts; a blank chunk is rated 0 without a call. It
     is the first side of the RAG triad. The variant `ragas-0.4` asks two prompts about all contexts at once,
-    each for 0, 1 or 2, and takes their mean.
+    each for 0, 1 or 2, and takes their mean. There 2 means "any relevant information", contexts that stand in
+    the question are 0 without a call, and a rating that cannot be had in five attempts is left out.
 
     Attributes:
         rate: asks for a rating of one chunk.
         grade, grade_again: ask for 0, 1 or 2 for all contexts instead.
-        without_contexts: the score without contexts; None for undefined.
+        without_contexts: the score where question or contexts are blank; None for undefined.
+        in_question: the score where the question holds the contexts; None to ask as always.
+        attempts: how often a rating is asked for until one is on the scale.
+        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
 
     TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
     ragas' "context relevance" since 0.2.
@@ -41,6 +45,9 @@ class ContextRelevanceRating(Metric[Retrieved]):
             "grade": prompts.CONTEXT_GRADE,
             "grade_again": prompts.CONTEXT_GRADE_AGAIN,
             "without_contexts": 0.0,
+            "in_question": 0.0,
+            "attempts": 5,
+            "missing_ratings": "left_out",
         },
     }
 
@@ -49,10 +56,15 @@ class ContextRelevanceRating(Metric[Retrieved]):
     grade: Prompt[Rating] | None = None
     grade_again: Prompt[Rating] | None = None
     without_contexts: float | None = None
+    in_question: float | None = None
+    attempts: int = 1
+    missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
-        """The score without contexts must be one."""
+        """The scores that are given must be scores; once is the least that can be asked."""
         self.check_score("without_contexts")
+        self.check_score("in_question")
+        check_attempts(self.name, self.attempts)
 
     @property
     def idle(self) -> frozenset[str]:
@@ -61,16 +73,23 @@ class ContextRelevanceRating(Metric[Retrieved]):
 
     def measure(self, sample: Retrieved) -> Steps[Measurement]:
         """Have each chunk rated, or all of them twice; take the mean."""
-        if not any(chunk.strip() for chunk in sample.contexts):
-            if self.without_contexts is not None:
-                return valued(self.without_contexts, counts={"ratings": 0}, spelled="no contexts")
+        together = "\n".join(sample.contexts).strip()
+        if self.without_contexts is not None and not (together and sample.question.strip()):
+            blank = "no question" if together else "no contexts"
+            return valued(self.without_contexts, counts={"ratings": 0}, spelled=blank)
+        if not together:
             return undefined("no_contexts")
+        if self.in_question is not None and together in sample.question:
+            spelled = "the contexts stand in the question"
+            return valued(self.in_question, counts={"ratings": 0}, spelled=spelled)
         grades = [each for each in (self.grade, self.grade_again) if each is not None]
         if grades:
             scale = Scale(0, 2)
             variables = {"question": sample.question, "contexts": sample.contexts}
-            ratings = yield from ask_ratings(*((each, variables) for each in grades), allowed=scale.has)
-            return mean_rating(ratings, scale)
+            ratings = yield from ask_ratings(
+                *((each, variables) for each in grades), allowed=scale.has, attempts=self.attempts
+            )
+            return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
 
         scale = Scale(0, 10)
         rated = yield from ask_ratings(
@@ -80,6 +99,8 @@ class ContextRelevanceRating(Metric[Retrieved]):
                 if chunk.strip()
             ),
             allowed=scale.has,
+            attempts=self.attempts,
         )
         given = iter(rated)
-        return mean_rating([next(given) if chunk.strip() else 0.0 for chunk in sample.contexts], scale)
+        ratings = [next(given) if chunk.strip() else 0.0 for chunk in sample.contexts]
+        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
 from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -19,12 +19,13 @@ COVERED = Labels("used", "left out")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContextUtilization(Metric[Complete]):
+class ContextUtilization(ReferenceMetric[Complete]):
     """Of the reference's statements that some chunk entails, the share that the answer has.
 
     Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         decompose_reference: splits the reference into statements.
         cover: is each of them in the answer?
         verify: does a chunk entail each of them?
@@ -39,7 +40,7 @@ class ContextUtilization(Metric[Complete]):
     cover: Prompt[VerdictList] = prompts.ANSWER_VERDICTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
-    def measure(self, sample: Complete) -> Steps[Measurement]:
+    def against(self, sample: Complete) -> Steps[Measurement]:
         """Split the reference, judge it against chunks and answer, take the share of what is in both."""
         statements = yield from statements_in(
             self.decompose_reference, question=sample.question, reference=sample.reference

@@ -21,7 +21,9 @@ class ExactMatch(Metric[Worded]):
     """1 when the answer has the same words as one of the references, in the same order, else 0.
 
     Range [0, 1], higher is better; never undefined: an empty answer equals an empty reference. Case,
-    punctuation and English articles do not count; each character of a script without spaces is a word.
+    punctuation and English articles before a word do not count; signs do that say something (-5, $5, 50 %,
+    3/4, C++, A-). Each character of a script without spaces is a word. A text without any word, such as "+",
+    is compared as it is.
 
     Attributes:
         rules: "unicode" for every language; "squad" as the evaluation script of SQuAD, which also takes the
@@ -53,4 +55,7 @@ class ExactMatch(Metric[Worded]):
         return score(lambda equal: float(any(equal)), judged, counts=counts, spelled=spelled)
 
     def _spelled(self, text: str, language: str | None) -> list[str]:
-        return [text] if self.rules == "none" else scoring.words_of(text, language=language, rules=self.rules)
+        if self.rules == "none":
+            return [text]
+        words = scoring.words_of(text, language=language, rules=self.rules)
+        return text.split() if not words and self.rules == "unicode" else words

@@ -8,7 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_each, review, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, score
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -21,7 +21,7 @@ COVERED = Labels("covered", "FN")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactualCorrectness(Metric[Referenced]):
+class FactualCorrectness(ReferenceMetric[Referenced]):
     """F-beta of the answer's statements that the reference has and the reference's that the answer covers.
 
     Range [0, 1], higher is better; undefined when neither side makes a statement, or the one that `mode` asks
@@ -30,6 +30,7 @@ class FactualCorrectness(Metric[Referenced]):
     `paper` takes three lists of statements from one reply and counts TP / (TP + 0.5 (FP + FN)).
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         mode: the whole score, or only its "precision" or "recall".
         beta: above 1 recall weighs more, below 1 precision.
         recall: "own" counts recall in reference statements; "mixed" takes TP / (TP + FN), with TP in
@@ -50,8 +51,8 @@ class FactualCorrectness(Metric[Referenced]):
     variants = {
         "strict.1": {},
         "paper.1": {"classify": prompts.PAPER_FACTS, "recall": "mixed"},
-        "ragas-0.1": {"recall": "mixed", "empty": "zero"},
-        "ragas-0.4": {"recall": "mixed", "empty": "zero", "digits": 2},
+        "ragas-0.1": {"references": "first", "recall": "mixed", "empty": "zero"},
+        "ragas-0.4": {"references": "first", "recall": "mixed", "empty": "zero", "digits": 2},
     }
 
     variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
@@ -76,7 +77,7 @@ class FactualCorrectness(Metric[Referenced]):
         """One reply that holds all lists takes the place of four."""
         return frozenset({"decompose", "decompose_reference", "verify", "cover"} if self.classify else ())
 
-    def measure(self, sample: Referenced) -> Steps[Measurement]:
+    def against(self, sample: Referenced) -> Steps[Measurement]:
         """Judge each side's statements against the other side, take the F-beta."""
         if self.classify is not None:
             answer, reference = yield from self._by_lists(self.classify, sample)

@@ -16,6 +16,7 @@ class Hallucination(OriginMetric):
     is no hallucination but noise sensitivity.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         check_reference: is each statement in the reference?
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067

@@ -6,7 +6,6 @@ from typing import Literal
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
 from ragmetrics_core.measurement import Judged, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.answers import CORRECT
 from ragmetrics_core.metrics.steps.matrix import (
     all_of,
@@ -17,6 +16,7 @@ from ragmetrics_core.metrics.steps.matrix import (
     relevant_chunks,
     statements_in,
 )
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -26,13 +26,14 @@ __all__ = ["NoiseSensitivity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseSensitivity(Metric[Complete]):
+class NoiseSensitivity(ReferenceMetric[Complete]):
     """Share of the answer's statements that are wrong and that a chunk entails.
 
     Range [0, 1], lower is better; undefined without contexts and when the answer makes no statement. Wrong is
     what the reference does not have. A chunk is relevant when it entails a statement of the reference.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         mode: wrong statements that a "relevant" chunk entails, or those that only "irrelevant" ones do.
         decompose: splits the answer into statements.
         decompose_reference: splits the reference, to tell which chunks are relevant.
@@ -45,7 +46,7 @@ class NoiseSensitivity(Metric[Complete]):
     name = "noise_sensitivity"
     inputs = Complete
     higher_is_better = False
-    variants = {"strict.1": {}, "ragas-0.4": {}}
+    variants = {"strict.1": {}, "ragas-0.4": {"references": "first"}}
 
     variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     mode: Literal["relevant", "irrelevant"] = "relevant"
@@ -54,7 +55,7 @@ class NoiseSensitivity(Metric[Complete]):
     check_reference: Prompt[VerdictList] = prompts.REFERENCE_VERDICTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
 
-    def measure(self, sample: Complete) -> Steps[Measurement]:
+    def against(self, sample: Complete) -> Steps[Measurement]:
         """Split both texts, judge all statements, take the share that is wrong and from such a chunk."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")

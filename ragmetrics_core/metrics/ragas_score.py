@@ -1,12 +1,12 @@
 """The ragas score: one number for a whole pipeline."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import part, together
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, combine
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.views import Complete
 
@@ -14,13 +14,14 @@ __all__ = ["RagasScore"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RagasScore(Metric[Complete]):
+class RagasScore(ReferenceMetric[Complete]):
     """Harmonic mean of faithfulness, answer relevance, context precision and context recall.
 
     Range [0, 1], higher is better; 0 when a part is 0; undefined when a part is undefined or negative. It
     hides which part is low: look at the parts, which the record keeps.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         parts: the metrics whose harmonic mean is taken.
 
     Sarkar, Evaluating LLM and RAG Systems (slides, 2024), "ragas score".
@@ -43,10 +44,9 @@ class RagasScore(Metric[Complete]):
         if not names or len(set(names)) < len(names):
             raise ConfigError(f"ragas_score: parts must be one or more different metrics, not {names}")
 
-    def measure(self, sample: Complete) -> Steps[Measurement]:
+    def against(self, sample: Complete) -> Steps[Measurement]:
         """Measure the parts, take their harmonic mean."""
-        del sample
-        found = yield from together(*(part(each) for each in self.parts))
+        found = yield from together(*(part(replace(each, reference=sample.reference)) for each in self.parts))
         names = [each.metric for each in self.parts]
         inverses = " + ".join(f"1/{{{name}}}" for name in names)
         return combine(

@@ -16,12 +16,14 @@ class SelfKnowledge(OriginMetric):
     that answers from knowledge outside of the contexts. Read it beside faithfulness.
 
     Attributes:
+        references: the "best" of several counts, or the "first" alone.
         check_reference: is each statement in the reference?
 
     Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
     """
 
     name = "self_knowledge"
+    best_is_highest = True  # the reference that has most of what no chunk has
 
     def counted(self, correct: bool | None) -> bool | None:
         """What is correct."""

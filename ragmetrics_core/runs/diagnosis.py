@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.record import Record
 
 __all__ = ["Finding", "Findings", "diagnose"]
@@ -80,13 +79,16 @@ def diagnose(records: Iterable[Record]) -> Findings:
 
 def _verdicts(records: Iterable[Record], metric: str, about: str) -> dict[str, bool]:
     """The decisions of a metric on texts of one kind, by text."""
-    measured = (_decisions(record.verdicts, about) for record in records if record.metric == metric)
+    measured = (_decisions(record, about) for record in records if record.metric == metric)
     return next(filter(None, measured), dict[str, bool]())
 
 
-def _decisions(verdicts: Iterable[Verdict], about: str) -> dict[str, bool]:
+def _decisions(record: Record, about: str) -> dict[str, bool]:
+    """The decisions on texts of one kind; of several references, those of the one that counts."""
+    several = record.counts.get("references") and record.counts.get("reference")
+    which = f"(reference {several:g})" if several else ""
     return {
         verdict.text: verdict.supported
-        for verdict in verdicts
-        if verdict.about.startswith(about) and verdict.supported is not None
+        for verdict in record.verdicts
+        if verdict.about.startswith(about) and verdict.about.endswith(which) and verdict.supported is not None
     }

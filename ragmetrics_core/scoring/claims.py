@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ __all__ = [
     "supported_share",
     "weighted_mean",
 ]
+
+# Two fractions with smaller denominators are never so close that the same float stands for both.
+_LARGEST_DENOMINATOR = 1_000_000
 
 
 def supported_share(supported: Sequence[bool] | NDArray[np.bool_]) -> float | None:
@@ -93,13 +97,11 @@ def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float | None:
     """
     if min(tp, fp, fn) < 0:
         raise ValueError(f"counts cannot be negative, got TP {tp}, FP {fp}, FN {fn}")
-    missing = _weight_of_recall(beta)
+    recall = _weight_of_recall(beta)
     if tp == fp == fn == 0:
         return None
-    if tp == 0:
-        return 0.0
     # the formula above with numerator and denominator divided by (1 + beta²)
-    return float(tp / (tp + missing * fn + (1 - missing) * fp))
+    return float(tp / (tp + recall * fn + (1 - recall) * fp))
 
 
 def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) -> float | None:
@@ -121,6 +123,8 @@ def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) 
     Examples:
         >>> f_measure(0.5, 1.0)
         0.6666666666666666
+        >>> f_measure(0.5, 0.75)
+        0.6
         >>> f_measure(1.0, None)
         0.0
         >>> f_measure(None, None) is None
@@ -134,8 +138,8 @@ def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) 
         return None
     if not precision or not recall:
         return 0.0
-    # a weighted harmonic mean: the same formula, without a product that could underflow
-    return float(1 / ((1 - weight) / precision + weight / recall))
+    # a weighted harmonic mean: the same formula
+    return float(1 / ((1 - weight) / _exact(precision) + weight / _exact(recall)))
 
 
 def entity_recall(reference: Sequence[str], found: Sequence[str]) -> float | None:
@@ -190,19 +194,14 @@ def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> f
         raise ValueError(f"weights must be finite and not negative, got {list(weights)}")
     if not any(weight > 0 for weight in weights):
         raise ValueError(f"at least one weight must be above 0, got {list(weights)}")
-    # scaled by a power of two: changes no result, but huge or tiny weights cannot over- or underflow
-    exponent = math.frexp(max(weights))[1]
-    products: list[float] = []
-    shares: list[float] = []
+    known: list[tuple[Fraction, Fraction]] = []
     for value, weight in zip(values, weights, strict=True):
         if weight == 0:
             continue
         if value is None:
             return None
-        scaled = math.ldexp(weight, -exponent)
-        shares.append(scaled)
-        products.append(scaled * _finite(value))
-    return math.fsum(products) / math.fsum(shares)
+        known.append((_exact(weight), _exact(value)))
+    return float(sum(weight * value for weight, value in known) / sum(weight for weight, _ in known))
 
 
 def harmonic_mean(values: Sequence[float | None]) -> float | None:
@@ -227,22 +226,30 @@ def harmonic_mean(values: Sequence[float | None]) -> float | None:
         >>> harmonic_mean([0.9, None]) is None
         True
     """
-    parts = [_finite(value) for value in values if value is not None]
+    parts = [_exact(value) for value in values if value is not None]
     if len(parts) < len(values) or not parts or min(parts) < 0:
         return None
-    least = min(parts)
-    if least == 0:
+    if min(parts) == 0:
         return 0.0
-    # n / sum(1/x), with the least value taken out of the sum: 1/x of a tiny x would overflow
-    return least * (len(parts) / math.fsum(least / value for value in parts))
+    return float(len(parts) / sum(1 / value for value in parts))
 
 
-def _weight_of_recall(beta: float) -> float:
+def _weight_of_recall(beta: float) -> Fraction:
     """beta² / (1 + beta²): how much of the whole weight recall gets; 1/2 for beta 1."""
     if not (math.isfinite(beta) and beta > 0):
         raise ValueError(f"beta must be a positive finite number, got {beta}")
-    inverse = 1 / float(beta)
-    return 1 / (1 + inverse * inverse)
+    square = _exact(beta) ** 2
+    return square / (1 + square)
+
+
+def _exact(number: float) -> Fraction:
+    """The fraction that a float stands for: 1/3 for the one nearest to it; else the float's own value.
+
+    Sums and products of these are rounded once, at the end: a score of 3/5 is 0.6, whatever led to it.
+    """
+    own = Fraction(_finite(number))
+    near = own.limit_denominator(_LARGEST_DENOMINATOR)
+    return near if float(near) == number else own
 
 
 def _finite(value: float) -> float:

@@ -16,8 +16,29 @@ __all__ = ["bleu", "chrf", "common_length", "meteor", "shared_words", "words_of"
 _ARTICLES = frozenset({"a", "an", "the"})
 _SQUAD_ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _SQUAD_PUNCTUATION = str.maketrans("", "", string.punctuation)
-# A sign before a number, and a point or comma inside of one: "3.5" is not "35", and "-5" is not "5".
-_PART_OF_A_NUMBER = re.compile(r"(?<![\w.,])[-−](?=\d)|(?<=\d)[.,](?=\d)")
+# Marks that belong to what is said: "-5" is not "5", "3/4" not "34", "C++" not "C", ".NET" not "net".
+_MEANT = re.compile(
+    r"""
+    (?<=\d)[^\w\s](?=\d)                                  # between digits: 3.5  1,500  3/4  10:30  2-1
+    | (?<![\w.,])[-−–](?=[.,]?\d)                         # a minus
+    | (?<![\w.,])[.,](?=\d)                               # .5
+    | [<>≤≥±](?=\s?[-−–.]?\d)                             # a limit
+    | (?:(?<=\d)|(?<=\d\s))[%‰]
+    | (?<=[^\W_])\++(?!\+|[^\W\d_]) | (?<=[^\W\d_])\#     # C++  A+  Na+  C#
+    | (?:(?<=\b[A-Z])|(?<=\b[A-Z][A-Za-z]))[-−–](?![\w−–-])  # A-  AB-  Cl-
+    | (?<=(?<!\*)\b[A-Z])\*(?![\w*])                      # A*
+    | (?<![^\s("'\[])\.(?=[A-Za-z])                       # .NET
+    """,
+    re.VERBOSE,
+)
+_CURRENCIES = "$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀"
+# An amount with its currency first; it is written number first, as "5 €" and "€5" are the same.
+_AMOUNT = re.compile(rf"([-−–]?)([{_CURRENCIES}])\s?([-−–]?[.,]?\d(?:[\d.,]*\d)?)")
+# These are words of their own, with a space before them or without: "50 %" and "50%" are the same.
+_SIGN = re.compile(rf"[{_CURRENCIES}%‰]")
+_DASHES = str.maketrans("−–", "--")
+# Dots inside of an abbreviation: "U.S.", "Ph.D.", "J. R. R."
+_ABBREVIATING = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])|(?<=\b[^\W\d_])\.\s?(?=[^\W\d_]\.)")
 # Scripts that put no space between words: Thai, Lao, Burmese, Khmer, kana, Han.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -26,16 +47,20 @@ _UNSPACED = re.compile(
 
 
 def words_of(
-    text: str, *, language: str | None = None, rules: Literal["unicode", "squad"] = "unicode"
+    text: str, *, language: str | None = None, rules: Literal["unicode", "names", "squad"] = "unicode"
 ) -> list[str]:
     r"""The words of a text, brought to one spelling.
 
     .. math:: \mathrm{words}(t) = (w_1, \ldots, w_n)
 
-    "unicode": compatibility forms and case are folded, punctuation and symbols of every script are taken out
-    (but not the sign, point or comma of a number), English articles are left out unless the text is known to
-    be in another language, and each character of a script without spaces (Chinese, Japanese, Thai, Lao,
-    Burmese, Khmer) is a word of its own. "squad": what the evaluation script of SQuAD does, to the letter.
+    "unicode": compatibility forms and case are folded; punctuation and symbols of every script are taken out,
+    but not those that belong to what is said (the sign, point or comma of a number, what stands between two
+    digits, C++, C#, A+, A-, .NET), and a currency or a percent sign is a word of its own. An English article
+    before another word is left out, unless the text is known to be in another language or it is a capital A
+    inside of the text ("Vitamin A deficiency"). Each character of a script without spaces (Chinese, Japanese,
+    Thai, Lao, Burmese, Khmer) is a word of its own. "names": the same, but punctuation inside of a word takes
+    it apart ("Jean-Luc" is two words, "U.S." is one), and articles stay. "squad": what the evaluation script
+    of SQuAD does, to the letter.
 
     Range: any number of words, none for a text without any. Never undefined.
 
@@ -46,6 +71,10 @@ def words_of(
     Examples:
         >>> words_of("The cat, aged 3.5 years!")
         ['cat', 'aged', '3.5', 'years']
+        >>> words_of("C++ costs $5, -40 °C")
+        ['c++', 'costs', '5', '$', '-40', 'c']
+        >>> words_of("The U.S. of Jean-Luc", rules="names")
+        ['the', 'us', 'of', 'jean', 'luc']
         >>> words_of("The cat, aged 3.5 years!", rules="squad")
         ['cat', 'aged', '35', 'years']
         >>> words_of("東京 Tower")
@@ -53,14 +82,13 @@ def words_of(
     """
     if rules == "squad":
         return _SQUAD_ARTICLES.sub(" ", text.lower().translate(_SQUAD_PUNCTUATION)).split()
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = {found.start() for found in _PART_OF_A_NUMBER.finditer(folded)}
-    plain = "".join(
-        [char for place, char in enumerate(folded) if place in kept or not _is_mark(char)]
-    ).replace("−", "-")
+    folded = unicodedata.normalize("NFKC", text)
+    if rules == "names":
+        folded = _ABBREVIATING.sub("", folded)
+    raw = _AMOUNT.sub(r" \1\3 \2 ", folded).replace("⁄", "/").split()
+    pieces = raw if rules == "names" or base_of(language) not in {None, "en"} else _without_articles(raw)
+    plain = _without_marks(" ".join(pieces), " " if rules == "names" else "").casefold()
     pieces = plain.split()
-    if base_of(language) in {None, "en"}:
-        pieces = [piece for piece in pieces if piece not in _ARTICLES]
     if not _UNSPACED.search(plain):
         return pieces
     return [word for piece in pieces for word in _characters(piece)]
@@ -233,6 +261,30 @@ def meteor(
     precision, recall = matched / answer_length, matched / reference_length
     mean = precision * recall / (alpha * precision + (1 - alpha) * recall)
     return (1 - gamma * math.pow(chunks / matched, beta)) * mean
+
+
+def _without_articles(pieces: Sequence[str]) -> list[str]:
+    """The words of a text but its articles; what is last, or a capital A inside of a text, is none."""
+    shouted = not any(map(str.islower, pieces))
+    kept: list[str] = []
+    before = "."
+    for place, piece in enumerate(pieces, start=1):
+        bare = piece.lstrip("\"'“‘«([")
+        names = place == len(pieces) or (bare == "A" and before[-1] not in ".!?:" and not shouted)
+        if names or bare.casefold() not in _ARTICLES:
+            kept.append(piece)
+        before = piece
+    return kept
+
+
+def _without_marks(text: str, instead: str) -> str:
+    """The text without the marks that say nothing; currencies and percent signs stand alone."""
+    kept = {place for found in _MEANT.finditer(text) for place in range(*found.span())}
+    shown = [
+        char if place in kept or not _is_mark(char) or unicodedata.category(char) == "Sc" else instead
+        for place, char in enumerate(text)
+    ]
+    return _SIGN.sub(r" \g<0> ", "".join(shown)).translate(_DASHES)
 
 
 @cache

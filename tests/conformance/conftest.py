@@ -258,12 +258,27 @@ def of_noise_sensitivity(case: Case, variant: str) -> Trial:
 
 
 def of_ratings(metric: type[Metric[Any]], *names: str) -> Callable[[Case, str], Trial]:
+    """The ratings of both judges, one for each attempt; a prompt alone is asked with roles exchanged."""
+
     def translate(case: Case, variant: str) -> Trial:
-        ratings = [case["inputs"][name][0] for name in ("judge1_ratings", "judge2_ratings")]
-        replies = [{"reason": "because", "rating": rating} for rating in ratings]
-        # one prompt that is asked twice has two replies
-        script = dict(zip(names, replies, strict=True)) if len(names) > 1 else {names[0]: replies}
-        return Trial(metric(variant=variant), script)
+        inputs = case["inputs"]
+        texts = {
+            "question": inputs.get("user_input", "a question"),
+            "answer": inputs.get("response", "An answer."),
+            "reference": inputs.get("reference", "A reference."),
+            "contexts": inputs.get("retrieved_contexts", ["A chunk."]),
+        }
+
+        def reply(request: Generate[Any]) -> Any:
+            exchanged = {"first": texts["reference"], "second": texts["answer"]}
+            is_exchanged = all(request.variables.get(key) == text for key, text in exchanged.items())
+            both_alike = texts["answer"] == texts["reference"]
+            second = request.prompt.name == names[-1] if len(names) > 1 else is_exchanged and not both_alike
+            ratings = inputs["judge2_ratings" if second else "judge1_ratings"]
+            rating = ratings[min(request.draw, len(ratings) - 1)]
+            return "I cannot say." if rating is None else {"reason": "because", "rating": rating}
+
+        return Trial(metric(variant=variant), reply, sample=texts)
 
     return translate
 

@@ -1,8 +1,10 @@
 """Scores that ragas gave, through our metrics: the same number, or a stated reason why not.
 
 `ragas_formula_cases.json` was made by running ragas 0.0.11, 0.1.7, 0.1.21 and 0.4.3; `cases_by_hand.json`
-adds cases that their rules decide and that the file lacks. Where we do something else on purpose, a rule of
-`OURS_INSTEAD` says what and why, from a case's inputs alone, so that it also holds for cases that are added.
+adds cases that their rules decide and that the file lacks. `ragas_rating_cases.json` was made by running the
+rating metrics of ragas 0.4.3 with a judge that follows a script; it says how often ragas asked. Where we do
+something else on purpose, a rule of `OURS_INSTEAD` says what and why, from a case's inputs alone, so that it
+also holds for cases that are added.
 """
 
 import json
@@ -28,7 +30,11 @@ def cases_of(name: str) -> list[Case]:
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
-CASES = [*cases_of("ragas_formula_cases.json"), *cases_of("cases_by_hand.json")]
+CASES = [
+    *cases_of("ragas_formula_cases.json"),
+    *cases_of("ragas_rating_cases.json"),
+    *cases_of("cases_by_hand.json"),
+]
 
 
 # no number that ragas would give: no score, or the share of the verdicts that have a statement
@@ -274,22 +280,13 @@ def not_a_number(case: Case) -> Outcome | None:
     return Outcome("undefined") if case["expected"] == "NaN" else None
 
 
-SCALES = {"context_relevance": {0, 1, 2}, "response_groundedness": {0, 1, 2}, "answer_accuracy": {0, 2, 4}}
+RATED = {"context_relevance", "response_groundedness", "answer_accuracy"}
 
 
-def a_rating_that_the_scale_does_not_have(case: Case) -> Outcome | None:
-    """Ragas asks up to five times, then the other judge counts alone; here the score has bounds, or none."""
-    scale = SCALES.get(case["metric"])
-    if scale is None:
-        return None
-    given = [case["inputs"][name][0] for name in ("judge1_ratings", "judge2_ratings")]
-    known = [rating for rating in given if rating in scale]
-    if len(known) == len(given):
-        return None
-    if not known:
-        return Outcome("parse_error")
-    most = 2 * max(scale)
-    return Outcome("incomplete", bounds=(known[0] / most, (known[0] + max(scale)) / most))
+def no_rating_on_the_scale(case: Case) -> Outcome | None:
+    """Ragas has NaN when no judge gives a rating on the scale; here that is a stated failure."""
+    is_missing = case["metric"] in RATED and case["expected"] == "NaN"
+    return Outcome("parse_error") if is_missing else None
 
 
 def nothing_is_relevant(case: Case) -> Outcome | None:
@@ -298,7 +295,7 @@ def nothing_is_relevant(case: Case) -> Outcome | None:
 
 
 OURS_INSTEAD = (
-    a_rating_that_the_scale_does_not_have,
+    no_rating_on_the_scale,
     nothing_is_relevant,
     settings_that_mean_nothing,
     whole_number_as_beta,
@@ -347,6 +344,12 @@ def test_a_case_of_ragas_scores_the_same_or_says_why_not(case, run_case):
     assert expected.bounds is None or score.bounds == pytest.approx(expected.bounds, rel=0, abs=1e-9)
     assert expected.reason in {None, score.reason}
     assert audit(score.record) == []
+
+
+@pytest.mark.parametrize("case", [each for each in RUN if "calls" in each], ids=lambda case: case["id"])
+def test_a_rating_is_asked_for_as_often_as_ragas_asks(case, run_case):
+    if not str(case["expected"]).startswith("ERROR"):
+        assert len(list(run_case(case).record.generate_steps)) == case["calls"]
 
 
 def test_every_metric_of_the_cases_has_a_counterpart_or_a_reason_why_not(counterparts):

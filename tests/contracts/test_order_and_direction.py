@@ -48,7 +48,6 @@ SAMPLE = Sample(
         "It rained. Ulm is old.",
     ),
     reference="Einstein was born in Ulm, in Germany, in 1879.",
-    references=("Einstein was born in Ulm, in Germany, in 1879.", "In Ulm."),
     reference_contexts=("Einstein was born in Ulm. It lies on the Danube.",),
     context_ids=("a", "b", "c"),
     reference_context_ids=("a",),

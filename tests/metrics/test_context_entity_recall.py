@@ -44,6 +44,21 @@ def test_case_punctuation_and_spaces_do_not_keep_entities_apart(measure):
     ]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("-40 °C", "40 °C"), ("C++", "C"), ("A+", "A-"), ("1.500", "1,500"), ("3/4", "3.4"), ("C++", "C#")],
+)
+def test_signs_keep_entities_apart(measure, one, other):
+    # the contexts name the other one only: 0 / 1; and both in a reference are two: 1 / 2
+    assert measure(ContextEntityRecall(), named([one], [other]), **TAJ_MAHAL).score.value == 0.0
+    assert measure(ContextEntityRecall(), named([one, other], [other]), **TAJ_MAHAL).score.value == 0.5
+
+
+def test_the_points_of_an_abbreviation_do_not_make_another_entity(measure):
+    score = measure(ContextEntityRecall(), named(["U.S.", "US"], ["US"]), **TAJ_MAHAL).score
+    assert (score.value, score.counts["entities"]) == (1.0, 1)
+
+
 def test_an_entity_that_the_reference_lists_twice_counts_once(measure):
     # Agra and India; Agra is found: 1 / 2
     replies = named(["Agra", "AGRA.", "India"], ["Agra"])

@@ -72,12 +72,12 @@ def test_two_prompts_rate_the_grounding_0_1_2_under_the_ragas_variant(measure):
 
 def test_accuracy_is_rated_in_both_directions(measure):
     def reply(request):
-        return rated(4 if request.variables["reference"] == PARIS["reference"] else 2)
+        return rated(4 if request.variables["second"] == PARIS["reference"] else 2)
 
     measured = measure(AnswerAccuracy(), reply, **PARIS)
 
     assert (measured.score.value, measured.score.formula) == (6 / 8, "(4 + 2) / (2 × 4) = 0.75")
-    answers = [request.variables["answer"] for request in measured.judge.asked]
+    answers = [request.variables["first"] for request in measured.judge.asked]
     assert answers == [PARIS["answer"], PARIS["reference"]]
 
 
@@ -99,10 +99,43 @@ def test_an_odd_number_is_no_rating_of_accuracy(measure):
 def test_one_missing_rating_of_two_leaves_bounds(measure):
     # 2 is certain, the other one is anything from 0 to 2: [2/4, 4/4]
     replies = {"context_grade": rated(2), "context_grade_again": "I cannot say."}
-    score = measure(ContextRelevanceRating(variant="ragas-0.4"), replies, **PARIS, contexts=CONTEXTS).score
+    metric = ContextRelevanceRating(variant="ragas-0.4", missing_ratings="bounds")
+    score = measure(metric, replies, **PARIS, contexts=CONTEXTS).score
 
     assert (score.status, score.reason, score.bounds) == ("incomplete", "missing_ratings", (0.5, 1.0))
     assert score.formula == "(2 + ?) / (2 × 2): 0.500 to 1.000"
+
+
+def test_under_the_ragas_variant_the_other_rating_counts_alone(measure):
+    # five attempts at the second, then 2 / 2
+    replies = {"context_grade": rated(2), "context_grade_again": "I cannot say."}
+    score, judge = measure(ContextRelevanceRating(variant="ragas-0.4"), replies, **PARIS, contexts=CONTEXTS)
+    assert (score.value, score.formula, len(judge.asked)) == (1.0, "2 / 2 = 1", 6)
+
+
+def test_a_rating_is_asked_for_at_least_once():
+    with pytest.raises(ConfigError, match="attempts must be at least 1, not 0"):
+        AnswerAccuracy(attempts=0)
+
+
+def test_a_sentence_is_rated_beside_its_question_and_neighbours(measure):
+    answer = "Ann lives in Ulm. She paints. It rains."
+    sample = {**PARIS, "answer": answer, "contexts": CONTEXTS}
+    _, judge = measure(GroundednessRating(), {"sentence_rating": rated(10)}, **sample)
+    shown = [[request.variables[name] for name in ("before", "answer", "after")] for request in judge.asked]
+    assert shown == [
+        ["", "Ann lives in Ulm.", "She paints."],
+        ["Ann lives in Ulm.", "She paints.", "It rains."],
+        ["She paints.", "It rains.", ""],
+    ]
+    assert {request.variables["question"] for request in judge.asked} == {PARIS["question"]}
+
+
+def test_answers_that_are_compared_are_called_neither_answer_nor_reference(measure):
+    shown = measure(AnswerAccuracy(), {"accuracy_grade": rated(4)}, **PARIS).shown
+    assert "<first>" in shown
+    assert "<reference>" not in shown
+    assert "<answer>\n" not in shown
 
 
 def test_several_votes_on_a_rating_count_with_their_mean():

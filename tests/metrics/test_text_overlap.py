@@ -47,6 +47,35 @@ def test_exact_match_is_about_words_and_not_about_case_or_punctuation(answer, re
     assert compare(ExactMatch(), answer, reference).value == value
 
 
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        ("", "A"),
+        ("", "The"),
+        ("", "+"),
+        ("-", "+"),
+        ("5", "$5"),
+        ("50", "50 %"),
+        ("C", "C++"),
+        ("A+", "A-"),
+        ("34", "3/4"),
+        ("Vitamin", "Vitamin A"),
+    ],
+)
+def test_exact_match_tells_letters_amounts_and_languages_apart_and_squad_does_not(answer, reference):
+    assert compare(ExactMatch(), answer, reference).value == 0.0
+    squad = compare(ExactMatch(variant="squad"), answer, reference).value
+    assert squad == 1.0
+    assert compare(ExactMatch(), reference, reference).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference"), [("a)", "A"), ("5 €", "€5"), ("50%", "50 %"), ("The U.S.", "US"), ("", " ")]
+)
+def test_exact_match_takes_another_spelling_for_the_same(answer, reference):
+    assert compare(ExactMatch(), answer, reference).value == 1.0
+
+
 def test_the_squad_rules_take_the_point_out_of_a_number():
     assert compare(ExactMatch(variant="squad"), "3.5", "35").value == 1.0
 

@@ -24,6 +24,10 @@ VARIABLES: dict[str, Any] = {
     "question": "Which function allocates the IP address of the UE?",
     "answer": "The SMF allocates it. It uses PFCP on N4.",
     "reference": "The SMF allocates the IP address.",
+    "first": "The SMF allocates it. It uses PFCP on N4.",
+    "second": "The SMF allocates the IP address.",
+    "before": "",
+    "after": "It rains.",
     "contexts": CONTEXTS,
     "count": 2,
     "items": (Item(1, "The SMF selects the UPF."), Item(2, "The AMF selects the UPF.")),
@@ -70,7 +74,7 @@ def test_there_are_as_many_replies_as_draws(prompt: Prompt[Any]):
 def test_it_is_a_judge_and_has_the_name_embedded():
     assert isinstance(LexicalJudge(), Judge)
     assert as_judge("embedded") == LexicalJudge()
-    assert LexicalJudge().identity == "embedded:support.1+vectors"
+    assert LexicalJudge().identity == "embedded:lexical.1"
 
 
 def test_a_prompt_without_a_rule_is_an_error_that_names_those_with_one():
@@ -94,17 +98,13 @@ def test_an_unknown_prompt_is_reported_before_a_run_begins():
 
 
 def test_verdicts_come_with_the_number_that_was_asked_for_and_quoted_evidence():
-    items = (Item(4, "The SMF selects the UPF."), Item(7, "The AMF registers 12 new users."))
+    items = (Item(4, "The SMF selects the UPF."), Item(7, "The AMF selects the UPF."))
 
     found = read(prompts.VERDICTS, items=items)
 
     assert [(verdict.number, verdict.supported) for verdict in found.verdicts] == [(4, True), (7, False)]
-    assert found.verdicts[0].evidence[0] == "It also selects the UPF."
-    assert '"amf" is missing' in (found.verdicts[1].reason or "")
-    low, high = found.verdicts[1].confidence, found.verdicts[0].confidence
-    assert low is not None
-    assert high is not None
-    assert 0 <= low < 0.5 <= high <= 1
+    assert found.verdicts[0].evidence == ("It also selects the UPF.",)
+    assert found.verdicts[1].reason == '"AMF" is not in the contexts'
 
 
 def test_the_free_text_verdicts_are_those_of_the_json_prompt():
@@ -200,7 +200,7 @@ def test_its_scores_can_be_recomputed_from_their_records():
     assert all(recompute(record).value == record.value for record in run.records())
 
 
-def test_answers_of_the_example_data_that_say_something_else_score_below_right_ones():
+def test_wrong_answers_of_the_example_data_score_below_right_ones():
     run = evaluate(TELECOM, judge=LexicalJudge())
     kinds = {sample_id: run.sample(sample_id).labels["kind"] for sample_id in run.sample_ids}
 
@@ -208,9 +208,8 @@ def test_answers_of_the_example_data_that_say_something_else_score_below_right_o
         values = [run.score(name, metric).value for name, known in kinds.items() if known == kind]
         return sum(value or 0.0 for value in values) / len(values)
 
-    assert mean("faithfulness", "right") > mean("faithfulness", "unsupported")
-    for kind in ("unsupported", "wrong"):
-        assert mean("factual_correctness", "right") > mean("factual_correctness", kind)
+    for metric in ("faithfulness", "factual_correctness"):
+        assert mean(metric, "right") > mean(metric, "unsupported") > mean(metric, "wrong")
 
 
 TEXTS = st.text(max_size=120)
@@ -230,6 +229,10 @@ def test_no_text_makes_it_raise_and_every_reply_to_a_json_prompt_is_read(
         "question": question,
         "answer": answer,
         "reference": reference,
+        "first": answer,
+        "second": reference,
+        "before": question,
+        "after": reference,
         "contexts": tuple(contexts),
         "items": (Item(1, said),),
     }

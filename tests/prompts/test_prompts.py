@@ -29,6 +29,10 @@ def filled(prompt: Prompt, **given: object) -> dict[str, object]:
         "contexts": ("One sentence. Another one.", "A third."),
         "items": (Item(1, "It is a mausoleum."),),
         "count": 3,
+        "first": "It is a mausoleum.",
+        "second": "A mausoleum.",
+        "before": "I know it.",
+        "after": "",
     }
     return {name: given.get(name, usual[name]) for name in prompt.variables}
 

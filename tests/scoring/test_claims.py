@@ -2,6 +2,8 @@
 
 import math
 import statistics
+from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -283,3 +285,41 @@ def test_the_order_of_the_parts_does_not_matter_to_the_last_bit(orders):
     first, second = orders
     assert scoring.harmonic_mean(first) == scoring.harmonic_mean(second)
     assert 0 <= scoring.harmonic_mean(first) <= 1
+
+
+SMALL = [Fraction(part, whole) for whole in range(1, 13) for part in range(1, whole + 1)]
+
+
+@pytest.mark.parametrize("beta", [1, 2, 0.5])
+def test_the_f_measure_of_fractions_is_the_float_of_its_fraction(beta):
+    # a score that equals a tenth must not miss a threshold of a tenth
+    square = Fraction(beta) ** 2
+    for precision in SMALL:
+        for recall in SMALL:
+            exact = (1 + square) * precision * recall / (square * precision + recall)
+            assert scoring.f_measure(float(precision), float(recall), beta) == float(exact)
+
+
+def test_the_f_of_counts_is_the_float_of_its_fraction():
+    for tp, fp, fn in product(range(1, 8), repeat=3):
+        assert scoring.f_beta(tp, fp, fn) == float(Fraction(2 * tp, 2 * tp + fp + fn))
+        assert scoring.f_beta(tp, fp, fn, 2) == float(Fraction(5 * tp, 5 * tp + 4 * fn + fp))
+
+
+def test_weighted_and_harmonic_means_of_fractions_are_the_floats_of_their_fractions():
+    for one in SMALL:
+        for other in SMALL:
+            values = [float(one), float(other)]
+            for weights in ([0.75, 0.25], [0.7, 0.3], [1, 2]):
+                first, second = (Fraction(str(each)) for each in weights)
+                exact = (first * one + second * other) / (first + second)
+                assert scoring.weighted_mean(values, weights) == float(exact)
+            assert scoring.harmonic_mean(values) == float(2 / (1 / one + 1 / other))
+
+
+def test_a_float_that_is_no_small_fraction_counts_as_it_is():
+    # sqrt(1/2): no fraction with a small denominator has this float
+    root = math.sqrt(0.5)
+    assert scoring.weighted_mean([root, root], [1, 3]) == root
+    assert scoring.harmonic_mean([root]) == root
+    assert scoring.weighted_mean([1e-300, 3e-300], [1e-200, 1e-200]) == 2e-300

@@ -31,13 +31,86 @@ def test_each_english_article_is_left_out(rules):
     ("text", "expected"),
     [
         ("1,000.5 kg.", ["1,000.5", "kg"]),  # points and commas inside of a number stay
-        ("5-3, x-4", ["53", "x4"]),  # a hyphen behind a letter or digit is no sign
+        ("5-3, x-4", ["5-3", "x4"]),  # between two digits it says something, behind a letter nothing
         ("so… «yes»™", ["so", "yestm"]),  # compatibility forms are letters first
         ("bell\a, a\tb\u2003c", ["bell", "b", "c"]),  # controls go, blanks of all kinds divide
     ],
 )
 def test_punctuation_symbols_and_controls_are_taken_out(text, expected):
     assert scoring.words_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("-40 °C", "40 °C"),
+        ("1.500", "1,500"),
+        ("3/4", "3.4"),
+        ("3/4", "34"),
+        ("2-1", "21"),
+        ("10:30", "1030"),
+        (".5", "5"),
+        ("<5", ">5"),
+        ("$5", "5"),
+        ("$5", "€5"),
+        ("-$5", "$5"),
+        ("50 %", "50"),
+        ("50%", "50‰"),
+        ("C++", "C"),
+        ("C++", "C#"),
+        ("C#", "C"),
+        ("C++14", "C14"),
+        (".NET", "net"),
+        ("A+", "A-"),
+        ("A-", "A"),
+        ("A*", "A"),
+        ("AB-", "AB+"),
+        ("Cl-", "Cl"),
+        ("Na+", "Na"),
+        ("Ca2+", "Ca2"),
+        ("Vitamin A", "vitamin"),
+        ("A", ""),
+        ("hepatitis A virus", "hepatitis virus"),
+    ],
+)
+@pytest.mark.parametrize("rules", ["unicode", "names"])
+def test_what_a_sign_tells_apart_stays_apart(one, other, rules):
+    assert scoring.words_of(one, rules=rules) != scoring.words_of(other, rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("50 %", "50%", ["50", "%"]),
+        ("€5", "5 €", ["5", "€"]),
+        ("-$5.00.", "$-5.00", ["-5.00", "$"]),
+        ("US$5", "US 5 $", ["us", "5", "$"]),
+        ("–40", "−40", ["-40"]),
+        ("1990–1995", "1990-1995", ["1990-1995"]),
+        ("½", "1/2", ["1/2"]),
+        ("**A**", "(A)", ["a"]),
+        ("*A*", "a.", ["a"]),
+        ("U.S.", "US", ["us"]),
+        ('"A dog"', "the dog", ["dog"]),
+        ("SEE A DOG", "see a dog", ["see", "dog"]),
+        ("Yes: A dog", "yes dog", ["yes", "dog"]),
+        ("a+b, c-", "ab c-", ["ab", "c"]),
+    ],
+)
+def test_what_is_only_written_otherwise_is_the_same(one, other, expected):
+    assert scoring.words_of(one) == scoring.words_of(other) == expected
+
+
+def test_an_article_is_left_out_before_another_word_alone():
+    assert scoring.words_of("the A, a B, The") == ["a", "b", "the"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("J.R.R. Tolkien", "J. R. R. Tolkien"), ("Jean-Luc", "Jean Luc"), ("U. S.", "US"), ("Ph.D.", "PhD")],
+)
+def test_names_are_the_same_however_they_are_joined(one, other):
+    assert scoring.words_of(one, rules="names") == scoring.words_of(other, rules="names")
 
 
 def test_a_minus_sign_is_a_hyphen_before_a_number():

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
 from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.metrics.steps.matrix import all_of, each_chunk, in_any, inverse, statements_in
+from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
@@ -26,7 +26,7 @@ class Origins(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OriginMetric(Metric[Complete]):
+class OriginMetric(ReferenceMetric[Complete]):
     """Share of the answer's statements that come neither, or only, from a given side.
 
     Attributes:
@@ -46,7 +46,7 @@ class OriginMetric(Metric[Complete]):
         """Whether a statement counts that no chunk entails, given whether it is correct."""
         raise NotImplementedError
 
-    def measure(self, sample: Complete) -> Steps[Measurement]:
+    def against(self, sample: Complete) -> Steps[Measurement]:
         """Split the answer, judge its statements against reference and chunks, take the share that counts."""
         statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)
         if not statements:

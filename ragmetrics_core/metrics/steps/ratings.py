@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 from math import fsum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.scoring import Bounds
 
-__all__ = ["Scale", "mean_rating"]
+__all__ = ["MissingRatings", "Scale", "check_attempts", "mean_rating"]
+
+MissingRatings = Literal["bounds", "left_out"]
 
 _MOST_TERMS = 12
 
@@ -28,11 +31,22 @@ class Scale(NamedTuple):
         return self.low <= number <= self.high and (number - self.low) % self.step == 0
 
 
-def mean_rating(ratings: Sequence[float | None], scale: Scale) -> Measurement:
+def check_attempts(metric: str, attempts: int) -> None:
+    """Raise `ConfigError` unless a rating is asked for at least once."""
+    if attempts < 1:
+        raise ConfigError(f"{metric}: attempts must be at least 1, not {attempts}")
+
+
+def mean_rating(
+    ratings: Sequence[float | None], scale: Scale, *, missing_ratings: MissingRatings = "bounds"
+) -> Measurement:
     """The mean of the ratings, as a share of the scale; bounds where ratings are missing.
 
-    A missing rating never changes how many there are: it may be any number of the scale.
+    A missing rating never changes how many there are: it may be any number of the scale. With "left_out" the
+    mean is that of the others, as other libraries take it.
     """
+    if missing_ratings == "left_out":
+        ratings = [rating for rating in ratings if rating is not None] or ratings
     known = [rating for rating in ratings if rating is not None]
     missing = len(ratings) - len(known)
     counts: dict[str, float] = {"ratings": len(ratings), "sum": fsum(known)}

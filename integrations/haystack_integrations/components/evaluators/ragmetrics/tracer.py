@@ -236,19 +236,15 @@ class RagMetricsTracer(Tracer):
         """
         self._shared.users.add(user)
 
-    @classmethod
-    def release(cls, user: object) -> None:
+    def release(self, user: object) -> None:
         """
         Note that somebody needs it no more; the last one puts the tracer inside back in place.
 
         :param user: Who.
         """
-        latest = cls._latest
-        if latest is None:
-            return
-        latest._shared.users.discard(user)
-        if not latest._shared.users and not latest._shared.watchers:
-            cls.uninstall()
+        self._shared.users.discard(user)
+        if not self._shared.users and not self._shared.watchers:
+            type(self).uninstall()
 
     @contextmanager
     def trace(

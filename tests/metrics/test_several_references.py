@@ -1,0 +1,176 @@
+"""Several acceptable answers: the best one counts, the record says which, and nothing is asked twice."""
+
+import json
+
+import pytest
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.drivers import audit
+from ragmetrics_core.measurement import Bounds, Measurement
+from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
+from ragmetrics_core.metrics.steps.references import ReferenceMetric, best_measurement, distinct
+from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+
+ROW = {
+    "id": "q1",
+    "question": "Where is it?",
+    "answer": "It is in Ulm.",
+    "contexts": ["Ulm has a minster.", "Bonn has a river."],
+    "references": ["Bonn", "In Ulm", "In Ulm", " ", "Ulm"],
+}
+AGAINST = sorted(name for name, kind in METRICS.items() if issubclass(kind, ReferenceMetric))
+
+
+def reads(request):
+    """A judge that finds yes where a text of a list stands in the text that it is shown."""
+    variables = request.variables
+    shown = str(variables.get("reference") or "") + str(variables.get("contexts") or "")
+    match request.prompt.name:
+        case "statements":
+            return {"statements": ["Ulm"], "declined": False}
+        case "reference_statements":
+            return {"statements": [str(variables["reference"]).removeprefix("In ")]}
+        case "entities":
+            return {"entities": [str(variables["reference"]).removeprefix("In ")]}
+        case "context_entities":
+            return {"entities": ["Ulm"]}
+        case "answer_verdicts":
+            texts, shown = variables["items"], str(variables["answer"])
+        case "chunk_verdicts":
+            answers = [
+                str(variables["reference"]).removeprefix("In ") in chunk for chunk in variables["contexts"]
+            ]
+            return verdicts(answers)
+        case "accuracy_grade":
+            return {
+                "reason": "",
+                "rating": 4 if "Ulm" in str(variables) and "Bonn" not in str(variables) else 0,
+            }
+        case "questions":
+            return {"questions": [{"question": "Where is it?", "noncommittal": False}]}
+        case _:
+            texts = variables["items"]
+    return verdicts([item.text in shown for item in texts])
+
+
+def verdicts(decisions):
+    return {
+        "verdicts": [
+            {"number": number, "evidence": "Ulm" if each else "", "verdict": "yes" if each else "no"}
+            for number, each in enumerate(decisions, 1)
+        ]
+    }
+
+
+def measured(metric, **changed):
+    judge = ScriptedJudge(reads)
+    run = evaluate([{**ROW, **changed}], metrics=[metric], judge=judge, embedder=HashEmbedder(), attempts=1)
+    score = run.score("q1", metric)
+    assert audit(score.record) == []
+    return score, judge
+
+
+@pytest.mark.parametrize("name", AGAINST)
+def test_the_best_of_several_references_counts_and_the_record_says_which(name):
+    alone = [measured(get(name), references=[each])[0].value for each in ("Bonn", "In Ulm", "Ulm")]
+    best = (min if name in {"hallucination", "noise_sensitivity"} else max)(
+        value for value in alone if value is not None
+    )
+
+    score, _ = measured(get(name))
+
+    assert score.value == best
+    assert score.counts["references"] == 3  # a text counts once, and a blank one is none
+    assert score.counts["reference"] == alone.index(best) + 1  # of equal ones the first
+    assert f"(reference {alone.index(best) + 1} of 3)" in score.formula
+
+
+@pytest.mark.parametrize("name", AGAINST)
+def test_on_wish_the_first_reference_counts_alone(name):
+    alone, _ = measured(get(name), references=["Bonn"])
+    first, _ = measured(get(name, references="first"))
+    assert (first.value, first.counts) == (alone.value, alone.counts)
+
+
+@pytest.mark.parametrize("name", [each for each in AGAINST if "ragas-0.4" in METRICS[each].variants])
+def test_the_variants_of_ragas_know_one_reference(name):
+    alone, _ = measured(get(name, variant="ragas-0.4"), references=["Bonn"])
+    first, _ = measured(get(name, variant="ragas-0.4"))
+    assert (first.value, first.counts) == (alone.value, alone.counts)
+
+
+def test_the_answer_is_split_once_and_each_reference_judged_once():
+    # 1 split of the answer; for each of 3 references a split and two calls for verdicts, of which one is the
+    # same for the two references that state the same
+    score, judge = measured(FactualCorrectness())
+    asked = [request.prompt.name for request in judge.asked]
+    assert {name: asked.count(name) for name in asked} == {
+        "statements": 1,
+        "reference_statements": 3,
+        "reference_verdicts": 3,
+        "answer_verdicts": 2,
+    }
+    assert score.value == 1.0
+
+
+def test_each_verdict_says_which_reference_it_is_about_and_where_its_quote_stands():
+    score, _ = measured(FactualCorrectness(mode="precision"))
+    told = {(verdict.about, verdict.supported) for verdict in score.record.verdicts}
+    assert ("answer statement (reference 1)", False) in told
+    assert ("answer statement (reference 2)", True) in told
+    sources = {each.source for verdict in score.record.verdicts for each in verdict.evidence}
+    assert sources <= {"answer", "reference 2", "reference 3"}
+
+
+def test_the_parts_of_a_whole_are_measured_against_the_same_reference():
+    # the facts fit reference 2 alone, whose similarity counts too, though that of reference 1 is higher
+    def reads_second(request):
+        if "ratings" in request.prompt.name or request.prompt.name == "reference_verdicts":
+            return verdicts(["second" in str(request.variables["reference"])])
+        if request.prompt.name == "answer_verdicts":
+            return verdicts(["second" in str(request.variables["items"])])
+        return {"statements": [str(request.variables.get("reference") or "it")], "declined": False}
+
+    vectors = {"it": [1.0, 0.0], "first": [1.0, 0.0], "second": [0.0, 1.0]}
+    run = evaluate(
+        [{"id": "q1", "question": "?", "answer": "it", "references": ["first", "second"]}],
+        metrics=["answer_correctness"],
+        judge=ScriptedJudge(reads_second),
+        embedder=HashEmbedder(vectors=vectors),
+    )
+
+    score = run.score("q1", "answer_correctness")
+
+    # against "first" 0.75 * 0 + 0.25 * 1, against "second" 0.75 * 1 + 0.25 * 0
+    assert (score.value, score.counts["reference"]) == (0.75, 2)
+    assert [part.value for part in score.record.parts] == [1.0, 0.0]
+    assert audit(score.record) == []
+
+
+def test_one_reference_changes_nothing():
+    one, _ = measured(FactualCorrectness(), references=["Ulm"])
+    twice, _ = measured(FactualCorrectness(), references=["Ulm", "Ulm", ""])
+    assert "reference" not in one.counts
+    stored = [json.loads(each.record.stored()) for each in (one, twice)]
+    assert stored[0]["steps"] == stored[1]["steps"]
+
+
+def test_missing_verdicts_leave_bounds_only_where_the_best_reference_could_be_another():
+    sure = Measurement(value=0.5, formula="a")
+    open_ended = Measurement(bounds=Bounds(0.25, 0.75), reason="missing_verdicts", formula="b")
+    nothing = Measurement(reason="no_statements")
+
+    best = best_measurement([nothing, open_ended, sure], highest=True)
+    assert (best.value, best.bounds, best.reason) == (None, (0.5, 0.75), "missing_verdicts")
+
+    full = best_measurement([open_ended, Measurement(value=0.75, formula="c")], highest=True)
+    assert (full.value, full.bounds, full.counts["reference"]) == (0.75, None, 2)
+
+    least = best_measurement([open_ended, sure], highest=False)
+    assert (least.value, least.bounds) == (None, (0.25, 0.5))
+    assert best_measurement([nothing, nothing], highest=True) is nothing
+
+
+def test_references_are_the_same_by_their_words():
+    assert distinct(["a  b", "", "a b", "c"]) == ("a  b", "c")
+    assert distinct(["", " "]) == ("",)
