@@ -1,17 +1,17 @@
 """`ragmetrics study compare`: two runs, sample by sample, with an exit code that says how it went."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.cli.screen import remarks, write
 from ragmetrics_core.cli.study_output import (
     Alpha,
     Cluster,
-    Format,
     OneTable,
     Out,
     Plot,
@@ -23,14 +23,18 @@ from ragmetrics_core.cli.study_output import (
     save_plot,
 )
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report.gate_files import comment_text, github_text, junit_text
 from ragmetrics_core.report.plots import draw_intervals
 from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import Run
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
     Comparison,
+    TraceDifference,
     compare_runs,
     comparison_tables,
     decide,
+    gate_tables,
     limit_of,
     short,
     trace_difference,
@@ -38,6 +42,8 @@ from ragmetrics_core.study import (
 )
 
 __all__ = ["compare"]
+
+GateFormat = Literal["terminal", "csv", "markdown", "json", "junit", "github"]
 
 
 class FailIf(StrEnum):
@@ -81,7 +87,19 @@ def compare(
     cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-    as_format: Format = None,
+    as_format: Annotated[
+        GateFormat | None,
+        typer.Option(
+            "--format",
+            help="Without it: what --out ends in, else terminal. github: commands of a workflow, and its "
+            "step summary.",
+            show_default=False,
+        ),
+    ] = None,
+    comment: Annotated[
+        Path | None, typer.Option(help="A file for the comment on a pull request, in Markdown.")
+    ] = None,
+    link: Annotated[str | None, typer.Option(help="The address of a report, for the comment.")] = None,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -110,22 +128,52 @@ def compare(
         cluster=cluster,
         seed=seed,
     )
-    tables = list(comparison_tables(found))
-    if trace:
-        first, second = Run.load(run_a), Run.load(run_b)
-        for each in found.metrics:
-            traced = trace_difference(first, second, each.metric, detailed=trace)
-            if traced.moved:
-                tables += trace_tables(traced)
-    emit(tables, as_format=as_format, out=out, table=table)
-    save_plot(lambda path: _draw(found, path), plot)
     gate = decide(found, [each.value for each in fail_if or ()], limits, runs=(before, after))
+    detailed = trace or (3 if comment or as_format == "github" else 0)
+    traces = _traces(run_a, run_b, found, detailed) if detailed else []
+    tables = [*comparison_tables(found), *gate_tables(gate)]
+    for each in traces if trace else ():
+        tables += trace_tables(each)
+    if as_format == "github":
+        write(github_text(gate))
+        _summarise(comment_text(found, gate, traces, link=link))
+    elif as_format == "junit" or (as_format is None and out is not None and out.suffix.lower() == ".xml"):
+        _put(junit_text(found, gate), out)
+    else:
+        emit(tables, as_format=as_format, out=out, table=table)
+    if comment is not None:
+        write_whole(comment, comment_text(found, gate, traces, link=link))
+    save_plot(lambda path: _draw(found, path), plot)
     for failure in gate.failures:
         remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
     for each in gate.unsure:
         remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(each)), soft_wrap=True)
     if gate.code:
         raise typer.Exit(gate.code)
+
+
+def _traces(before: Path, after: Path, found: Comparison, detailed: int) -> list[TraceDifference]:
+    first, second = Run.load(before), Run.load(after)
+    traces = [
+        trace_difference(first, second, each.metric, detailed=detailed, verdict=each.verdict)
+        for each in found.metrics
+    ]
+    return [each for each in traces if each.moved]
+
+
+def _summarise(text: str) -> None:
+    """Add to the summary of the workflow's step, where there is one."""
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+
+
+def _put(text: str, out: Path | None) -> None:
+    if out is None:
+        write(text)
+    else:
+        write_whole(out, text)
+        remarks().print(f"written to {out}")
 
 
 def _draw(found: Comparison, path: Path) -> None:

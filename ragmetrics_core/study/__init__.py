@@ -18,7 +18,7 @@ from ragmetrics_core.study.annotation import (
 )
 from ragmetrics_core.study.claims import check_claims, claim_tables, read_claims
 from ragmetrics_core.study.comparison import Compared, Comparison, compare_runs
-from ragmetrics_core.study.comparison_tables import comparison_tables, trace_tables
+from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tables, trace_tables
 from ragmetrics_core.study.concordance import Concordance, study_concordance
 from ragmetrics_core.study.concordance_tables import concordance_tables
 from ragmetrics_core.study.consensus import Consensus, consensus_of
@@ -96,6 +96,7 @@ __all__ = [
     "estimate_tables",
     "first_hits",
     "flat",
+    "gate_tables",
     "good_values",
     "group_tables",
     "items_of",

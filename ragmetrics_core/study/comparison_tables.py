@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from ragmetrics_core.study.comparison import Compared, Comparison
+from ragmetrics_core.study.gating import GateVerdict
 from ragmetrics_core.study.scores import short
 from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
 from ragmetrics_core.study.trace import Moved, TraceDifference
 
-__all__ = ["comparison_tables", "trace_tables"]
+__all__ = ["comparison_tables", "gate_tables", "trace_tables"]
 
 _MARKS: dict[str, Mark] = {"better": "good", "worse": "weak", "cannot tell": ""}
 
@@ -108,6 +109,18 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
             "scores the two are one test",
         ),
     )
+
+
+def gate_tables(gate: GateVerdict) -> Iterator[Table]:
+    """Why the second run does not pass, where it does not."""
+    rows = [("failed", *each) for each in gate.failed] + [("cannot tell", *each) for each in gate.untold]
+    if rows:
+        yield Table(
+            name="gate",
+            title="The gate",
+            columns=(Column("verdict"), Column("metric"), Column("why")),
+            rows=tuple(rows),
+        )
 
 
 def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:

@@ -16,12 +16,23 @@ class GateVerdict(NamedTuple):
     """What a gate says of two runs.
 
     Attributes:
-        failures: why the second run does not pass, one sentence each.
-        unsure: the metrics of which it cannot be told, one sentence each; asked for by "cannot-tell".
+        failed: why the second run does not pass: pairs of a metric ("" for the runs as a whole) and a
+            sentence.
+        untold: the metrics of which it cannot be told, likewise; asked for by "cannot-tell".
     """
 
-    failures: tuple[str, ...] = ()
-    unsure: tuple[str, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
+    untold: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """The sentences that say why it does not pass."""
+        return tuple(told for _, told in self.failed)
+
+    @property
+    def unsure(self) -> tuple[str, ...]:
+        """The sentences that say of what it cannot be told."""
+        return tuple(told for _, told in self.untold)
 
     @property
     def word(self) -> Literal["passed", "failed", "cannot tell"]:
@@ -80,14 +91,14 @@ def decide(
         raise ConfigError(f"there is no condition {unknown[0]!r}; there is {', '.join(get_args(FailIf))}")
     if "inferior" in fail_if and found.margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
-    failures = [*found.doubts] if fail_if else []
+    failures = [("", doubt) for doubt in found.doubts] if fail_if else []
     for each in found.metrics if fail_if else ():
-        failures += _failures(found, each, fail_if)
+        failures += [(each.metric, told) for told in _failures(found, each, fail_if)]
     if limits:
         before, after = runs
-        failures += [told for limit in limits for told in beyond(after, limit, before=before)]
+        failures += [(limit.metric, told) for limit in limits for told in beyond(after, limit, before=before)]
     unsure = [
-        f"{each.metric}: {each.pessimistic or 'no pair'} can be told neither better nor worse"
+        (each.metric, f"{each.metric}: {each.pessimistic or 'no pair'} can be told neither better nor worse")
         for each in found.metrics
         if "cannot-tell" in fail_if and each.verdict == "cannot tell" and not each.within_margin
     ]

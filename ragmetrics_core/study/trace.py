@@ -55,14 +55,17 @@ class TraceDifference:
     lower_is_better: bool = False
 
 
-def trace_difference(before: Run, after: Run, metric: str, *, detailed: int = 5) -> TraceDifference:
-    """Find what moved a mean.
+def trace_difference(
+    before: Run, after: Run, metric: str, *, detailed: int = 5, verdict: str = "cannot tell"
+) -> TraceDifference:
+    """Find what moved a mean, those first that moved it the way of the verdict.
 
     Args:
         before: the first run.
         after: the second one.
         metric: a signature that both have.
         detailed: how many samples to follow into their records.
+        verdict: "better" or "worse", as the comparison says; with "cannot tell" the way that the mean moved.
 
     Raises:
         ConfigError: a run does not have the metric.
@@ -71,7 +74,13 @@ def trace_difference(before: Run, after: Run, metric: str, *, detailed: int = 5)
     ids = [each for each in first if each in second]
     n = len(ids)
     moves = {each: second[each] - first[each] for each in ids}
-    ordered = sorted((each for each in ids if moves[each] != 0), key=lambda each: (-abs(moves[each]), each))
+    is_lower_better = any(each.signature == metric and not each.higher_is_better for each in before.metrics)
+    way = {"better": 1.0, "worse": -1.0}.get(verdict, 0.0) * (-1.0 if is_lower_better else 1.0)
+    way = way or sum(moves.values())
+    ordered = sorted(
+        (each for each in ids if moves[each] != 0),
+        key=lambda each: (moves[each] * way < 0, -abs(moves[each]), each),
+    )
     changes: Counter[str] = Counter()
     moved: list[Moved] = []
     for place, each in enumerate(ordered):
@@ -92,9 +101,7 @@ def trace_difference(before: Run, after: Run, metric: str, *, detailed: int = 5)
         gains=sum(rises) / n if n else 0.0,
         losses=sum(falls) / n if n else 0.0,
         changes=tuple(changes.most_common()),
-        lower_is_better=any(
-            each.signature == metric and not each.higher_is_better for each in before.metrics
-        ),
+        lower_is_better=is_lower_better,
     )
 
 
