@@ -189,8 +189,8 @@ def _scores(judge: Judge, rows: Sequence[Labelled]) -> dict[str, Numbers]:
         record = statements.record(sample.id, "faithfulness")
         contexts, answer = sample.contexts or (), sample.answer or ""
         overlaps = [_overlap(text, contexts) for text in split_sentences(answer)] or [np.nan]
-        sentences = findings(split_sentences(answer), contexts, where="the contexts")
-        stated = findings([verdict.text for verdict in record.verdicts], contexts, where="the contexts")
+        sentences = findings(split_sentences(answer), contexts)
+        stated = findings([verdict.text for verdict in record.verdicts], contexts)
         values = (
             np.nan if record.value is None else record.value,
             min((each.score for each in stated), default=np.nan),

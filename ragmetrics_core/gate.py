@@ -7,12 +7,17 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.parsers import Answer
+from ragmetrics_core.prompts import Item, load
 from ragmetrics_core.record import FAILED, Record, Status
 
 __all__ = ["Gate", "GateDecision", "GateFinding", "OnFailure"]
 
 OnFailure = Literal["reject", "pass"]
 
+# What the application's model is told when it is asked again; nothing of ours reads what it replies.
+_UNSUPPORTED = load("unsupported_answer", version=1, answer=Answer)
+_REJECTED = load("rejected_answer", version=1, answer=Answer)
 # How the verdicts of a record say that they are about a text of the answer.
 _OF_THE_ANSWER = ("answer ", "sentence that cites ")
 
@@ -65,6 +70,17 @@ class GateDecision(NamedTuple):
         """Texts of the answer without support, of the thresholds that reject it; each once, in order."""
         texts = [text for finding in self.findings if not finding.passed for text in finding.unsupported]
         return tuple(dict.fromkeys(texts))
+
+    @property
+    def correction(self) -> str:
+        """What to tell the model that gave a rejected answer, so that it answers again.
+
+        A prompt of the library, with the statements without support, or else the reasons.
+        """
+        prompt = _UNSUPPORTED if self.unsupported else _REJECTED
+        texts = self.unsupported or self.reasons
+        items = tuple(Item(number, text) for number, text in enumerate(texts, start=1))
+        return prompt.render({"items": items})[-1].content
 
 
 class _Limit(NamedTuple):

@@ -379,16 +379,7 @@ def _answer_of(response: Any) -> AIMessage | None:
 
 def _asking_again(request: Any, response: Any, rejection: Rejection) -> Any:
     """The request with the rejected answer and what is wrong with it; the state never holds these."""
-    statements = "\n".join(f"- {each}" for each in rejection.decision.unsupported)
-    what = (
-        f"These statements are not supported by what was retrieved:\n{statements}"
-        if statements
-        else ("It does not hold: " + "; ".join(rejection.decision.reasons))
-    )
-    correction = HumanMessage(
-        f"{what}\nAnswer the question again, with nothing but what was retrieved says. "
-        "If that does not answer it, say so."
-    )
+    correction = HumanMessage(rejection.decision.correction)
     return request.override(messages=[*request.messages, *response.result, correction])
 
 

@@ -1,11 +1,15 @@
-"""`ragmetrics audit`: derive every score of a run again from its record."""
+"""`ragmetrics audit`: derive every score of a run again from its record, and the run as a whole."""
+
+import json
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
-from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.cli.screen import page, show, write
 from ragmetrics_core.report import terminal
+from ragmetrics_core.runs import Run
 
 __all__ = ["audit"]
 
@@ -13,23 +17,61 @@ __all__ = ["audit"]
 def audit(
     run: RunFolder,
     metrics: OwnMetrics = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Derive every score again, without any model.
+    """Derive every score again, without any model, and the run as a whole.
 
-    Each record's raw replies are read again and its score is computed from them; all that differs is listed.
-    The exit code is 1 when anything differs or cannot be derived.
+    Each record's raw replies are read again and its score is computed from them; what the files hold is held
+    against the manifest: records that are missing, a judge of another name, labels that were edited. All that
+    differs is listed. The exit code is 1 when anything differs or cannot be derived, or the run is not
+    finished.
     """
-    console = page()
     read = open_run(run, metrics)
-    failed = 0
-    for key, differences in read.audit():
-        failed += 1
-        show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
     count = len(read.keys)
+    code = _as_json(read, count) if as_json else _as_page(read, count)
+    if code:
+        raise typer.Exit(code)
+
+
+def _as_page(read: Run, count: int) -> int:
+    console = page()
+    failed = whole = 0
+    for key, differences in read.audit():
+        is_record = key in read.keys
+        failed += is_record
+        whole += not is_record
+        show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
     records = "1 record checked" if count == 1 else f"{count} records checked"
-    if not read.finished:
-        console.print("The run did not finish: what it has was checked.")
     if failed:
         console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
-        raise typer.Exit(1)
-    console.print(Text(f"{records}: each score follows from its record", "bold green"))
+    if whole:
+        told = "the run as a whole is not what its manifest says"
+        console.print(Text(told if failed else f"{records}: {told}", "bold red"))
+    if not read.finished:
+        told = "the run did not finish: what it has was checked, and what it lacks is not known"
+        console.print(Text(told if failed or whole else f"{records}: {told}", "bold red"))
+    if not failed and not whole and read.finished:
+        console.print(Text(f"{records}: each score follows from its record", "bold green"))
+        return 0
+    return 1
+
+
+def _as_json(read: Run, count: int) -> int:
+    rows: list[dict[str, Any]] = [
+        {
+            **(
+                {"sample": key.sample_id, "metric": key.signature}
+                if key in read.keys
+                else {"file": key.sample_id, "metric": key.signature or None}
+            ),
+            "field": each.field,
+            "stored": repr(each.stored),
+            "derived": repr(each.derived),
+        }
+        for key, differences in read.audit()
+        for each in differences
+    ]
+    passed = not rows and read.finished
+    told = {"passed": passed, "records": count, "finished": read.finished, "differences": rows}
+    write(json.dumps(told, ensure_ascii=False, indent=2) + "\n", as_json=True)
+    return 0 if passed else 1

@@ -1,7 +1,7 @@
 """`ragmetrics merge`: two runs in one."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,7 +16,15 @@ def merge(
     first: Annotated[Path, typer.Argument(metavar="A", help="A run's folder.", show_default=False)],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another run's.", show_default=False)],
     out: Annotated[Path, typer.Option(help="A new folder for both together.")],
+    prefer: Annotated[
+        Literal["first", "second"] | None,
+        typer.Option(help="Which run counts where the two contradict each other.", show_default=False),
+    ] = None,
 ) -> None:
-    """Put two runs of the same models into a new folder: other samples, or other metrics of the same ones."""
-    run = merge_runs(first, second, out=out)
+    """Put two runs of the same models into a new folder: other samples, or other metrics of the same ones.
+
+    Corrections and labels of both are kept. Runs that contradict each other are refused with a list of where
+    they do, unless --prefer says which counts.
+    """
+    run = merge_runs(first, second, out=out, prefer=prefer)
     show(page(), (terminal.means_table(run.means(), run.metrics),))

@@ -17,7 +17,14 @@ from ragmetrics_core.cli.study_output import (
     open_runs,
     save_plot,
 )
-from ragmetrics_core.cli.study_truth import Adjudicator, CorrectFrom, LabelFile, LabelName, correct_answers
+from ragmetrics_core.cli.study_truth import (
+    Adjudicator,
+    ConsensusRule,
+    CorrectFrom,
+    LabelFile,
+    LabelName,
+    correct_answers,
+)
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_heat_map
 from ragmetrics_core.study import Concordance, concordance_tables, study_concordance
@@ -33,6 +40,7 @@ def concordance(
     labels: LabelFile = None,
     adjudicator: Adjudicator = None,
     correct_from: CorrectFrom = None,
+    consensus: ConsensusRule = None,
     metrics: Annotated[
         str, typer.Option(help="Metrics, alone and together.")
     ] = "faithfulness,factual_correctness",
@@ -58,7 +66,12 @@ def concordance(
     found: list[Concordance] = []
     for scores in open_runs(runs):
         truth = correct_answers(
-            scores, label=label, labels=labels, adjudicator=adjudicator, correct_from=correct_from
+            scores,
+            label=label,
+            labels=labels,
+            adjudicator=adjudicator,
+            correct_from=correct_from,
+            consensus=consensus,
         )
         found.append(
             study_concordance(

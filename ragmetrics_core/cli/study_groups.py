@@ -7,6 +7,7 @@ import typer
 
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    Cluster,
     Format,
     OneTable,
     Out,
@@ -72,6 +73,13 @@ def groups(
         int | None,
         typer.Option(min=0, max=15, help="With --from-summary: to how many decimals it is rounded."),
     ] = None,
+    one_sided: Annotated[
+        bool,
+        typer.Option(
+            "--one-sided", help="Test good above bad where a label's two values mean that, as the paper does."
+        ),
+    ] = False,
+    cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     as_format: Format = None,
@@ -81,9 +89,9 @@ def groups(
 ) -> None:
     """Compare means: between values of a label, and between runs.
 
-    Mean (s.d.) and n for each metric and group, Welch's t-test (one-sided where the label's values mean good
-    and bad), the Mann-Whitney test, Holm's adjustment over all tests and effect sizes. Marked in colour
-    is what got better or worse against the baseline.
+    Mean (s.d.) and n for each metric and group, Welch's t-test (two-sided, unless --one-sided), the
+    Mann-Whitney test, Holm's adjustment over all tests and effect sizes. Marked in colour is what got better
+    or worse against the baseline.
     """
     if from_summary is not None:
         if runs:
@@ -97,6 +105,7 @@ def groups(
             metrics=names(metrics),
             baseline=None if baseline is None else str(baseline),
             alpha=alpha,
+            one_sided=one_sided,
         )
         tables = [*group_tables(study)]
         if claims is not None:
@@ -127,6 +136,8 @@ def groups(
             baseline=None if baseline is None else of_path[baseline.resolve()],
             pair=None if pair is None else (pair[0], pair[1]),
             alpha=alpha,
+            one_sided=one_sided,
+            cluster=cluster,
             seed=seed,
         )
         tables = list(group_tables(study))

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from ragmetrics_core.cli.study_output import (
+    Cluster,
     Format,
     OneTable,
     Out,
@@ -16,7 +17,13 @@ from ragmetrics_core.cli.study_output import (
     names,
     save_plot,
 )
-from ragmetrics_core.cli.study_truth import Adjudicator, CorrectFrom, FileLabelName, agreed_values
+from ragmetrics_core.cli.study_truth import (
+    Adjudicator,
+    ConsensusRule,
+    CorrectFrom,
+    FileLabelName,
+    agreed_values,
+)
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
@@ -32,6 +39,7 @@ from ragmetrics_core.study import (
     on_unit_scale,
     read_labels,
     read_scores,
+    scale_of,
     study_agreement,
 )
 
@@ -63,7 +71,9 @@ def agreement(
     ] = None,
     weights: Annotated[Literal["none", "linear", "quadratic"], typer.Option(help="Of kappa.")] = "quadratic",
     adjudicator: Adjudicator = None,
+    consensus: ConsensusRule = None,
     correct_from: CorrectFrom = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
     out: Out = None,
@@ -94,8 +104,10 @@ def agreement(
         level=level,
         weights=weights,
         adjudicator=adjudicator,
+        consensus=consensus,
         correct_from=correct_from,
         judgements=judgements,
+        cluster=cluster,
         seed=seed,
     )
     tables = list(agreement_tables(found))
@@ -117,9 +129,12 @@ def estimate(
     ] = "factual_correctness",
     label: FileLabelName = None,
     adjudicator: Adjudicator = None,
+    consensus: ConsensusRule = None,
     scale: Annotated[
-        str | None, typer.Option(help="Ends of the labels' scale: 1:5. Without it: 1:5 for 1 to 5, else 0:1.")
+        str | None,
+        typer.Option(help="Ends of the labels' scale, such as 1:5. Needed where the labels do not tell it."),
     ] = None,
+    cluster: Cluster = None,
     as_format: Format = None,
     out: Out = None,
     table: OneTable = None,
@@ -130,9 +145,12 @@ def estimate(
     The prediction-powered mean, beside the classical one (labels only) and the naive one (scores only).
     """
     scores = read_scores(Run.load(run))
-    values, _ = agreed_values(scores, labels, label=label, adjudicator=adjudicator)
-    numbers = on_unit_scale(list(values.values()), scale=_scale(scale))
-    found = estimate_quality(scores, dict(zip(values, numbers, strict=True)), metric=metric)
+    values, _, said = agreed_values(scores, labels, label=label, adjudicator=adjudicator, consensus=consensus)
+    ends = _scale(scale) or scale_of(said)
+    numbers = on_unit_scale(list(values.values()), scale=ends)
+    found = estimate_quality(
+        scores, dict(zip(values, numbers, strict=True)), metric=metric, scale=ends, cluster=cluster
+    )
     emit(list(estimate_tables(found)), as_format=as_format, out=out, table=table)
     rows = [
         ("prediction-powered", found.powered),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import typer
 
@@ -10,6 +10,7 @@ from ragmetrics_core.cli.screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Label
 from ragmetrics_core.study import (
+    Rule,
     Scores,
     consensus_of,
     good_values,
@@ -17,11 +18,14 @@ from ragmetrics_core.study import (
     labelled_correct,
     likert_threshold,
     read_labels,
+    rule_of,
     units_of,
 )
 
 __all__ = [
     "Adjudicator",
+    "Agreed",
+    "ConsensusRule",
     "CorrectFrom",
     "LabelFile",
     "LabelName",
@@ -47,10 +51,27 @@ LabelFile = Annotated[
 Adjudicator = Annotated[
     str | None, typer.Option(help="The annotator who decides where the others have no majority.")
 ]
+ConsensusRule = Annotated[
+    Literal["majority", "mean", "median"] | None,
+    typer.Option(
+        "--consensus",
+        help="What makes the consensus. Without it: the mean of graded numbers, and the majority of all else "
+        "and where there is an adjudicator.",
+        show_default=False,
+    ),
+]
 CorrectFrom = Annotated[
     float | None,
     typer.Option(help="From which number on an answer is correct. On a scale of 1 to 5 without it: 4."),
 ]
+
+
+class Agreed(NamedTuple):
+    """What annotators agree on by sample id, the label's name, and all that they said of it."""
+
+    values: dict[str, bool | float | str]
+    name: str
+    said: list[bool | float | str]
 
 
 class Truth(NamedTuple):
@@ -67,20 +88,28 @@ def correct_answers(
     labels: Path | None,
     adjudicator: str | None,
     correct_from: float | None,
+    consensus: Rule | None = None,
 ) -> Truth:
     """Which answers are correct, by a label of the run or by the consensus of a file."""
     if labels is None:
         name = label or "correct"
         return Truth(labelled_correct(scores, name, at_least=correct_from), name)
-    values, name = agreed_values(scores, labels, label=label, adjudicator=adjudicator)
-    at_least = likert_threshold(list(values.values())) if correct_from is None else correct_from
+    values, name, said = agreed_values(
+        scores, labels, label=label, adjudicator=adjudicator, consensus=consensus
+    )
+    at_least = likert_threshold(said) if correct_from is None else correct_from
     named: dict[str, Label] = dict(values)
     return Truth(good_values(named, name, at_least=at_least), name)
 
 
 def agreed_values(
-    scores: Scores, labels: Path, *, label: str | None, adjudicator: str | None
-) -> tuple[dict[str, bool | float | str], str]:
+    scores: Scores,
+    labels: Path,
+    *,
+    label: str | None,
+    adjudicator: str | None,
+    consensus: Rule | None = None,
+) -> Agreed:
     """For each sample of the run what the annotators agree on; remarks tell what is left out."""
     read = read_labels(labels)
     names = label_names(read)
@@ -98,10 +127,14 @@ def agreed_values(
         remarks().print(
             f"{len(units) - len(known)} labelled samples are not in {scores.name} and are left out"
         )
-    agreed = consensus_of(known, adjudicator=adjudicator)
+    said = [value for values in known.values() for value in values.values()]
+    rule = consensus or rule_of(said, adjudicator=adjudicator)
+    agreed = consensus_of(known, adjudicator=adjudicator, rule=rule)
     still_open = sum(each.value is None for each in agreed.values())
     if still_open:
         remarks().print(
-            f"{still_open} samples have no majority and are left out (ragmetrics study agreement lists them)"
+            f"{still_open} samples have no majority and are left out, which are those that are hard to judge "
+            "(ragmetrics study agreement lists them)"
         )
-    return {unit.sample_id: each.value for unit, each in agreed.items() if each.value is not None}, name
+    values = {unit.sample_id: each.value for unit, each in agreed.items() if each.value is not None}
+    return Agreed(values, name, said)

@@ -18,13 +18,16 @@ from numpy.typing import NDArray
 from ragmetrics_core.errors import ConfigError, ModelRefused
 from ragmetrics_core.models.openai_endpoint import encodable
 
-__all__ = ["WordLlamaEmbedder"]
+__all__ = ["WordLlamaEmbedder", "WordVectors"]
 
 _DIMENSIONS = 256
 _LARGEST_BATCH = 64
 # wordllama pads a batch to its longest text and looks up all its vectors at once: about 1 kB for each
 # token, so this keeps a batch near 100 MB.
 _BATCH_CHARACTERS = 400_000
+
+# A word's vector takes 1 kB.
+_MOST_WORDS = 20_000
 
 _LOADING = threading.Lock()
 
@@ -66,6 +69,41 @@ class WordLlamaEmbedder:
             ModelRefused: the package came without its vectors.
         """
         return await asyncio.to_thread(_embed, [encodable(text) for text in texts])
+
+
+class WordVectors:
+    """The vectors of single words, for models that compare word by word.
+
+    Raises:
+        ConfigError: the wordllama package is missing.
+        ModelRefused: it came without its vectors.
+    """
+
+    def __init__(self) -> None:
+        WordLlamaEmbedder()
+        with _LOADING:
+            self._model = _model()
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def rows(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """A unit row for each word, the mean of its pieces; a zero row where a word has none."""
+        if len(self._known) > _MOST_WORDS:
+            self._known.clear()
+        rows = np.zeros((len(words), _DIMENSIONS), np.float32)
+        for row, word in zip(rows, words, strict=True):
+            vector = self._known.get(word)
+            if vector is None:
+                vector = self._known[word] = self._vector(word)
+            row[:] = vector
+        return rows
+
+    def _vector(self, word: str) -> NDArray[np.float32]:
+        pieces = self._model.tokenizer.encode(encodable(word), add_special_tokens=False).ids
+        vector = np.zeros(_DIMENSIONS, np.float32)
+        if pieces:
+            vector += self._model.embedding[pieces].mean(axis=0)
+        length = float(np.linalg.norm(vector))
+        return vector / length if length else vector
 
 
 def _embed(texts: Sequence[str]) -> NDArray[np.float64]:

@@ -17,8 +17,16 @@ from ragmetrics_core.runs.index import Index, Key
 from ragmetrics_core.runs.lines import Line, Lines
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
-from ragmetrics_core.runs.manifest import Manifest, manifest_in
-from ragmetrics_core.runs.stored import DAMAGED, is_run, prompt_in, record_in, remove_run, sample_in
+from ragmetrics_core.runs.manifest import FileContents, Manifest, manifest_in, seal_in
+from ragmetrics_core.runs.stored import (
+    DAMAGED,
+    is_run,
+    labels_digest,
+    prompt_in,
+    record_in,
+    remove_run,
+    sample_in,
+)
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.runs.writing import no_link, not_a_link
 from ragmetrics_core.sample import Sample
@@ -129,7 +137,7 @@ class Folder:
         return folder
 
     def save_manifest(self, manifest: Manifest) -> None:
-        """Replace the manifest, whole or not at all.
+        """Replace the manifest, whole or not at all; that of a finished run says what its files hold.
 
         Raises:
             RecordError: it cannot be written; the earlier one is kept.
@@ -137,11 +145,13 @@ class Folder:
         self.manifest = manifest
         if self.path is None:
             return
-        text = manifest.model_dump_json(by_alias=True, indent=2)
+        contents = self._contents() if manifest.finished else None
+        self.manifest = manifest = manifest.model_copy(update={"contents": contents})
+        text = manifest.stored()
         scratch = self.path / SCRATCH
         try:
             with open(scratch, "w", encoding="utf-8", opener=no_link) as file:
-                file.write(text + "\n")
+                file.write(text)
             os.replace(scratch, self.path / "manifest.json")
         except OSError as error:
             with suppress(OSError):
@@ -151,9 +161,43 @@ class Folder:
             ) from error
 
     def unfinish(self) -> None:
-        """Say that the run goes on, if it was finished."""
+        """Say that the run goes on, if it was finished, and what in it was changed since by another hand."""
         if self.manifest.finished:
-            self.save_manifest(self.manifest.model_copy(update={"finished": False}))
+            # what a crash cut off is measured again
+            altered = tuple(name for name in self.altered() if name not in self.cut_files)
+            update = {"finished": False, "altered": altered}
+            self.save_manifest(self.manifest.model_copy(update=update))
+
+    def _contents(self) -> dict[str, FileContents]:
+        rejected = sorted({f"{row.where}\t{row.message}" for row in self.rejected})
+        return {
+            "samples.jsonl": FileContents.of(self._index.samples_told()),
+            "prompts.jsonl": FileContents.of(sorted(self._texts)),
+            "records.jsonl": FileContents.of(self._index.records_told()),
+            "rejected.jsonl": FileContents.of(rejected),
+        }
+
+    def differing(self) -> dict[str, tuple[FileContents | None, FileContents]]:
+        """By file what the manifest says it holds and what it holds, where the two differ."""
+        told = self.manifest.contents
+        if told is None or self.path is None:
+            return {}
+        found = self._contents().items()
+        return {name: (told.get(name), holds) for name, holds in found if told.get(name) != holds}
+
+    def altered(self) -> tuple[str, ...]:
+        """The files that another hand has changed since the run was finished, or before it went on."""
+        found = [*self.manifest.altered, *self.differing()]
+        if self.path is not None and self.manifest.finished:
+            stored, derived = seal_in(self.path)
+            found += ["manifest.json"] if stored != derived else []
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def cut_files(self) -> list[str]:
+        """The files that end in a line that is not whole."""
+        files = self._samples, self._prompts, self._rejected, self._records
+        return [lines.path.name for lines in files if lines.path is not None and lines.is_cut]
 
     def check_sample(self, sample: Sample) -> None:
         """Raise `SampleError` when the run has scores of another sample of this id."""
@@ -173,7 +217,7 @@ class Folder:
         if known is None or known.digest != sample.digest:
             line = f'{{"digest":"{sample.digest}","sample":{sample.model_dump_json(exclude_none=True)}}}'
             (offset,) = self._samples.append(line)
-            self._index.add_sample(sample.id, sample.digest, offset)
+            self._index.add_sample(sample.id, sample.digest, offset, labels_digest(sample.labels))
 
     def add_prompts(self, prompts: Mapping[str, Prompt[Any]]) -> None:
         """Add the prompts, by digest, that the run does not have."""
@@ -203,10 +247,11 @@ class Folder:
 
     def add_records(self, records: Sequence[Record]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
-        offsets = self._records.append(*(record.stored() for record in records))
-        for record, offset in zip(records, offsets, strict=True):
+        lines = [record.stored() for record in records]
+        offsets = self._records.append(*lines)
+        for record, line, offset in zip(records, lines, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
-            self._index.add_record(key, offset, Outcome.of(record))
+            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2])
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.
@@ -215,7 +260,10 @@ class Folder:
             ConfigError: somebody is.
         """
         with FolderLock(self.path) if self.path else nullcontext():
+            altered = self.altered()
             self.add_records([record])
+            if self.manifest.finished:
+                self.save_manifest(self.manifest.model_copy(update={"altered": altered}))
             self.close()
 
     def reject(self, row: BadRow) -> None:
@@ -301,13 +349,13 @@ class Folder:
                 sample = sample_in(line.text)
             except DAMAGED as error:
                 raise self._samples.broken(line.offset, error) from error
-            self._index.add_sample(sample.id, sample.digest, line.offset)
+            self._index.add_sample(sample.id, sample.digest, line.offset, sample.labels)
         for line in self._records:
             try:
-                key, outcome = record_in(line.text)
+                key, outcome, seal = record_in(line.text)
             except DAMAGED as error:
                 raise self._records.broken(line.offset, error) from error
-            self._index.add_record(key, line.offset, outcome)
+            self._index.add_record(key, line.offset, outcome, seal)
 
 
 def _holds_run(path: Path) -> bool:

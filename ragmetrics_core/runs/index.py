@@ -4,8 +4,11 @@ The index is a temporary database, which SQLite spills to a file that it removes
 run is, a few megabytes of the index are in memory. It is derived from the run's files when they are opened.
 """
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ragmetrics_core.journal.connection import Connection
@@ -18,10 +21,10 @@ _TABLES = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA cache_size = -4000;
-CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, place INTEGER);
+CREATE TABLE samples (number INTEGER PRIMARY KEY, id TEXT UNIQUE, digest TEXT, place INTEGER, labels TEXT);
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, place INTEGER,
-    status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT,
+    status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT, seal TEXT,
     UNIQUE (id, signature)
 );
 BEGIN;
@@ -53,15 +56,15 @@ class Index:
         self._waiting: list[tuple[Any, ...]] = []
         self._numbers: dict[str, int] = {}
 
-    def add_sample(self, sample_id: str, digest: str, offset: int) -> None:
+    def add_sample(self, sample_id: str, digest: str, offset: int, labels: str) -> None:
         """Note a sample; a later one of the same id takes its place."""
         self._rows.execute(
-            "INSERT INTO samples (id, digest, place) VALUES (?, ?, ?) "
-            "ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, place = excluded.place",
-            (sample_id, digest, offset),
+            "INSERT INTO samples (id, digest, place, labels) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
+            "SET digest = excluded.digest, place = excluded.place, labels = excluded.labels",
+            (sample_id, digest, offset, labels),
         )
 
-    def add_record(self, key: Key, offset: int, outcome: Outcome) -> None:
+    def add_record(self, key: Key, offset: int, outcome: Outcome, seal: str) -> None:
         """Note a record; a later one of the same key takes its place."""
         number = self._numbers.get(key.signature)
         if number is None:
@@ -80,6 +83,7 @@ class Index:
                 outcome.declined,
                 # half a character in the words of a server has no UTF-8 form
                 outcome.reason and outcome.reason.encode("utf-8", "replace").decode(),
+                seal,
             )
         )
         if len(self._waiting) >= GATHERED:
@@ -89,11 +93,11 @@ class Index:
         """Write what was gathered: many rows in one go take a fifth of the time."""
         rows, self._waiting = self._waiting, []
         self._rows.executemany(
-            "INSERT INTO records (id, signature, place, status, value, low, high, declined, reason) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
+            "INSERT INTO records (id, signature, place, status, value, low, high, declined, reason, seal) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
             "place = excluded.place, status = excluded.status, "
             "value = excluded.value, low = excluded.low, high = excluded.high, "
-            "declined = excluded.declined, reason = excluded.reason",
+            "declined = excluded.declined, reason = excluded.reason, seal = excluded.seal",
             rows,
         )
 
@@ -129,6 +133,19 @@ class Index:
                 Key(sample_id, self._signatures[signature]),
                 Outcome(status, value, bounds, bool(declined), reason),
             )
+
+    def samples_told(self) -> Iterator[str]:
+        """Each sample's id, digest and labels' digest in a line, in the order of the ids."""
+        rows = self._rows.execute("SELECT id, digest, labels FROM samples ORDER BY id")
+        return (json.dumps(row) for row in rows)
+
+    def records_told(self) -> Iterator[str]:
+        """Each record's sample, signature and seal in a line, in the order of these."""
+        self._write()
+        rows = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id")
+        for sample_id, group in groupby(rows, key=itemgetter(0)):
+            named = sorted((self._signatures[signature], seal) for _, signature, seal in group)
+            yield from (json.dumps((sample_id, *each)) for each in named)
 
     @property
     def sample_ids(self) -> Collection[str]:

@@ -75,6 +75,12 @@ class Lines:
                 yield Line(offset, text)
                 offset += len(text)
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the file ends in a line that is not whole."""
+        with self._reader() as file:
+            return file.seek(0, 2) > self._end
+
     def broken(self, offset: int, error: Exception) -> RecordError:
         """The error that says which line cannot be read, and why."""
         with self._reader() as file:

@@ -1,17 +1,20 @@
 """The manifest: what a run is made of, in its folder's `manifest.json`."""
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from hashlib import sha256
 from math import inf
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.shapes import Json
 
-__all__ = ["Manifest", "MetricEntry", "manifest_in"]
+__all__ = ["FileContents", "Manifest", "ManifestSeal", "MetricEntry", "manifest_in", "seal_in"]
 
 _SCHEMA = 1
 _LARGEST_MANIFEST = 2**26
@@ -53,6 +56,35 @@ class MetricEntry(BaseModel):
         return (value - self.worst) / (self.best - self.worst)
 
 
+class FileContents(BaseModel):
+    """What a file of a finished run holds: how many entries, and a digest over them, sorted by name."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    count: Count
+    digest: str
+
+    def __str__(self) -> str:
+        """The two in one line."""
+        return f"{self.count:,} entries, digest {self.digest}"
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> "FileContents":
+        """The contents of a file whose entries come in the order of their names."""
+        found, count = sha256(), 0
+        for entry in entries:
+            found.update(entry.encode("utf-8", "surrogatepass") + b"\n")
+            count += 1
+        return cls(count=count, digest=found.hexdigest()[:32])
+
+
+class ManifestSeal(NamedTuple):
+    """The digest that a manifest says it has, and the one that it has."""
+
+    stored: str
+    derived: str
+
+
 class Manifest(BaseModel):
     """What a run is made of."""
 
@@ -71,6 +103,14 @@ class Manifest(BaseModel):
     started: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
     finished: bool = False
     tally: dict[str, Count] = Field(default_factory=dict)
+    contents: dict[str, FileContents] | None = None
+    altered: tuple[str, ...] = ()
+
+    def stored(self) -> str:
+        """The file: these fields, and a seal over them."""
+        fields = json.loads(self.model_dump_json(by_alias=True))
+        fields.pop("seal", None)
+        return json.dumps({**fields, "seal": _seal(fields)}, ensure_ascii=False, indent=2) + "\n"
 
     def differences(self, other: "Manifest") -> list[str]:
         """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
@@ -85,6 +125,17 @@ class Manifest(BaseModel):
         if self.redacted and not other.redacted:
             found.append("its texts are redacted, and no redact is given")
         return found
+
+
+def seal_in(path: Path) -> ManifestSeal:
+    """The seal of a manifest that was read, and the one that its fields have."""
+    fields = json.loads((path / "manifest.json").read_bytes())
+    stored = fields.pop("seal", "")
+    return ManifestSeal(str(stored), _seal(fields))
+
+
+def _seal(fields: Json) -> str:
+    return digest_of(json.dumps(fields, sort_keys=True))
 
 
 def manifest_in(path: Path) -> Manifest:

@@ -8,11 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragmetrics_core.drivers import Difference, audit, correct, self_contained
-from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.drivers import Difference, correct, self_contained
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES, Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
+from ragmetrics_core.runs.auditing import audited
 from ragmetrics_core.runs.diagnosis import Findings, diagnose
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import BadRow
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
-_OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
 _REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
 
 
@@ -258,24 +258,12 @@ class Run:
         return self.score(sample_id, metric)
 
     def audit(self) -> Iterator[tuple[Key, list[Difference]]]:
-        """Derive every record again; gives those that differ, with what differs.
+        """Derive every record again, and the run as a whole; gives what differs, and in what.
 
-        The manifest is looked at likewise, under its file's name: what it says of metrics that are known.
+        What is about a file, such as a record that is missing, stands under the file's name: see
+        docs/record.md.
         """
-        for stored, own in zip(self._folder.manifest.metrics, self._entries, strict=True):
-            fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
-            if found := [Difference(*each) for each in fields if each[1] != each[2]]:
-                yield Key("manifest.json", own.signature), found
-        for key in self._folder.keys:
-            try:
-                record = self._folder.record(key)
-                differences = audit(record, metric=self._metrics.get(key.signature))
-                if not record.digest:
-                    differences.append(Difference("digest", "", record.sealed().digest))
-            except RecordError as error:
-                differences = [Difference("record", "unreadable", str(error))]
-            if differences:
-                yield key, differences
+        return audited(self._folder, self._entries, self._metrics)
 
     def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
         """The record of a score with its sample, its prompts and the messages of every step inside.

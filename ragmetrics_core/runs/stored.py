@@ -1,17 +1,28 @@
 """What a stored line is about, without reading it whole: a folder may come from anywhere, and be damaged."""
 
 import json
+from collections.abc import Mapping
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.runs.index import Key
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.shapes import is_dict
 
-__all__ = ["DAMAGED", "StoredSample", "is_run", "prompt_in", "record_in", "remove_run", "sample_in"]
+__all__ = [
+    "DAMAGED",
+    "StoredRecord",
+    "StoredSample",
+    "is_run",
+    "labels_digest",
+    "prompt_in",
+    "record_in",
+    "remove_run",
+    "sample_in",
+]
 
 # What these functions raise for a line that is not as it must be.
 DAMAGED = (
@@ -39,20 +50,45 @@ _WRITTEN = (
 
 
 class StoredSample(NamedTuple):
-    """A sample's id and the digest of its content."""
+    """A sample's id, the digest of its content and that of its labels."""
 
     id: str
     digest: str
+    labels: str
+
+
+class StoredRecord(NamedTuple):
+    """Which score a line holds, what it came to, and the line's seal."""
+
+    key: Key
+    outcome: Outcome
+    seal: str
 
 
 def sample_in(line: bytes) -> StoredSample:
     """Which sample a line of `samples.jsonl` holds."""
     fields = json.loads(line)
-    return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]))
+    labels = fields["sample"].get("labels") or {}
+    return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]), labels_digest(labels))
 
 
-def record_in(line: bytes) -> tuple[Key, Outcome]:
-    """Which score a line of `records.jsonl` holds, and what it came to."""
+def labels_digest(labels: Mapping[str, Any]) -> str:
+    """A digest of a sample's labels, which are no part of its content; "" where there are none."""
+    if not labels:
+        return ""
+    told = {name: _finite(value) for name, value in labels.items()}
+    return digest_of(json.dumps(told, sort_keys=True))
+
+
+def _finite(value: Any) -> Any:
+    """A number as a file has it: none for one that JSON cannot write, and no whole numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return float(value) if isfinite(value) else None
+
+
+def record_in(line: bytes) -> StoredRecord:
+    """Which score a line of `records.jsonl` holds, what it came to, and its seal."""
     fields = json.loads(line)
     outcome = Outcome.of_stored(fields)
     _text(outcome.status)
@@ -65,7 +101,9 @@ def record_in(line: bytes) -> tuple[Key, Outcome]:
         outcome = outcome._replace(value=float(outcome.value))
     if outcome.reason is not None:
         _text(outcome.reason)
-    return Key(_text(fields["sample_id"]), _text(fields["signature"])), outcome
+    seal = fields.get("digest")
+    key = Key(_text(fields["sample_id"]), _text(fields["signature"]))
+    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "")
 
 
 def prompt_in(line: bytes) -> tuple[str, PromptText]:

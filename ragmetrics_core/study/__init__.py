@@ -21,9 +21,10 @@ from ragmetrics_core.study.comparison import Compared, Comparison, compare_runs
 from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tables, trace_tables
 from ragmetrics_core.study.concordance import Concordance, study_concordance
 from ragmetrics_core.study.concordance_tables import concordance_tables
-from ragmetrics_core.study.consensus import Consensus, consensus_of
+from ragmetrics_core.study.consensus import Consensus, Rule, consensus_of, rule_of
+from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale
+from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
 from ragmetrics_core.study.estimate_tables import estimate_tables
 from ragmetrics_core.study.gating import FailIf, GateVerdict, Limit, beyond, decide, limit_of
 from ragmetrics_core.study.group_tables import group_tables
@@ -59,6 +60,7 @@ __all__ = [
     "Comparison",
     "Concordance",
     "Consensus",
+    "Correlation",
     "CosineStudy",
     "Estimate",
     "FailIf",
@@ -73,6 +75,7 @@ __all__ = [
     "QualityEstimate",
     "Range",
     "Retrieval",
+    "Rule",
     "Scores",
     "Sheet",
     "Summary",
@@ -90,6 +93,7 @@ __all__ = [
     "concordance_tables",
     "consensus_of",
     "corrected_verdicts",
+    "correlate",
     "cosine_tables",
     "decide",
     "estimate_quality",
@@ -117,6 +121,8 @@ __all__ = [
     "read_published",
     "read_scores",
     "retrieval_tables",
+    "rule_of",
+    "scale_of",
     "short",
     "shown",
     "study_agreement",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ragmetrics_core.study.agreement import HUMAN, Agreement, counts_of
+from ragmetrics_core.study.consensus import majority
 from ragmetrics_core.study.tables import Cell, Column, Table
 
 __all__ = ["agreement_tables"]
@@ -12,6 +13,8 @@ def agreement_tables(found: Agreement) -> Iterator[Table]:
     """All tables that there is something for."""
     yield _annotators(found)
     yield _consensus(found)
+    if found.ceilings:
+        yield _ceiling(found)
     if found.correlations:
         yield _correlations(found)
     if found.detections:
@@ -56,12 +59,48 @@ def _consensus(found: Agreement) -> Table:
         columns=(Column("how"), Column("n", "count")),
         rows=tuple(
             (how, counts[how])
-            for how in ("unanimous", "majority", "adjudicated", "single", "open")
+            for how in ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
             if counts[how]
         ),
-        notes=("what is open is left out of everything below, and listed for discussion in the table open",)
-        if counts["open"]
-        else (),
+        notes=(
+            f"the consensus is the {found.rule} of those who labelled a unit",
+            *(
+                ("what is open is left out of everything below, and listed for discussion in the table open",)
+                if counts["open"]
+                else ()
+            ),
+        ),
+    )
+
+
+def _ceiling(found: Agreement) -> Table:
+    return Table(
+        name="ceiling",
+        title="Each person, and each metric, against the other people",
+        columns=(
+            Column("who"),
+            Column("spearman", "estimate"),
+            Column("kendall", "estimate"),
+            Column("area", "estimate"),
+            Column("n", "count"),
+            Column("note"),
+        ),
+        rows=tuple(
+            (
+                each.who,
+                each.correlation.spearman,
+                each.correlation.kendall,
+                each.area,
+                each.correlation.n,
+                each.correlation.note,
+            )
+            for each in found.ceilings
+        ),
+        notes=(
+            f"against the {found.rule} of all people but one, once for each that is left out: metrics are "
+            "held to the same as people",
+            *_lower(found, "here with its sign turned"),
+        ),
     )
 
 
@@ -204,7 +243,7 @@ def _open(found: Agreement) -> Table:
             ),
         )
         for unit, each in found.consensus.items()
-        if each.how == "open"
+        if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     ]
     return Table(
         name="open",

@@ -1,6 +1,6 @@
 """The mean that people would give to all samples, from scores of all and labels of some."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.clustering import clustering_of
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean, cluster_spread
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import LeftOut, Scores
 
-__all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean"]
+__all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean", "scale_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,8 @@ class QualityEstimate:
             their measured bias removed.
         labelled: how many samples have a score and a label.
         scored: how many have a score only.
+        scale: the ends of the labels' scale, which are 0 and 1 here; None where the caller did not say.
+        cluster: the label whose values are the clusters; None where samples are independent.
         saved: how many further labels the classical estimate would have needed for the same interval.
         left_out: samples without a score, by cause, and labels of samples without one.
         notes: what a reader should know.
@@ -41,12 +45,20 @@ class QualityEstimate:
     labelled: int
     scored: int
     saved: int | None
+    scale: tuple[float, float] | None = None
+    cluster: str | None = None
     left_out: LeftOut = ()
     notes: tuple[str, ...] = ()
 
 
 def estimate_quality(
-    scores: Scores, labels: Mapping[str, float], *, metric: str, level: float = 0.95
+    scores: Scores,
+    labels: Mapping[str, float],
+    *,
+    metric: str,
+    scale: tuple[float, float] | None = None,
+    cluster: str | None = None,
+    level: float = 0.95,
 ) -> QualityEstimate:
     """Estimate the mean label of all samples that have a score.
 
@@ -56,10 +68,13 @@ def estimate_quality(
         scores: the run.
         labels: what people said of some samples, on the metric's scale.
         metric: a name or signature.
+        scale: the ends of the scale that the labels were given on, to be told.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
         level: confidence.
 
     Raises:
-        ConfigError: the metric is unknown, or fewer than two samples have a score and a label.
+        ConfigError: the metric is unknown, fewer than two samples have a score and a label, or there are too
+            few clusters.
     """
     signature = scores.metric(metric)
     name, values = scores.oriented(signature, scores.metrics)
@@ -69,11 +84,19 @@ def estimate_quality(
             f"{len(both)} samples of {scores.name} have both a label and a value of {signature}: two are "
             "needed"
         )
-    rest = [values[each] for each in values if each not in labels]
+    others = [each for each in values if each not in labels]
+    rest = [values[each] for each in others]
     y, f = [labels[each] for each in both], [values[each] for each in both]
-    powered, weight = prediction_powered_mean(y, f, rest, level=level)
-    classical = mean_of(y, level=level)
-    notes: list[str] = []
+    clustering = clustering_of([scores], cluster)
+    clusters = clustering.clusters([*both, *others])
+    powered, weight = prediction_powered_mean(y, f, rest, clusters=clusters, level=level)
+    classical, naive = mean_of(y, level=level), mean_of(list(values.values()), level=level)
+    if clusters is not None:
+        classical = cluster_mean(y, clusters[: len(both)], level=level)
+        naive = cluster_mean([*f, *rest], clusters, level=level)
+    notes: list[str] = [*clustering.notes]
+    if powered.low is None:
+        notes.append("the labelled samples are of too few clusters for an interval")
     if len(both) < 30:
         notes.append(f"only {len(both)} samples are labelled: the intervals take the mean to be about normal")
     if not rest:
@@ -88,15 +111,21 @@ def estimate_quality(
         "estimate "
         "here is right"
     )
+    notes.append(
+        "the intervals are of the population that the samples were drawn from, not of these samples alone, "
+        "whose mean is known better"
+    )
     return QualityEstimate(
         metric=name,
-        naive=mean_of(list(values.values()), level=level),
+        naive=naive,
         classical=classical,
         powered=powered,
         weight=weight,
         labelled=len(both),
         scored=len(rest),
         saved=_saved(classical, powered, len(both)),
+        scale=scale,
+        cluster=clustering.by,
         left_out=tuple(absent.items()),
         notes=tuple(notes),
     )
@@ -108,6 +137,7 @@ def prediction_powered_mean(
     unlabelled: ArrayLike,
     *,
     weight: float | None = None,
+    clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[Estimate, float | None]:
     r"""The prediction-powered mean of labels, with its interval and the weight of the predictions.
@@ -127,6 +157,8 @@ def prediction_powered_mean(
         predicted: the predictions for the same samples.
         unlabelled: the predictions for others.
         weight: of the predictions; without it the one with the smallest variance.
+        clusters: of the labelled samples, then of the others; what a cluster adds is one error, with as many
+            degrees of freedom as labelled clusters less one, and below 10 of these there is no interval.
         level: confidence.
 
     References:
@@ -138,12 +170,21 @@ def prediction_powered_mean(
     if n == 0:
         return Estimate(None), None
     if n < 2 or more < 2:
-        return mean_of(y, level=level), 0.0
+        alone = mean_of(y, level=level) if clusters is None else cluster_mean(y, clusters[:n], level=level)
+        return alone, 0.0
     if weight is None:
         spread = float(np.concatenate([f, rest]).var(ddof=1))
         shared = float(np.cov(y, f)[0, 1])
         weight = 0.0 if spread == 0 else float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0))
     value = weight * float(rest.mean()) + float((y - weight * f).mean())
+    if clusters is not None:
+        errors = y - weight * f
+        influences = np.concatenate([(errors - errors.mean()) / n, weight * (rest - rest.mean()) / more])
+        size = len(set(clusters[:n]))
+        if size < FEWEST_CLUSTERS:
+            return Estimate(value), weight
+        half = t_quantile(0.5 + level / 2, size - 1) * cluster_spread(influences, clusters).error
+        return Estimate(value, value - half, value + half), weight
     of_rest, of_errors = (
         weight**2 * float(rest.var(ddof=1)) / more,
         float((y - weight * f).var(ddof=1)) / n,
@@ -161,29 +202,54 @@ def on_unit_scale(
 
     Args:
         values: truth values, shares, or numbers on a scale.
-        scale: its ends; without it 1 to 5 where all values are whole numbers there, and 0 to 1 otherwise.
+        scale: its ends; without it those of `scale_of`.
 
     Raises:
-        ConfigError: a value is a text, or outside the scale.
+        ConfigError: a value is a text or outside the scale, or the scale cannot be told.
 
     >>> on_unit_scale([1.0, 4.0, 5.0])
     [0.0, 0.75, 1.0]
     """
-    numbers: list[float] = []
-    for value in values:
-        if isinstance(value, str):
-            raise ConfigError(f"the label {value!r} is a text: a mean needs numbers or truth values")
-        numbers.append(float(value))
-    if scale is None:
-        is_likert = all(each in (1, 2, 3, 4, 5) for each in numbers) and any(each > 1 for each in numbers)
-        scale = (1.0, 5.0) if is_likert and not any(isinstance(each, bool) for each in values) else (0.0, 1.0)
-    low, high = scale
+    low, high = scale_of(values) if scale is None else scale
+    numbers = _numbers(values)
     outside = next((each for each in numbers if not low <= each <= high), None)
     if outside is not None:
         raise ConfigError(
             f"the label {outside:g} is outside the scale {low:g} to {high:g}: name its ends with --scale"
         )
     return [(each - low) / (high - low) for each in numbers]
+
+
+def scale_of(values: Sequence[bool | float | str]) -> tuple[float, float]:
+    """The ends of the scale of labels, where they tell it: 0 to 1, or 1 to 5 where somebody said 5.
+
+    Raises:
+        ConfigError: a value is a text, or the values do not tell their scale: ratings of 1 to 4 may be of
+            1 to 4 or of 1 to 5, and all ones may be the best or the worst.
+
+    >>> scale_of([0.0, 1.0]), scale_of([0.25, 0.5]), scale_of([2.0, 5.0])
+    ((0.0, 1.0), (0.0, 1.0), (1.0, 5.0))
+    """
+    numbers = _numbers(values)
+    if all(isinstance(each, bool) for each in values):
+        return 0.0, 1.0
+    if not all(each in (1, 2, 3, 4, 5) for each in numbers):
+        return 0.0, 1.0
+    if 5 in numbers:
+        return 1.0, 5.0
+    seen = f"{min(numbers):g} to {max(numbers):g}" if min(numbers) != max(numbers) else f"all {numbers[0]:g}"
+    raise ConfigError(
+        f"the labels are {seen}, which does not tell their scale: name its ends with --scale, as --scale 1:5"
+    )
+
+
+def _numbers(values: Sequence[bool | float | str]) -> list[float]:
+    numbers: list[float] = []
+    for value in values:
+        if isinstance(value, str):
+            raise ConfigError(f"the label {value!r} is a text: a mean needs numbers or truth values")
+        numbers.append(float(value))
+    return numbers
 
 
 def _saved(classical: Estimate, powered: Estimate, labelled: int) -> int | None:

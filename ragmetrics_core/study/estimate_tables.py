@@ -11,6 +11,8 @@ __all__ = ["estimate_tables"]
 def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
     """Naive, classical and prediction-powered, beside each other."""
     notes: list[str] = []
+    if found.scale is not None:
+        notes.append(f"labels are read on the scale {found.scale[0]:g} to {found.scale[1]:g}, as 0 to 1")
     if found.weight is not None:
         notes.append(f"the scores are trusted with weight {found.weight:.2f}")
     if found.saved:

@@ -120,6 +120,7 @@ def _tests(study: GroupStudy) -> Table:
             each.welch,
             each.holm,
             each.rank,
+            each.rank_holm,
             each.effect,
             _told(each, study.alpha),
         )
@@ -136,16 +137,22 @@ def _tests(study: GroupStudy) -> Table:
             Column("p welch", "p"),
             Column("p holm", "p"),
             Column("p rank", "p"),
+            Column("p rank holm", "p"),
             Column("effect size", "estimate"),
             Column("verdict"),
         ),
         rows=tuple(map(row, ordered)),
         notes=(
-            f"p welch is Welch's t-test, p rank the Mann-Whitney test; p holm is p welch adjusted for all "
-            f"{sum(each.welch is not None for each in study.contrasts)} tests of this table",
+            f"p welch is Welch's t-test, p rank the Mann-Whitney test; p holm and p rank holm are these "
+            f"adjusted for all {_count(study)} tests of this table"
+            + (f"; errors are those of whole clusters by {study.cluster}" if study.cluster else ""),
             *_lower(study),
         ),
     )
+
+
+def _count(study: GroupStudy) -> int:
+    return sum((each.welch is not None) + (each.rank is not None) for each in study.contrasts)
 
 
 def _told(each: Contrast, alpha: float) -> Marked:

@@ -4,15 +4,18 @@ Tables 2 and 3 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873, 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.cluster_tests import cluster_effect, cluster_rank, cluster_welch
+from ragmetrics_core.study.clustering import Clustering, clustering_of
+from ragmetrics_core.study.clusters import cluster_mean
 from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.distributions import Alternative, mann_whitney
-from ragmetrics_core.study.group_values import label_text, order_of, rank_of
+from ragmetrics_core.study.group_values import ALL, check_groups, members_of, order_of, sample_notes
 from ragmetrics_core.study.intervals import Estimate, Summary, mean_interval, summary_of
 from ragmetrics_core.study.scores import LeftOut, Scores, metrics_of_all
 from ragmetrics_core.study.significance import Range, effect_size, holm_ranges, welch_range
@@ -27,8 +30,6 @@ __all__ = [
     "contrast",
     "study_groups",
 ]
-
-ALL = "all samples"
 
 # With fewer values beside the most frequent one Student's interval covers less than it says
 # (benchmarks/coverage.py).
@@ -60,6 +61,7 @@ class Measured:
         interval: the mean with its interval, where n is known.
         left_out: how many samples of the group have no value, by cause.
         values: the values themselves, where they are known.
+        clusters: each value's cluster; None where the samples are independent.
     """
 
     metric: str
@@ -68,6 +70,7 @@ class Measured:
     interval: Estimate
     left_out: LeftOut = ()
     values: tuple[float, ...] = ()
+    clusters: tuple[Hashable, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +85,12 @@ class Contrast:
         alternative: "greater" tests whether `upper` is above `lower`, "less" (where lower is better) whether
             it is below, "two-sided" whether they differ.
         difference: mean of `upper` less mean of `lower`.
-        welch: p of Welch's t-test, as a range where the numbers are rounded.
-        holm: the same, adjusted for all tests of the study.
-        rank: p of the Mann-Whitney test, where the values are known.
+        welch: p of Welch's t-test, as a range where the numbers are rounded; with clusters, with the errors
+            of whole clusters.
+        holm: the same, adjusted for all tests of the study, those of ranks among them.
+        rank: p of the Mann-Whitney test, where the values are known; with clusters, of the area with the
+            errors of whole clusters.
+        rank_holm: the same, adjusted likewise.
         effect: standardised difference with its interval.
         lower_is_better: whether the low end of the metric's range is the good one.
         note: why there is no test.
@@ -100,6 +106,7 @@ class Contrast:
     rank: float | None
     effect: Estimate
     holm: Range | None = None
+    rank_holm: float | None = None
     lower_is_better: bool = False
     note: str = ""
 
@@ -125,6 +132,7 @@ class GroupStudy:
         pair: these two metrics.
         baseline: the run that others are compared with.
         alpha: below which p a difference is called significant.
+        cluster: the label whose values are the clusters; None where samples are independent.
         notes: what a reader should know.
     """
 
@@ -136,6 +144,7 @@ class GroupStudy:
     pair: tuple[str, str] | None = None
     baseline: str | None = None
     alpha: float = 0.05
+    cluster: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -147,21 +156,24 @@ def study_groups(
     baseline: str | None = None,
     pair: tuple[str, str] | None = None,
     alpha: float = 0.05,
+    one_sided: bool = False,
+    cluster: str | None = None,
     seed: int = 0,
 ) -> GroupStudy:
     """Compare metrics between the values of a label, and between runs.
 
     Args:
         runs: one or several, measured in the same way.
-        by: the label that makes the groups, such as `retrieval_correct`. Two values that mean good and bad
-            (true and false, yes and no, correct and wrong) are tested one-sided: good above bad, or below it
-            where lower is better. Others are tested two-sided, each pair.
+        by: the label that makes the groups, such as `retrieval_correct`; each pair of values is tested.
         metrics: names or signatures; without it all that the runs share.
         baseline: the name of the run that every other one is compared with, two-sided, group by group.
         pair: two metrics whose correlation within each group is told; without it faithfulness and factual
             correctness, where they were measured.
         alpha: below which p a difference is called significant.
-        seed: of the bootstrap for correlations.
+        one_sided: test two values that mean good and bad (true and false, yes and no, correct and wrong)
+            one-sided, as the paper does: good above bad, or below it where lower is better.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
+        seed: of the bootstrap for correlations and effect sizes.
 
     Raises:
         ConfigError: no sample has the label, it has one value only, the baseline is no run, or the runs were
@@ -173,18 +185,19 @@ def study_groups(
         names = ", ".join(run.name for run in runs)
         raise ConfigError(f"the baseline {baseline!r} is none of the runs ({names})")
     chosen = metrics_of_all(runs, metrics)
-    members = {run.name: _members(run, by) for run in runs}
+    members = {run.name: members_of(run, by) for run in runs}
     known = {name for run in runs for labels in run.labels.values() for name in labels}
-    _check_groups(by, members, known)
+    check_groups(by, members, known)
+    clustering = clustering_of(runs, cluster)
     measured = [
-        _measured(run, metric, Group(run.name, value), ids)
+        _measured(run, metric, Group(run.name, value), ids, clustering)
         for run in runs
         for value, ids in members[run.name].items()
         for metric in chosen
     ]
     linked_metrics = _pair_of(runs[0], pair)
     linked = [
-        _linked(run, Group(run.name, value), linked_metrics, ids, seed)
+        _linked(run, Group(run.name, value), linked_metrics, ids, clustering, seed)
         for run in runs
         for value, ids in members[run.name].items()
         if linked_metrics and all(metric in run.values for metric in linked_metrics)
@@ -196,13 +209,15 @@ def study_groups(
         contrasts=compare_groups(
             measured,
             baseline=baseline,
+            one_sided=one_sided,
             lower_is_better=frozenset[str]().union(*(run.lower_is_better for run in runs)),
         ),
         linked=tuple(linked),
         pair=linked_metrics,
         baseline=baseline,
         alpha=alpha,
-        notes=(*_notes(runs, by, members), *small_groups(measured)),
+        cluster=clustering.by,
+        notes=(*sample_notes(runs, by, members), *clustering.notes, *small_groups(measured)),
     )
 
 
@@ -211,6 +226,7 @@ def compare_groups(
     *,
     baseline: str | None = None,
     half_width: float = 0.0,
+    one_sided: bool = False,
     lower_is_better: Collection[str] = (),
 ) -> tuple[Contrast, ...]:
     """All tests between groups, adjusted together.
@@ -219,6 +235,7 @@ def compare_groups(
         measured: each metric in each group.
         baseline: the run that every other one is compared with.
         half_width: by how much means and sds may have been rounded.
+        one_sided: whether values that mean good and bad are tested one-sided.
         lower_is_better: the metrics whose low end is the good one.
     """
     known = {(each.metric, each.group): each for each in measured}
@@ -229,6 +246,8 @@ def compare_groups(
         values = [group.value for group in groups if group.run == run]
         for one, other in combinations(values, 2):
             upper, lower, alternative = order_of(one, other)
+            if not one_sided:
+                alternative = "two-sided"
             for metric in metrics:
                 if both := _both(known, metric, Group(run, upper), Group(run, lower)):
                     is_turned = alternative == "greater" and metric in lower_is_better
@@ -239,10 +258,16 @@ def compare_groups(
             for metric in metrics:
                 if both := _both(known, metric, group, Group(baseline, group.value)):
                     found.append(contrast(*both, "baseline", "two-sided", half_width=half_width))
-    adjusted = holm_ranges([each.welch for each in found])
+    ranks = [None if each.rank is None else Range(each.rank, each.rank) for each in found]
+    adjusted = holm_ranges([*(each.welch for each in found), *ranks])
     return tuple(
-        replace(each, holm=p, lower_is_better=each.metric in lower_is_better)
-        for each, p in zip(found, adjusted, strict=True)
+        replace(
+            each,
+            holm=p,
+            rank_holm=None if rank is None else rank.high,
+            lower_is_better=each.metric in lower_is_better,
+        )
+        for each, p, rank in zip(found, adjusted[: len(found)], adjusted[len(found) :], strict=True)
     )
 
 
@@ -271,7 +296,14 @@ def contrast(
                 note = "fewer than two values" if min(one.n, other.n) < 2 else "neither group varies"
     rank = None
     if upper.values and lower.values:
-        rank = mann_whitney(upper.values, lower.values, alternative=alternative)
+        if upper.clusters is not None and lower.clusters is not None:
+            groups = upper.values, lower.values, upper.clusters, lower.clusters
+            told = cluster_welch(*groups, alternative=alternative)
+            p = None if told is None else Range(told, told)
+            rank, effect = cluster_rank(*groups, alternative=alternative), cluster_effect(*groups)
+            note = note or ("" if p else "fewer than 10 clusters in a group, or neither varies")
+        else:
+            rank = mann_whitney(upper.values, lower.values, alternative=alternative)
     return Contrast(
         metric=upper.metric,
         kind=kind,
@@ -298,74 +330,50 @@ def small_groups(measured: Sequence[Measured]) -> Iterator[str]:
         elif known and 0 < min(known) < 10:
             yield f"{group} has only {min(known)} values in some metric: its tests and intervals mean little"
     for each in measured:
-        if len(each.values) >= 10:
+        if each.clusters and each.interval.low is None:
+            count = len(set(each.clusters))
+            yield f"{each.metric} in {each.group}: {count} clusters are too few for an interval or a test"
+        elif len(each.values) >= 10:
             (value, count), *_ = Counter(each.values).most_common(1)
             if len(each.values) - count < _FEW:
                 alike = f"{count} of {len(each.values)} values of {each.metric} in {each.group} are {value:g}"
                 yield f"{alike}: the interval of the mean is too narrow"
 
 
-def _members(run: Scores, by: str | None) -> dict[str, list[str]]:
-    """The ids of the samples of each group, the groups in a natural order."""
-    if by is None:
-        return {ALL: list(run.samples)}
-    found: dict[str, list[str]] = {}
-    for sample_id, labels in run.labels.items():
-        if labels.get(by) is not None:
-            found.setdefault(label_text(labels[by]), []).append(sample_id)
-    return dict(sorted(found.items(), key=lambda item: rank_of(item[0])))
-
-
-def _check_groups(
-    by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]], names: Collection[str]
-) -> None:
-    if by is None:
-        return
-    values = {value for groups in members.values() for value in groups}
-    if not values:
-        told = ", ".join(sorted(names)) or "none"
-        raise ConfigError(f"no sample has the label {by!r}; labels are: {told}")
-    if len(values) == 1:
-        raise ConfigError(f"the label {by!r} is {values.pop()} for every sample: there is no second group")
-    if len(values) > 30:
-        raise ConfigError(
-            f"the label {by!r} has {len(values)} values: choose one that makes at most 30 groups"
-        )
-
-
-def _notes(
-    runs: Sequence[Scores], by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]]
-) -> Iterator[str]:
-    for run in runs:
-        if not run.finished:
-            yield f"{run.name} did not finish: what it has is counted"
-        lacking = len(run.samples) - sum(map(len, members[run.name].values()))
-        if lacking:
-            yield f"{run.name}: {lacking} of {len(run.samples)} samples have no label {by} and are left out"
-    ids = [set(run.samples) for run in runs]
-    if len(ids) > 1 and any(each != ids[0] for each in ids[1:]):
-        yield "the runs do not have the same samples: what differs between them may be the samples"
-
-
-def _measured(run: Scores, metric: str, group: Group, ids: Sequence[str]) -> Measured:
+def _measured(run: Scores, metric: str, group: Group, ids: Sequence[str], clustering: Clustering) -> Measured:
     of_metric = run.values[metric]
-    values = tuple(of_metric[each] for each in ids if each in of_metric)
+    known = [each for each in ids if each in of_metric]
+    values, clusters = tuple(of_metric[each] for each in known), clustering.clusters(known)
     absent = Counter(run.why_absent(metric, each) for each in ids if each not in of_metric)
     summary = summary_of(values)
     return Measured(
         metric=metric,
         group=group,
         summary=summary,
-        interval=Estimate(None) if summary is None else mean_interval(summary),
+        interval=(
+            cluster_mean(values, clusters)
+            if clusters is not None
+            else Estimate(None)
+            if summary is None
+            else mean_interval(summary)
+        ),
         left_out=tuple(absent.most_common()),
         values=values,
+        clusters=None if clusters is None else tuple(clusters),
     )
 
 
-def _linked(run: Scores, group: Group, pair: tuple[str, str], ids: Sequence[str], seed: int) -> Linked:
+def _linked(
+    run: Scores, group: Group, pair: tuple[str, str], ids: Sequence[str], clustering: Clustering, seed: int
+) -> Linked:
     one, other = run.values[pair[0]], run.values[pair[1]]
     both = [each for each in ids if each in one and each in other]
-    found = correlate([one[each] for each in both], [other[each] for each in both], seed=seed)
+    found = correlate(
+        [one[each] for each in both],
+        [other[each] for each in both],
+        clusters=clustering.clusters(both),
+        seed=seed,
+    )
     return Linked(group, found, len(ids) - len(both))
 
 

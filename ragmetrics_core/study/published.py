@@ -142,6 +142,7 @@ def study_published(
     metrics: Sequence[str] | None = None,
     baseline: str | None = None,
     alpha: float = 0.05,
+    one_sided: bool = False,
 ) -> GroupStudy:
     """The study of groups from a published table; p is the range that its rounding allows.
 
@@ -153,6 +154,7 @@ def study_published(
         metrics: which ones; without it all.
         baseline: such a "run", as the table of means calls it.
         alpha: below which p a difference is called significant.
+        one_sided: test two values that mean good and bad one-sided, as the paper does.
 
     Raises:
         ConfigError: the table has no such label, metric or baseline, or two rows of the same labels.
@@ -188,6 +190,7 @@ def study_published(
             measured,
             baseline=baseline,
             half_width=table.half_width,
+            one_sided=one_sided,
             lower_is_better=[name for name in chosen if _lower_is_better(name)],
         ),
         baseline=baseline,

@@ -1,8 +1,8 @@
 """The scores of a run as the study reads them: numbers by metric and sample, and why others have none."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
@@ -105,6 +105,19 @@ class Scores:
         # 1 - 0.7 is more than 0.3 in floats, and thresholds are met exactly
         return Oriented(
             f"{ends:g} - {name}", {each: round(ends - value, 12) for each, value in values.items()}
+        )
+
+    def only(self, ids: Collection[str]) -> "Scores":
+        """The scores of some samples."""
+        columns = {
+            name: {
+                metric: {each: value for each, value in column.items() if each in ids}
+                for metric, column in getattr(self, name).items()
+            }
+            for name in ("values", "absent", "sure")
+        }
+        return replace(
+            self, **columns, labels={each: labels for each, labels in self.labels.items() if each in ids}
         )
 
     def worst(self, metric: str) -> float:

@@ -136,3 +136,29 @@ def test_no_embedder_is_made_that_no_metric_needs(command, tmp_path):
     words = ("evaluate", tmp_path / "data.jsonl", "--judge", "embedded", "--out", run)
     assert command(*words, "--metrics", "answer_correctness(weights=1:0)").code == 0
     assert Run.load(run).manifest.embedder is None
+
+
+def test_missing_records_fail_the_audit(command, folder):
+    file = folder / "records.jsonl"
+    kept = file.read_text(encoding="utf-8").splitlines(keepends=True)[:5]
+    file.write_text("".join(kept), encoding="utf-8")
+    outcome = command("audit", folder)
+
+    assert outcome.code == 1
+    assert outcome.out.endswith("5 records checked: the run as a whole is not what its manifest says\n")
+    assert "differs records.jsonl contents stored '18 entries" in outcome.words
+
+
+def test_the_audit_as_json_names_each_difference(command, folder):
+    assert command("audit", folder, "--json").json == {
+        "passed": True,
+        "records": 18,
+        "finished": True,
+        "differences": [],
+    }
+    alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
+    outcome = command("audit", folder, "--json")
+
+    assert outcome.code == 1
+    first = outcome.json["differences"][0]
+    assert (first["sample"], first["field"], first["stored"]) == ("q1", "value", "0.9")

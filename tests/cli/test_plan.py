@@ -98,7 +98,7 @@ def test_it_says_what_the_figures_rest_on(command, one):
 def test_a_missing_price_exits_with_2_and_one_sentence(command, one, prices):
     outcome = command("plan", one, "--prices", prices)
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "ragmetrics: there is no price for 'embedded:lexical.1', only for small\n"
+    assert outcome.err == "ragmetrics: there is no price for 'embedded:support.1+vectors', only for small\n"
 
 
 def test_another_run_in_the_folder_exits_with_2(command, one, tmp_path):

@@ -5,13 +5,16 @@ proves its score.
 """
 
 import importlib.util
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ragmetrics_core import Record, Run, Sample, evaluate
+from ragmetrics_core.adapting import is_cut
 from ragmetrics_core.drivers import audit
+from ragmetrics_core.errors import RunStopped
 from ragmetrics_core.models import LlamaJudge, OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.testing import HashEmbedder
 
@@ -59,6 +62,16 @@ def serve(*, embedding: bool = False) -> Iterator[str]:
     del server
 
 
+def are_json(records: list[Record]) -> bool:
+    """Whether the replies are JSON, but for those that the limit cut.
+
+    Whether they are read is the model's doing: this one likes to repeat the example, which says nothing.
+    """
+    steps = [step for record in records for step in record.steps if step.kind == "generate"]
+    whole = [step.reply for step in steps if not is_cut(step.finish_reason)]
+    return bool(whole) and all(isinstance(json.loads(reply), dict) for reply in whole)
+
+
 @pytest.fixture(scope="module")
 def chat_server() -> Iterator[str]:
     yield from serve()
@@ -89,13 +102,11 @@ def test_a_run_over_http_ends_in_a_record_for_every_sample(chat_server: str, tmp
     assert KEY.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "run").iterdir())
 
 
-def test_replies_held_to_the_schema_by_the_server_are_read_as_json(chat_server: str):
+def test_replies_held_to_the_schema_by_the_server_are_json(chat_server: str):
     held = judge(chat_server, response_format="json_schema", extra_body={"max_tokens": 400})
     records = proven(evaluate(SAMPLES[:1], metrics="faithfulness", judge=held))
 
-    rules = [step.rule for record in records for step in record.steps if step.kind == "generate"]
-    assert rules
-    assert set(rules) == {"json"}
+    assert are_json(records)
 
 
 def test_draws_that_the_server_gives_one_at_a_time_are_all_made(chat_server: str):
@@ -110,14 +121,10 @@ def test_draws_that_the_server_gives_one_at_a_time_are_all_made(chat_server: str
     assert [step.draw for step in record.steps if step.kind == "generate"] == [0, 1, 2]
 
 
-def test_a_wrong_key_is_a_status_that_names_the_remedy(chat_server: str):
+def test_a_wrong_key_stops_the_run_and_names_the_remedy(chat_server: str):
     wrong = OpenAIJudge("smollm2", base_url=chat_server, api_key="sk-wrong")
-    (record,) = proven(evaluate(SAMPLES[:1], metrics="faithfulness", judge=wrong))
-
-    assert record.status == "model_error"
-    assert str(record.reason).endswith(
-        f"{chat_server} refused the key (401): set OPENAI_API_KEY or pass api_key"
-    )
+    with pytest.raises(RunStopped, match=r"refused the key \(401\): set OPENAI_API_KEY or pass api_key"):
+        evaluate(SAMPLES[:1], metrics="faithfulness", judge=wrong)
 
 
 def test_vectors_come_over_http(embedding_server: str):
@@ -134,11 +141,4 @@ def test_a_run_with_a_model_in_the_process_ends_in_a_record_for_every_sample():
     records = proven(evaluate(SAMPLES, metrics="faithfulness", judge=model))
 
     assert {record.sample_id for record in records} == {sample.id for sample in SAMPLES}
-    verify = [
-        step
-        for each in records
-        for step in each.steps
-        if step.kind == "generate" and "verdicts" in step.prompt
-    ]
-    assert verify
-    assert {step.rule for step in verify} == {"json"}
+    assert are_json(records)

@@ -3,7 +3,7 @@
 import pytest
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.gate import Gate
+from ragmetrics_core.gate import Gate, GateDecision, GateFinding
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.record import Record
@@ -153,3 +153,12 @@ def test_a_name_that_two_metrics_share_is_refused():
 def test_what_becomes_of_failures_is_one_of_two_words():
     with pytest.raises(ConfigError, match="'reject' or 'pass'"):
         Gate({"faithfulness": 0.7}, METRICS, on_failure="maybe")
+
+
+def test_a_correction_names_what_is_unsupported_or_else_the_reasons():
+    finding = GateFinding(
+        "faithfulness", 0.7, False, "it is 0.5, below 0.7", "ok", 0.5, ("It is green.",), None
+    )
+    assert "not supported" in GateDecision((finding,)).correction
+    assert "1. It is green." in GateDecision((finding,)).correction
+    assert "1. it is 0.5, below 0.7" in GateDecision((finding._replace(unsupported=()),)).correction

@@ -157,13 +157,140 @@ def test_a_finished_score_counts_before_one_that_failed(tmp_path, one, out, orde
     assert merged.mean("faithfulness").statuses == {"ok": 3}
 
 
-def test_of_two_finished_scores_the_first_runs_counts(tmp_path, one, out):
+def test_runs_that_contradict_each_other_are_refused_with_a_list(tmp_path, one, out):
     no = {"verdicts": [{"number": 1, "verdict": "no"}]}
     measured(tmp_path / "two", ROWS[:3], judge=judge(verdicts=no))
     # by the years 1877, 1878 and 1879, one of three answers is right; the second judge denies all
-    assert merge(one, tmp_path / "two", out=out).mean("faithfulness").value == pytest.approx(1 / 3)
-    other = merge(tmp_path / "two", one, out=tmp_path / "turned")
-    assert other.mean("faithfulness").value == 0.0
+    with pytest.raises(ConfigError) as refused:
+        merge(one, tmp_path / "two", out=out)
+    assert str(refused.value) == (
+        f"{one} and {tmp_path / 'two'} contradict each other in 1 place: "
+        "q2, faithfulness/strict.1: 1.000 in the first, 0.000 in the second. "
+        "Say which run counts there: --prefer first or --prefer second"
+    )
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(("prefer", "mean"), [("first", 1 / 3), ("second", 0.0)])
+def test_of_two_finished_scores_the_preferred_runs_counts_and_the_notes_say_so(
+    tmp_path, one, out, prefer, mean
+):
+    no = {"verdicts": [{"number": 1, "verdict": "no"}]}
+    measured(tmp_path / "two", ROWS[:3], judge=judge(verdicts=no))
+    merged = merge(one, tmp_path / "two", out=out, prefer=prefer)
+    assert merged.mean("faithfulness").value == pytest.approx(mean)
+    assert "merged: 1 place decided for" in merged.notes[-1]
+    assert list(merged.audit()) == []
+
+
+def test_a_preference_that_there_is_not_is_refused(one, tmp_path, out):
+    with pytest.raises(ConfigError, match="prefer is 'first' or 'second', not 'third'"):
+        merge(one, one, out=out, prefer="third")
+
+
+@pytest.mark.parametrize("order", ["one", "other"])
+def test_a_correction_in_either_run_survives(tmp_path, one, out, order):
+    measured(tmp_path / "two", ROWS[:3])
+    Run.load(tmp_path / "two").correct("q0", "faithfulness", 1, True, by="Ada")
+    folders = [one, tmp_path / "two"]
+    merged = merge(*(folders if order == "one" else folders[::-1]), out=out)
+    record = merged.record("q0", "faithfulness")
+    assert ([each.by for each in record.corrections], record.value) == (["Ada"], 1.0)
+    assert list(merged.audit()) == []
+
+
+def two_statements(request: Generate[Any]) -> Any:
+    if "statements" in request.prompt.name:
+        return {"statements": ["One.", "Two."]}
+    numbers = [each.number for each in request.variables["items"]]
+    return {"verdicts": [{"number": number, "verdict": "no"} for number in numbers]}
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> tuple[Path, Path]:
+    """Two runs of one sample with the same two statements, neither supported."""
+    for name in ("a", "b"):
+        measured(tmp_path / name, ROWS[:1], metrics=PAIR[0], judge=ScriptedJudge(two_statements))
+    return tmp_path / "a", tmp_path / "b"
+
+
+@pytest.mark.parametrize("prefer", [None, "first", "second"])
+def test_corrections_of_both_runs_are_put_together(twins, out, prefer):
+    Run.load(twins[0]).correct("q0", "faithfulness", 1, True, by="Ada")
+    Run.load(twins[1]).correct("q0", "faithfulness", 2, True, by="Ben")
+    merged = merge(*twins, out=out, prefer=prefer)
+    record = merged.record("q0", "faithfulness")
+    assert ({each.by for each in record.corrections}, record.value) == ({"Ada", "Ben"}, 1.0)
+    assert list(merged.audit()) == []
+
+
+def test_corrections_that_contradict_each_other_are_refused_or_decided(twins, out):
+    Run.load(twins[0]).correct("q0", "faithfulness", 1, True, by="Ada")
+    Run.load(twins[1]).correct("q0", "faithfulness", 1, False, by="Ben")
+    with pytest.raises(
+        ConfigError, match="a correction by Ada and a correction by Ben contradict each other"
+    ):
+        merge(*twins, out=out)
+    assert merge(*twins, out=out, prefer="second").score("q0", "faithfulness").value == 0.0
+
+
+def test_a_correction_of_other_replies_is_never_dropped_without_a_word(tmp_path, one, out):
+    def longer(request: Generate[Any]) -> Any:
+        said = reply(request)
+        return {**said, "note": "another wording"}
+
+    measured(tmp_path / "two", ROWS[:3], judge=ScriptedJudge(longer))
+    Run.load(tmp_path / "two").correct("q2", "faithfulness", 1, False)
+    with pytest.raises(ConfigError, match="q2, faithfulness"):
+        merge(one, tmp_path / "two", out=out)
+    merged = merge(one, tmp_path / "two", out=out, prefer="second")
+    assert len(merged.record("q2", "faithfulness").corrections) == 1
+
+
+def test_labels_of_both_runs_are_kept(tmp_path, out):
+    measured(tmp_path / "a", [{**ROWS[0], "right": True}])
+    measured(tmp_path / "b", [{**ROWS[0], "model": "small"}])
+    merged = merge(tmp_path / "a", tmp_path / "b", out=out)
+    assert merged.sample("q0").labels == {"right": True, "model": "small"}
+    assert list(merged.audit()) == []
+
+
+def test_labels_that_contradict_each_other_are_refused_or_decided(tmp_path, out):
+    measured(tmp_path / "a", [{**ROWS[0], "right": True}])
+    measured(tmp_path / "b", [{**ROWS[0], "right": False}])
+    with pytest.raises(ConfigError, match="q0: its label 'right' is True in the first, False in the second"):
+        merge(tmp_path / "a", tmp_path / "b", out=out)
+    merged = merge(tmp_path / "a", tmp_path / "b", out=out, prefer="second")
+    assert merged.sample("q0").labels == {"right": False}
+
+
+def test_many_conflicts_are_counted_and_the_first_are_listed(tmp_path, out):
+    rows = [{**ROWS[2], "id": f"x{number}"} for number in range(13)]
+    no = {"verdicts": [{"number": 1, "verdict": "no"}]}
+    measured(tmp_path / "a", rows, metrics=PAIR[0])
+    measured(tmp_path / "b", rows, metrics=PAIR[0], judge=judge(verdicts=no))
+    with pytest.raises(ConfigError, match=r"in 13 places: .*; and 3 more\. Say"):
+        merge(tmp_path / "a", tmp_path / "b", out=out)
+
+
+def test_other_decisions_that_come_to_the_same_score_are_a_conflict(tmp_path, out):
+    def half(right: int) -> ScriptedJudge:
+        def said(request: Generate[Any]) -> Any:
+            if "statements" in request.prompt.name:
+                return {"statements": ["One.", "Two."]}
+            numbers = [each.number for each in request.variables["items"]]
+            return {
+                "verdicts": [
+                    {"number": number, "verdict": "yes" if number == right else "no"} for number in numbers
+                ]
+            }
+
+        return ScriptedJudge(said)
+
+    for right in (1, 2):
+        measured(tmp_path / str(right), ROWS[:1], metrics=PAIR[0], judge=half(right))
+    with pytest.raises(ConfigError, match=r"0\.500 in the first, 0\.500 in the second"):
+        merge(tmp_path / "1", tmp_path / "2", out=out)
 
 
 def test_of_two_failed_scores_the_first_runs_counts_and_is_measured_again(tmp_path, out):

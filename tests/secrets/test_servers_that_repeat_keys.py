@@ -59,7 +59,7 @@ def without(package: str) -> NoReturn:
 def transport(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both transports of the client: what they say of a failure differs."""
     if not request.param:
-        monkeypatch.setattr("openai.DefaultAioHttpClient", lambda: without("aiohttp"))
+        monkeypatch.setattr("openai.DefaultAioHttpClient", lambda **_options: without("aiohttp"))
 
 
 def asked(judge: OpenAIJudge) -> Any:

@@ -3,17 +3,28 @@
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
+from scipy import stats
+
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study import study_groups
 from ragmetrics_core.study.bootstrap import bootstrap_mean
+from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
 from ragmetrics_core.study.clusters import (
     bootstrap_clusters,
     check_clusters,
     cluster_counts,
+    cluster_difference,
     cluster_mean,
     cluster_resamples,
+    cluster_share,
     cluster_spread,
 )
-from ragmetrics_core.study.intervals import mean_of
+from ragmetrics_core.study.correlations import correlate
+from ragmetrics_core.study.detection import area_under_curve
+from ragmetrics_core.study.intervals import mean_of, wilson_of
+from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
 
 
 def clustered(seed=0, *, count=25):
@@ -82,3 +93,93 @@ def test_a_mean_without_values_is_none_and_one_cluster_has_no_spread():
 def test_a_figure_that_most_resamples_lack_has_no_interval():
     clusters = list(range(12))
     assert bootstrap_clusters(lambda rows: None, clusters, value=0.5).low is None
+
+
+def test_the_difference_of_two_groups_that_share_clusters_is_statsmodels_one():
+    api = pytest.importorskip("statsmodels.api")
+    values, clusters = clustered()
+    side = np.arange(len(values)) % 2 == 0
+    design = np.column_stack([np.ones(len(values)), side])
+    fit = api.OLS(values, design).fit(cov_type="cluster", cov_kwds={"groups": np.array(clusters)}, use_t=True)
+    of = np.array(clusters)
+    groups = values[side], values[~side], of[side].tolist(), of[~side].tolist()
+    found = cluster_difference(*groups)
+    assert (found.value, found.error) == pytest.approx((fit.params[1], fit.bse[1]))
+    assert cluster_welch(*groups) == pytest.approx(fit.pvalues[1])
+
+
+def test_groups_of_separate_clusters_are_tested_as_welch_tests_their_means():
+    # each cluster twice the same value: the same as one value each
+    generator = np.random.default_rng(2)
+    x, y = generator.normal(0.3, 1, 30), generator.normal(0, 2, 20)
+    names = list(range(50))
+    twice = (
+        np.repeat(x, 2),
+        np.repeat(y, 2),
+        np.repeat(names[:30], 2).tolist(),
+        np.repeat(names[30:], 2).tolist(),
+    )
+    assert cluster_welch(*twice) == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
+
+
+def test_the_rank_test_by_cluster_is_that_of_brunner_and_munzel_where_each_sample_is_its_own():
+    generator = np.random.default_rng(3)
+    x, y = generator.normal(0.5, 1, 40), generator.normal(0, 2, 30)
+    found = cluster_rank(x, y, list(range(40)), list(range(40, 70)))
+    assert found == pytest.approx(stats.brunnermunzel(x, y).pvalue, abs=0.002)
+
+
+def test_a_share_by_cluster_is_as_wide_as_its_clusters_are_alike():
+    # 20 clusters of 5 that agree: as good as 20 samples
+    flags = np.repeat([True] * 12 + [False] * 8, 5)
+    found = cluster_share(flags, np.repeat(np.arange(20), 5).tolist())
+    one_each = wilson_of(0.6, 19, stats.t.ppf(0.975, 19))
+    assert found == pytest.approx(one_each)
+    assert cluster_share([True] * 40, [place // 2 for place in range(40)]).low < 0.9
+
+
+def test_the_area_by_cluster_is_as_wide_as_its_clusters_are_alike():
+    generator = np.random.default_rng(4)
+    good = np.arange(40) % 2 == 0
+    scores = generator.normal(size=40) + good
+    once = area_under_curve(scores, good)
+    thrice = area_under_curve(
+        np.repeat(scores, 3), np.repeat(good, 3), clusters=np.repeat(np.arange(40), 3).tolist()
+    )
+    assert thrice.value == pytest.approx(once.value)
+    assert thrice.high - thrice.low == pytest.approx(once.high - once.low, rel=0.08)
+
+
+def test_correlation_alpha_and_kappa_know_clusters():
+    generator = np.random.default_rng(5)
+    x = np.repeat(generator.normal(size=40), 4)
+    y = np.repeat(0.7 * x[::4] + generator.normal(size=40), 4)
+    of = np.repeat(np.arange(40), 4).tolist()
+    naive, found = correlate(x, y, count=300), correlate(x, y, clusters=of, count=300)
+    rated = np.clip(np.round(x + 3), 1, 5).tolist(), np.clip(np.round(y + 3), 1, 5).tolist()
+    units = list(zip(*rated, strict=True))
+    pairs = [
+        (one, other)
+        for one, other in zip(naive[:3], found[:3], strict=True)
+    ] + [
+        (krippendorff_alpha(units, count=300).value, krippendorff_alpha(units, clusters=of, count=300).value),
+        (weighted_kappa(*rated, count=300).value, weighted_kappa(*rated, clusters=of, count=300).value),
+    ]  # fmt: skip
+    for one, other in pairs:
+        assert one.value == pytest.approx(other.value)
+        assert other.high - other.low > 1.5 * (one.high - one.low)
+    assert correlate(x[:16], y[:16], clusters=of[:16]).note == "4 clusters are too few for an interval"
+
+
+def test_groups_take_the_sessions_that_samples_carry(scores):
+    generator = np.random.default_rng(6)
+    sessions = [f"c{place // 4}" for place in range(120)]
+    right = [place // 4 % 2 == 0 for place in range(120)]
+    values = np.clip(0.5 + np.repeat(generator.normal(0, 0.2, 30), 4), 0, 1).tolist()
+    run = scores("a", faithfulness=values, labels={"session": sessions, "right": right})
+    found, naive = study_groups([run], by="right"), study_groups([run], by="right", cluster="none")
+    assert (found.cluster, naive.cluster) == ("session", None)
+    assert found.contrasts[0].welch.high > naive.contrasts[0].welch.high
+    assert found.contrasts[0].rank > naive.contrasts[0].rank
+    width = [each.measured[0].interval.high - each.measured[0].interval.low for each in (found, naive)]
+    assert width[0] > 1.7 * width[1]

@@ -26,9 +26,11 @@ def test_each_group_has_its_mean_sd_and_n(scores):
     assert (wrong.summary.mean, wrong.summary.n) == (pytest.approx(0.25), 4)
 
 
-def test_a_column_of_good_and_bad_is_tested_one_sided_as_the_paper_does(scores):
+def test_a_column_of_good_and_bad_is_tested_one_sided_as_the_paper_does_where_that_is_asked(scores):
     found = study_groups(
-        [scores(faithfulness=HIGH, labels={"retrieval_correct": RIGHT})], by="retrieval_correct"
+        [scores(faithfulness=HIGH, labels={"retrieval_correct": RIGHT})],
+        by="retrieval_correct",
+        one_sided=True,
     )
     (contrast,) = found.contrasts
     expected = stats.ttest_ind(HIGH[:6], HIGH[6:], equal_var=False, alternative="greater").pvalue
@@ -42,8 +44,11 @@ def test_a_column_of_good_and_bad_is_tested_one_sided_as_the_paper_does(scores):
 )
 def test_which_value_is_the_good_one_does_not_depend_on_its_spelling(scores, values, upper):
     labels = {"retrieval": [values[1]] * 6 + [values[0]] * 4}
-    (contrast,) = study_groups([scores(faithfulness=HIGH, labels=labels)], by="retrieval").contrasts
+    run = scores(faithfulness=HIGH, labels=labels)
+    (contrast,) = study_groups([run], by="retrieval", one_sided=True).contrasts
     assert (contrast.upper.value, contrast.alternative) == (upper, "greater")
+    (contrast,) = study_groups([run], by="retrieval").contrasts
+    assert (contrast.upper.value, contrast.alternative) == (upper, "two-sided")
 
 
 def test_other_labels_are_tested_two_sided_each_pair(scores):
@@ -63,11 +68,11 @@ def test_samples_without_a_score_or_a_label_are_counted_with_the_cause(scores):
 def test_runs_are_compared_with_the_baseline_two_sided_and_holm_counts_all_tests(scores):
     labels = {"retrieval_correct": RIGHT}
     runs = [scores("a", faithfulness=HIGH, labels=labels), scores("b", faithfulness=LOW, labels=labels)]
-    found = study_groups(runs, by="retrieval_correct", baseline="a")
+    found = study_groups(runs, by="retrieval_correct", baseline="a", one_sided=True)
     kinds = [(each.kind, each.alternative) for each in found.contrasts]
     assert kinds == [("label", "greater")] * 2 + [("baseline", "two-sided")] * 2
     smallest = min(found.contrasts, key=lambda each: each.welch.low)
-    assert smallest.holm.low == pytest.approx(4 * smallest.welch.low)
+    assert smallest.holm.low == pytest.approx(8 * smallest.welch.low)  # four of means, four of ranks
 
 
 def test_significant_rises_and_falls_against_the_baseline_are_marked(scores):
@@ -159,7 +164,7 @@ def test_no_table_holds_a_number_that_is_none(scores):
 def test_where_lower_is_better_the_good_group_is_tested_to_be_lower(scores):
     made_up = [1 - value for value in HIGH]
     run = scores(hallucination=made_up, labels={"right": RIGHT}, lower=["hallucination"])
-    found = study_groups([run], by="right")
+    found = study_groups([run], by="right", one_sided=True)
     (contrast,) = found.contrasts
     # means 0.1 where it is right and 0.75 where it is not
     assert (contrast.upper.value, contrast.alternative) == ("true", "less")

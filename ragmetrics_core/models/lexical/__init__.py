@@ -1,4 +1,4 @@
-"""The embedded judge: no model, only rules that compare words."""
+"""The embedded judge: a small model for verdicts, rules for everything else."""
 
 from ragmetrics_core.models.lexical.judge import LexicalJudge
 

@@ -1,10 +1,10 @@
 """Names, abbreviations, dates and quantities in a text."""
 
 import re
-from collections.abc import Mapping
 
-from ragmetrics_core.models.lexical.sources import sentences_of
-from ragmetrics_core.models.lexical.tokens import Sentence
+from ragmetrics_core.models.support.vocabulary import UNITS, language_of
+from ragmetrics_core.models.support.words import read_words
+from ragmetrics_core.parsers import split_sentences
 
 __all__ = ["entities_of"]
 
@@ -24,6 +24,7 @@ _PATTERNS = (
 _FIXED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 _CONNECTORS = frozenset({"of", "de", "la", "du", "des", "del", "di", "da", "do", "van", "von", "der", "&"})
 _WORD = re.compile(r"[^\W_](?:[\w'’&./-]*\w)?")
+_QUANTITY = re.compile(r"(?<![\w.,])\d+(?:[.,  ]\d+)*(?:\s?-?)(?P<unit>[^\W\d_]+|[%°]C?)(?!\w)")
 _HIDDEN = "\0"
 
 
@@ -36,39 +37,39 @@ def entities_of(text: str) -> tuple[str, ...]:
     without capitals only what stands in quotes and what is written in Latin letters.
     """
     found: dict[str, str] = {}
-    for sentence in sentences_of(text):
+    for sentence in split_sentences(text):
         for name in _of_sentence(sentence):
             found.setdefault(" ".join(name.split()).casefold(), " ".join(name.split()))
     return tuple(found.values())
 
 
-def _of_sentence(sentence: Sentence) -> list[str]:
-    text = sentence.text
+def _of_sentence(text: str) -> list[str]:
     spans = [found.span() for found in _FIXED.finditer(text)]
     taken = [text[start:end].strip("《》「」『』“”") for start, end in spans]
     places = dict(zip(taken, (start for start, _ in spans), strict=True))
     rest = text
     for start, end in spans:
         rest = f"{rest[:start]}{_HIDDEN * (end - start)}{rest[end:]}"
-    for quantity in sentence.quantities:
-        if quantity.unit is not None and (at := rest.find(quantity.text)) != -1:
-            places.setdefault(quantity.text, at)
-            rest = rest.replace(quantity.text, _HIDDEN * len(quantity.text))
-    for name, at in _names(rest, sentence):
+    for quantity in _QUANTITY.finditer(rest):
+        if quantity["unit"] in UNITS or (len(quantity["unit"]) > 2 and quantity["unit"].casefold() in UNITS):
+            places.setdefault(quantity[0], quantity.start())
+            rest = f"{rest[: quantity.start()]}{_HIDDEN * len(quantity[0])}{rest[quantity.end() :]}"
+    for name, at in _names(rest, text):
         places.setdefault(name, at)
     return sorted(places, key=lambda name: (places[name], name))
 
 
-def _names(text: str, sentence: Sentence) -> list[tuple[str, int]]:
+def _names(text: str, whole: str) -> list[tuple[str, int]]:
     """Runs of capitalised words and codes, with where they start."""
-    kinds = {token.text: token.kind for token in sentence.tokens}
-    noun_capitals = sentence.language == "de"
+    kinds = {token.folded: token.kind for token in read_words(whole).tokens}
+    words = [word[0] for word in _WORD.finditer(whole)]
+    noun_capitals = language_of([word.casefold() for word in words]).code == "de"
     run: list[re.Match[str]] = []
     runs: list[list[re.Match[str]]] = []
     for word in _WORD.finditer(text):
-        kind = kinds.get(word[0]) or kinds.get(re.sub(r"['’]s$", "", word[0]))
-        capital = word[0][0].isupper() and kind not in {"stop", "number"}
-        coded = kind == "code" or (capital and any(char.isupper() for char in word[0][1:]))
+        kind = kinds.get(word[0].casefold())
+        capital = word[0][0].isupper() and kind not in {"function", "number"}
+        coded = _is_coded(word[0])
         near = bool(run) and text[run[-1].end() : word.start()].strip() == ""
         connects = word[0] in _CONNECTORS or (word[0] == "the" and bool(run) and run[-1][0] == "of")
         if (capital or coded) or (near and connects) or (near and word[0].isdigit() and len(word[0]) < 4):
@@ -80,17 +81,24 @@ def _names(text: str, sentence: Sentence) -> list[tuple[str, int]]:
             runs.append(run)
             run = []
     runs += [run] if run else []
-    return [named for run in runs if (named := _name(run, text, kinds, noun_capitals=noun_capitals))]
+    return [named for run in runs if (named := _name(run, text, noun_capitals=noun_capitals))]
 
 
-def _name(
-    run: list[re.Match[str]], text: str, kinds: Mapping[str, str], *, noun_capitals: bool
-) -> tuple[str, int] | None:
+def _is_coded(word: str) -> bool:
+    """Whether a word is an identifier: a capital inside, an underscore, or letters and digits."""
+    plain = re.sub(r"['’]s$", "", word)
+    letters = any(char.isalpha() for char in plain)
+    return letters and (
+        "_" in plain or any(char.isupper() for char in plain[1:]) or any(map(str.isdigit, plain))
+    )
+
+
+def _name(run: list[re.Match[str]], text: str, *, noun_capitals: bool) -> tuple[str, int] | None:
     while run[-1][0] in _CONNECTORS or run[-1][0] == "the":
         run = run[:-1]
     first = run[0]
     alone = len(run) == 1
-    coded = kinds.get(first[0]) == "code" or any(char.isupper() for char in first[0][1:])
+    coded = _is_coded(first[0])
     starts = not any(char.isalnum() for char in text[: first.start()])
     if alone and not coded and (starts or noun_capitals):
         return None

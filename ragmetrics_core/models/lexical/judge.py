@@ -1,9 +1,9 @@
-"""A judge without a model: rules that compare words, for every prompt of the library."""
+"""A judge without a language model, for every prompt of the library."""
 
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
@@ -22,17 +22,14 @@ from ragmetrics_core.models.lexical.ratings import (
 )
 from ragmetrics_core.models.lexical.refusals import refusal
 from ragmetrics_core.models.lexical.relevance import relevant_sentences
-from ragmetrics_core.models.lexical.sources import read_source
 from ragmetrics_core.models.lexical.statements import statements_of
-from ragmetrics_core.models.lexical.tokens import read_sentence
-from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, findings
+from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, compared, findings
+from ragmetrics_core.models.support import support_name
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
 __all__ = ["LexicalJudge"]
 
-IDENTITY: Final = "embedded:lexical.1"
-MODEL: Final = "lexical.1"
 
 # What a parser would take for markup or cut away: as JSON escapes it reaches the parsed text unchanged.
 _ESCAPED = re.compile("[<\r\u200b\u2060\u200e\u200f\ufeff]")
@@ -42,17 +39,19 @@ Variables = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class LexicalJudge:
-    """A judge that needs no model, no key and no network: it compares words, names, numbers and negations.
+    """A judge that needs no key and no network: its verdicts come from a small model of word features.
 
     It answers each prompt of the library from the prompt's variables, in the format that the prompt asks a
-    model for, so that a run with it is a run like any other. It is deterministic. It understands nothing: a
-    paraphrase in other words is "not supported", and a false statement in the right words is "supported".
+    model for, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
+    statement comes from rules. The identity says whether its weights know word vectors, as they do with the
+    extra `embedded`. It concludes nothing: a paraphrase in
+    quite other words is "not supported", and a false statement in the right words may be "supported".
     docs/judges.md has measured figures.
     """
 
     draws_at_once: ClassVar[bool] = True
 
-    identity: str = IDENTITY
+    identity: str = field(default_factory=lambda: f"embedded:{support_name()}")
 
     @property
     def note(self) -> str:
@@ -69,11 +68,10 @@ class LexicalJudge:
         rule = _RULES[request.prompt.name]
         draws = range(request.draw, request.draw + request.draws)
         if request.prompt.name != "paper_question":
-            return [Completion(text=rule(request.variables, 0), model=MODEL, finish_reason="stop")] * len(
-                draws
-            )
+            reply = Completion(text=rule(request.variables, 0), model=support_name(), finish_reason="stop")
+            return [reply] * len(draws)
         return [
-            Completion(text=rule(request.variables, draw), model=MODEL, finish_reason="stop")
+            Completion(text=rule(request.variables, draw), model=support_name(), finish_reason="stop")
             for draw in draws
         ]
 
@@ -119,9 +117,9 @@ def _paper_verdicts(variables: Variables, draw: int) -> str:
 
 def _reference_verdicts(variables: Variables, draw: int) -> str:
     del draw
-    found = findings(
+    found = compared(
         _said(variables),
-        (_text(variables, "reference"),),
+        _text(variables, "reference"),
         where="the reference",
         question=_text(variables, "question"),
     )
@@ -130,9 +128,9 @@ def _reference_verdicts(variables: Variables, draw: int) -> str:
 
 def _answer_verdicts(variables: Variables, draw: int) -> str:
     del draw
-    found = findings(
+    found = compared(
         _said(variables),
-        (_text(variables, "answer"),),
+        _text(variables, "answer"),
         where="the answer",
         question=_text(variables, "question"),
     )
@@ -150,17 +148,14 @@ def _chunk_verdicts(variables: Variables, draw: int) -> str:
 
 def _relevant_sentences(variables: Variables, draw: int) -> str:
     del draw
-    places = relevant_sentences(
-        read_sentence(_text(variables, "question")), read_source(_contexts(variables))
-    )
+    places = relevant_sentences(_text(variables, "question"), _contexts(variables)).places
     return _json({"relevant": [place + 1 for place in places] or "Insufficient Information"})
 
 
 def _paper_sentences(variables: Variables, draw: int) -> str:
     del draw
-    source = read_source(_contexts(variables))
-    places = relevant_sentences(read_sentence(_text(variables, "question")), source)
-    return "\n".join(source.sentences[place].text for place in places) or "Insufficient Information"
+    found = relevant_sentences(_text(variables, "question"), _contexts(variables))
+    return "\n".join(found.texts) or "Insufficient Information"
 
 
 def _questions(variables: Variables, draw: int) -> str:
@@ -193,8 +188,8 @@ def _paper_facts(variables: Variables, draw: int) -> str:
     del draw
     question, answer, reference = (_plain(variables, name) for name in ("question", "answer", "reference"))
     own, expected = statements_of(answer), statements_of(reference)
-    in_reference = findings(own, (reference,), where="the reference", question=question)
-    in_answer = findings(expected, (answer,), where="the answer", question=question)
+    in_reference = compared(own, reference, where="the reference", question=question)
+    in_answer = compared(expected, answer, where="the answer", question=question)
     lists = {
         "TP": [text for text, finding in zip(own, in_reference, strict=True) if finding.supported],
         "FP": [text for text, finding in zip(own, in_reference, strict=True) if not finding.supported],
@@ -289,7 +284,7 @@ _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
 
 
 def _on_contexts(variables: Variables) -> list[Finding]:
-    return findings(_said(variables), _contexts(variables), where="the contexts")
+    return findings(_said(variables), _contexts(variables))
 
 
 def _text(variables: Variables, name: str) -> str:
@@ -319,6 +314,7 @@ def _as_json(items: Sequence[Item], found: Sequence[Finding]) -> str:
             "number": item.number,
             "reason": finding.reason,
             "evidence": finding.evidence,
+            "probability": round(finding.score, 3),
             "verdict": "yes" if finding.supported else "no",
         }
         for item, finding in zip(items, found, strict=True)

@@ -4,8 +4,8 @@ import re
 
 from ragmetrics_core.models.lexical.refusals import is_missing_remark
 from ragmetrics_core.models.lexical.statements import split_subject, statements_of
-from ragmetrics_core.models.lexical.tokens import WEIGHTS, read_sentence
-from ragmetrics_core.models.lexical.vocabulary import AUXILIARIES, SUBORDINATE
+from ragmetrics_core.models.support.vocabulary import AUXILIARIES, SUBORDINATE, language_of
+from ragmetrics_core.models.support.words import read_words
 
 __all__ = ["questions_for"]
 
@@ -21,6 +21,8 @@ _OPEN = {
     "ru": "Что известно о {}?",
 }
 _MOST_WORDS = 8
+_WORD = re.compile(r"[\w'’]+")
+_JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def questions_for(answer: str, count: int) -> tuple[str, ...]:
@@ -43,15 +45,15 @@ def questions_for(answer: str, count: int) -> tuple[str, ...]:
 
 
 def _variants(statement: str) -> list[str]:
-    sentence = read_sentence(statement)
     bare = statement.strip().rstrip(".!。！ ")
-    telling = [
-        token.text for token in sentence.tokens if WEIGHTS[token.kind] >= 0.5 and token.kind != "number"
-    ]
+    content = {token.folded for token in read_words(statement).tokens if token.kind in {"word", "name"}}
+    words = _WORD.findall(bare)
+    telling = [word for word in words if word.casefold().replace("’", "'") in content]
     key_words = " ".join(dict.fromkeys(telling[:_MOST_WORDS]))
-    if sentence.language not in {None, "en"}:
-        subject = bare if sentence.language == "cjk" else key_words or bare
-        return [_OPEN[sentence.language].format(subject)] if sentence.language in _OPEN else [f"{bare}?"]
+    language = "cjk" if _JOINED.search(bare) else language_of([word.casefold() for word in words]).code
+    if language != "en":
+        subject = bare if language == "cjk" else key_words or bare
+        return [_OPEN[language].format(subject)] if language in _OPEN else [f"{bare}?"]
     parts = split_subject(bare)
     if parts is not None and (parts.subject.split()[0].casefold() in SUBORDINATE or "(" in parts.subject):
         parts = None

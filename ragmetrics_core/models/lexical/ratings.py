@@ -2,10 +2,10 @@
 
 from ragmetrics_core.models.lexical.refusals import refusal
 from ragmetrics_core.models.lexical.relevance import relevant_sentences
-from ragmetrics_core.models.lexical.sources import read_source
 from ragmetrics_core.models.lexical.statements import statements_of
-from ragmetrics_core.models.lexical.tokens import read_sentence
-from ragmetrics_core.models.lexical.verdicts import Finding, findings
+from ragmetrics_core.models.lexical.verdicts import Finding, compared, findings
+from ragmetrics_core.models.support.evidence import read_evidence
+from ragmetrics_core.models.support.words import read_words
 
 __all__ = [
     "agreement",
@@ -21,16 +21,15 @@ __all__ = [
 
 def coverage(text: str, texts: tuple[str, ...]) -> float:
     """The share of a text's content words that some texts have; 0 for a text without any."""
-    source = read_source(texts)
-    tokens = read_sentence(text).content.values()
-    found = [source.find(token.key, loosely=True) is not None for token in tokens]
-    return sum(found) / len(found) if found else 0.0
+    evidence = read_evidence(texts)
+    keys = {token.key for token in read_words(text).tokens if token.is_content}
+    return sum(key in evidence.places or evidence.begins(key) for key in keys) / len(keys) if keys else 0.0
 
 
 def grounding(answer: str, contexts: tuple[str, ...]) -> float:
     """How well the answer's statements fit the contexts, on average."""
-    found = findings(statements_of(answer), contexts, where="the contexts")
-    return sum(1.0 if each.supported else each.score / 2 for each in found) / len(found) if found else 0.0
+    found = findings(statements_of(answer), contexts)
+    return sum(each.score for each in found) / len(found) if found else 0.0
 
 
 def relevance_of_answer(question: str, answer: str) -> float:
@@ -43,7 +42,7 @@ def relevance_of_answer(question: str, answer: str) -> float:
 
 def agreement(answer: str, reference: str, question: str) -> float:
     """The share of the answer's statements that the reference says."""
-    found = findings(statements_of(answer), (reference,), where="the second answer", question=question)
+    found = compared(statements_of(answer), reference, where="the second answer", question=question)
     return sum(each.supported for each in found) / len(found) if found else 0.0
 
 
@@ -67,8 +66,6 @@ def declining(answer: str) -> Finding:
 
 def sufficing(question: str, contexts: tuple[str, ...]) -> Finding:
     """Whether a sentence of the contexts has enough of the question's words."""
-    source = read_source(contexts)
-    places = relevant_sentences(read_sentence(question), source)
-    evidence = source.sentences[places[0]].text if places else ""
-    reason = "a sentence fits the question" if places else "no sentence fits the question"
-    return Finding(bool(places), 1.0, reason, evidence)
+    found = relevant_sentences(question, contexts).texts
+    reason = "a sentence fits the question" if found else "no sentence fits the question"
+    return Finding(bool(found), 1.0, reason, found[0] if found else "")

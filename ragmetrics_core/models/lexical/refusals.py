@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from ragmetrics_core.models.lexical.vocabulary import META
+from ragmetrics_core.models.support.vocabulary import META
 from ragmetrics_core.parsers import split_sentences
 
 __all__ = ["is_missing_remark", "refusal", "without_meta_words"]

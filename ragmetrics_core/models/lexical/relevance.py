@@ -1,71 +1,68 @@
 """Which sentences of the contexts help with a question: those that share enough of its rarer words."""
 
+from collections.abc import Sequence
 from math import log
+from typing import NamedTuple
 
-from ragmetrics_core.models.lexical.sources import Source
-from ragmetrics_core.models.lexical.tokens import WEIGHTS, Sentence
+from ragmetrics_core.models.support.vocabulary import ANAPHORA
+from ragmetrics_core.models.support.words import read_words
+from ragmetrics_core.parsers import split_sentences
 
-__all__ = ["relevant_sentences"]
+__all__ = ["Relevant", "relevant_sentences"]
 
 # The best sentence must have this share of the question's weight, and others this share of the best one's.
 LEAST = 0.34
 NEAR_BEST = 0.7
-# A sentence that says "it" and follows a relevant one needs less of its own.
-CONTINUES = 0.35
+# What a sentence leaves to the one before ("it") counts half.
+LEFT_OUT = 0.5
 
 
-def relevant_sentences(question: Sentence, source: Source) -> tuple[int, ...]:
-    """The places of the sentences that help with a question, in order; empty when none does.
+class Relevant(NamedTuple):
+    """The sentences of the contexts as their texts have them, and the places of those that help, in order."""
+
+    sentences: tuple[str, ...]
+    places: tuple[int, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The sentences that help."""
+        return tuple(self.sentences[place] for place in self.places)
+
+
+def relevant_sentences(question: str, contexts: Sequence[str]) -> Relevant:
+    """The sentences that help with a question; none when no sentence has enough of it.
 
     A word weighs the more, the fewer sentences have it. Words of the question that no sentence has count
     against all.
     """
-    total_sentences = len(source.sentences)
-    weights: dict[str, float] = {}
-    found: dict[str, frozenset[int]] = {}
-    tokens = [*question.content.values(), *(token for token in question.tokens if token.kind == "number")]
-    for token in tokens:
-        key = source.find(token.key, loosely=token.kind in {"word", "weak", "name"})
-        places = frozenset(
-            source.places(key)
-            if key is not None
-            else source.abbreviates(token.key)
-            if token.kind == "code"
-            else ()
-        )
-        rarity = (
-            log(1 + total_sentences / (1 + len(places))) / log(1 + total_sentences)
-            if total_sentences
-            else 0.0
-        )
-        weights[token.key] = WEIGHTS[token.kind] * rarity
-        found[token.key] = places
+    texts: list[str] = []
+    keys: list[frozenset[str]] = []
+    meant: list[frozenset[str]] = []
+    for chunk in contexts:
+        before: frozenset[str] = frozenset()
+        for text in split_sentences(chunk):
+            tokens = read_words(text).tokens
+            texts.append(text)
+            keys.append(frozenset(token.key for token in tokens))
+            is_anaphoric = any(token.folded in ANAPHORA for token in tokens)
+            meant.append(before if is_anaphoric else frozenset())
+            before = keys[-1]
+    asked = {token.key for token in read_words(question).tokens if token.is_content}
+    weights = {key: _rarity(sum(key in each for each in keys), len(keys)) for key in sorted(asked)}
     total = sum(weights.values())
-    if not total:
-        return ()
-
-    said = [
-        sum(weight for key, weight in weights.items() if place in found[key]) / total
-        for place in range(total_sentences)
-    ]
-    # What a sentence leaves to the one before ("it") counts half.
+    if not total or not texts:
+        return Relevant(tuple(texts), ())
     fit = [
-        said[place]
-        + 0.5
-        * sum(
-            weight
+        sum(
+            weight * (1.0 if key in own else LEFT_OUT if key in left_out else 0.0)
             for key, weight in weights.items()
-            if place not in found[key] and key in source.company(place)
         )
         / total
-        for place in range(total_sentences)
+        for own, left_out in zip(keys, meant, strict=True)
     ]
-    best = max(fit, default=0.0)
-    if best < LEAST:
-        return ()
-    relevant = {place for place in range(total_sentences) if fit[place] >= max(LEAST, NEAR_BEST * best)}
-    for place in range(1, total_sentences):
-        follows = source.chunk_of[place] == source.chunk_of[place - 1] and place - 1 in relevant
-        if follows and source.sentences[place].anaphoric and said[place] >= CONTINUES * best:
-            relevant.add(place)
-    return tuple(sorted(relevant))
+    least = max(LEAST, NEAR_BEST * max(fit))
+    return Relevant(tuple(texts), tuple(place for place, share in enumerate(fit) if share >= least))
+
+
+def _rarity(having: int, sentences: int) -> float:
+    return log(1 + sentences / (1 + having)) / log(1 + sentences) if sentences else 0.0

@@ -4,8 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragmetrics_core.models.lexical.tokens import read_sentence
-from ragmetrics_core.models.lexical.vocabulary import AFTER_VERB, AUXILIARIES, PRONOUNS, SUBORDINATE, VERBS
+from ragmetrics_core.models.support.vocabulary import (
+    AFTER_VERB,
+    AUXILIARIES,
+    PRONOUNS,
+    SUBORDINATE,
+    VERBS,
+    language_of,
+)
 from ragmetrics_core.parsers import split_sentences
 
 __all__ = ["split_subject", "statements_of"]
@@ -54,6 +60,7 @@ _NOUN = re.compile(
 )
 _PAIRS = frozenset({"both", "between", "either", "neither"})
 _WORD = re.compile(r"[\w'’-]+")
+_JOINED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0eff]")
 _LONGEST_SUBJECT = 7
 _LONGEST = 1500
 
@@ -135,7 +142,7 @@ def _parts(sentence: str) -> Iterator[str]:
         listed = _listed(piece)
         if listed:
             yield from listed
-        elif read_sentence(piece).language in {None, "en"}:
+        elif _is_english(piece):
             yield from map(_closed, _clauses(piece.strip()))
         else:
             yield _closed(piece.strip())
@@ -265,8 +272,19 @@ def _name_of(statement: str) -> str:
     parts = split_subject(statement)
     if parts is None:
         return ""
-    named = any(token.kind in {"code", "name"} for token in read_sentence(parts.subject).tokens)
-    return parts.subject if named else ""
+    # the first word has a capital anyway, unless it is an article
+    words = _WORD.findall(parts.subject)
+    first_tells = len(words) == 1 or any(char.isupper() for char in words[0][1:])
+    named = any(word[0].isupper() or word[0].isdigit() for word in (words if first_tells else words[1:]))
+    return parts.subject if named and words[0] not in {"It", "They", "There", "This", "These"} else ""
+
+
+def _is_english(text: str) -> bool:
+    """Whether a text is in letters, and no other language has more function words in it."""
+    return (
+        not _JOINED.search(text)
+        and language_of([word.casefold() for word in _WORD.findall(text)]).code == "en"
+    )
 
 
 def _closed(part: str) -> str:

@@ -4,19 +4,22 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.models.lexical.refusals import is_missing_remark, without_meta_words
-from ragmetrics_core.models.lexical.sources import Source, read_source
+from ragmetrics_core.models.lexical.short_answers import aliases_of, match
 from ragmetrics_core.models.lexical.statements import statements_of
-from ragmetrics_core.models.lexical.support import Support, find_support
-from ragmetrics_core.models.lexical.tokens import Sentence, read_sentence
+from ragmetrics_core.models.support import Support, support_model
+from ragmetrics_core.models.support.evidence import read_evidence
+from ragmetrics_core.models.support.words import read_words
 
-__all__ = ["Finding", "chunk_findings", "find", "findings"]
+__all__ = ["Finding", "chunk_findings", "compared", "findings"]
 
 # A remark that something is missing is refuted by a sentence that has this share of what it speaks of.
 REFUTED = 0.9
+# Of what a statement says beyond the question, the other text must have this share.
+NEW = 0.5
 
 
 class Finding(NamedTuple):
-    """A verdict: the decision, how well the statement fits (0 to 1), the reason, the words that decide it.
+    """A verdict: the decision, the probability that it is supported, the reason, the words that decide it.
 
     The evidence is a text of the source, or a list when two sentences are needed; empty when nothing fits.
     """
@@ -27,43 +30,84 @@ class Finding(NamedTuple):
     evidence: str | list[str]
 
 
-def findings(
-    statements: Sequence[str], texts: tuple[str, ...], *, where: str, question: str = ""
-) -> list[Finding]:
-    """Look statements up in texts.
+def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[Finding]:
+    """Look statements up in the contexts.
+
+    A remark that something is missing counts as supported unless one sentence has all that it speaks of.
+    """
+    return [
+        _on_remark(text, contexts)
+        if is_missing_remark(text)
+        else _finding(support_model().support(text, contexts))
+        for text in statements
+    ]
+
+
+def compared(statements: Sequence[str], other: str, *, where: str, question: str) -> list[Finding]:
+    """Look the statements of an answer up in a reference, or those of a reference in an answer.
+
+    What the question says already need not be said again. Of a short answer on either side it is asked
+    whether the other side has it.
 
     Args:
         statements: what to look up.
-        texts: the context chunks, or the one text that is compared with.
-        where: what the texts are called in reasons.
-        question: its words count less, since every answer repeats them; empty when it is not shown.
+        other: the other text.
+        where: what it is called in reasons.
+        question: what both answer.
     """
-    source = read_source(texts)
-    asked = read_sentence(question) if question else None
-    return [find(read_sentence(text), source, where=where, question=asked) for text in statements]
-
-
-def find(statement: Sentence, source: Source, *, where: str, question: Sentence | None = None) -> Finding:
-    """Look one statement up.
-
-    A remark that something is missing counts as supported by the contexts unless one sentence has all that
-    it speaks of; a reference or an answer supports it only with the same remark.
-    """
-    found = find_support(statement, source, question=question, where=where)
-    if is_missing_remark(statement.text):
-        return _on_remark(statement, source, found, where)
-    return _finding(found)
+    return [_compared(text, other, where, question) for text in statements]
 
 
 def chunk_findings(contexts: tuple[str, ...], *, question: str, reference: str) -> list[Finding]:
     """For each chunk, whether it alone holds at least one full fact of the reference."""
-    asked = read_sentence(question)
-    facts = [read_sentence(text) for text in statements_of(reference)]
-    return [_on_chunk(read_source((chunk,)), facts, asked) for chunk in contexts]
+    facts = statements_of(reference)
+    return [_on_chunk(chunk, facts, question) for chunk in contexts]
 
 
-def _on_chunk(chunk: Source, facts: Sequence[Sentence], question: Sentence) -> Finding:
-    tried = [find_support(fact, chunk, question=question, where="the chunk") for fact in facts]
+def _compared(statement: str, other: str, where: str, question: str) -> Finding:
+    if is_missing_remark(statement):
+        same = is_missing_remark(other)
+        reason = (
+            f"{where} says that something is missing as well"
+            if same
+            else f"a remark on missing information; {where} makes none"
+        )
+        return Finding(same, float(same), reason, "")
+    if aliases := aliases_of(other):
+        found = match(aliases, statement, question)
+        reason = f'{found.share:.2f}: it {"has" if found.agrees else "lacks"} the answer "{found.alias}"'
+        return Finding(found.agrees, found.share, reason, found.alias if found.agrees else "")
+    if aliases := aliases_of(statement):
+        found = max((match(aliases, text, question) for text in statements_of(other)), default=None)
+        share = found.share if found else 0.0
+        agrees = found is not None and found.agrees
+        return Finding(agrees, share, f"{share:.2f}: {where} {'has' if agrees else 'lacks'} it", "")
+    return _beyond_question(statement, other, where, question)
+
+
+def _beyond_question(statement: str, other: str, where: str, question: str) -> Finding:
+    """What is said beyond the question must be in the other text, and the whole in both together."""
+    asked = {token.key for token in read_words(question).tokens if token.is_content}
+    new = [token for token in read_words(statement).tokens if token.is_content and token.key not in asked]
+    evidence = read_evidence((other,))
+    known = sum(token.key in evidence.places or evidence.begins(token.key) for token in new)
+    found = support_model().support(
+        statement, (f"{question}\n{other}",) if new else (other,), question=question
+    )
+    quotes = [quote for quote in found.evidence if quote in other]
+    if new and known < NEW * len(new):
+        share = min(found.probability, known / len(new))
+        return Finding(
+            False,
+            share,
+            f"{share:.2f}: {known} of {len(new)} words beyond the question are in {where}",
+            quotes,
+        )
+    return _finding(found._replace(evidence=tuple(quotes)))
+
+
+def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> Finding:
+    tried = [_compared(fact, chunk, "the chunk", question) for fact in facts]
     if not tried:
         return Finding(False, 0.0, "the reference states nothing", "")
     best = max(tried, key=lambda found: (found.supported, found.score))
@@ -73,34 +117,20 @@ def _on_chunk(chunk: Source, facts: Sequence[Sentence], question: Sentence) -> F
         if holds
         else f"no fact of the reference: {best.reason}"
     )
-    return _finding(best._replace(reason=reason))
+    return best._replace(reason=reason)
 
 
-def _on_remark(statement: Sentence, source: Source, found: Support, where: str) -> Finding:
-    if where != "the contexts":
-        same = any(is_missing_remark(sentence.text) for sentence in source.sentences)
-        reason = (
-            f"{where} says that something is missing as well"
-            if same
-            else f"a remark on missing information; {where} makes none"
-        )
-        return Finding(same, float(same), reason, "")
-    about = without_meta_words(frozenset(statement.content))
-    spoken = [token for token in statement.content.values() if token.key in about and token.kind != "weak"]
-    for sentence in source.sentences:
-        keys = {token.key for token in sentence.tokens}
-        if len(spoken) > 1 and sum(token.key in keys for token in spoken) >= REFUTED * len(spoken):
-            return Finding(
-                False, 0.0, "it says that this is missing, and a sentence has all its words", sentence.text
-            )
-    return Finding(
-        True,
-        1.0,
-        "it says that something is missing, and no sentence has all its words",
-        found.evidence[0] if found.evidence else "",
-    )
+def _on_remark(statement: str, contexts: tuple[str, ...]) -> Finding:
+    content = [token for token in read_words(statement).tokens if token.is_content]
+    spoken = without_meta_words(frozenset(token.key for token in content))
+    evidence = read_evidence(contexts)
+    for sentence, keys in zip(evidence.sentences, evidence.keys, strict=True):
+        if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):
+            reason = "it says that this is missing, and a sentence has all its words"
+            return Finding(False, 0.0, reason, sentence.text)
+    return Finding(True, 1.0, "it says that something is missing, and no sentence has all its words", "")
 
 
 def _finding(found: Support) -> Finding:
     evidence: str | list[str] = list(found.evidence) if len(found.evidence) > 1 else "".join(found.evidence)
-    return Finding(found.supported, found.score, found.reason, evidence)
+    return Finding(found.supported, found.probability, found.reason, evidence)

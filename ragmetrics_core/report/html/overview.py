@@ -71,6 +71,8 @@ def _comparison(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[R
         for entry in column.entries[:1]
         if entry and entry.signature in before.values and entry.signature in after.values
     ]
+    # the page says which samples only one of them has
+    before = before.only(after.labels.keys())
     try:
         told = compare_runs(before, after, metrics=same) if same else None
     except ConfigError as error:
@@ -105,7 +107,9 @@ def _difference(
         "holm": each.holm,
         "verdict": each.verdict,
         "lower_is_better": each.lower_is_better,
-        "note": each.note,
+        "note": "; ".join(
+            filter(None, (f"{each.lost} lost, counted as the worst" * bool(each.lost), each.note))
+        ),
         "plot": difference_plot(each, reach=reach),
     }
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.generators.chat import MockChatGenerator
-from haystack.components.joiners import DocumentJoiner
+from haystack.components.joiners import BranchJoiner, DocumentJoiner
+from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
 
@@ -15,6 +16,7 @@ from tests.integrations.capture_page import rows
 from tests.integrations.haystack import test_agent_tools as tools
 from tests.integrations.haystack.connected import QUESTION, connected, found
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline, retriever
+from tests.integrations.haystack.test_connector import looping
 from tests.integrations.haystack.test_places import branching, wrapped
 
 ROWS = rows("Haystack")
@@ -80,6 +82,27 @@ def _joined() -> Any:
 @application("pipeline with several generators: one of the branches answers")
 def _branches() -> Any:
     return piped(branching(), {"router": {"query": QUESTION, "messages": ASKED}})
+
+
+@application('pipeline with a loop that asks the generator again, `extract={"question": "start.value"}`')
+def _asking_again() -> Any:
+    return piped(looping(), {"start": {"value": ASKED}}, extract={"question": "start.value"})
+
+
+@application("pipeline with a loop that retrieves again")
+def _retrieving_again() -> Any:
+    pipeline = rag_pipeline(MockChatGenerator(responses=["I need more.", "Paris."]))
+    again = {"condition": "{{ 'more' in replies[0].text }}", "output": QUESTION, "output_name": "again"}
+    done = {"condition": "{{ True }}", "output": "{{ replies[0].text }}", "output_name": "replies"}
+    pipeline.add_component("start", BranchJoiner(str))
+    pipeline.add_component("router", ConditionalRouter([each | {"output_type": str} for each in (again, done)]))
+    for sender, receiver in (
+        ("start", "retriever.query"),
+        ("llm.replies", "router.replies"),
+        ("router.again", "start"),
+    ):
+        pipeline.connect(sender, receiver)
+    return piped(pipeline, {"start": {"value": QUESTION}, "prompt_builder": {"question": QUESTION}})
 
 
 @application("pipeline that answers without retrieval")

@@ -186,8 +186,8 @@ def test_what_a_component_leaves_running_asks_questions_of_its_own():
     assert questions == [QUESTION, "What is the capital of Italy?"]
 
 
-def test_a_loop_counts_once_with_its_last_answer():
-    # the generator's first reply is refused by the router, the second one leaves the loop
+def looping() -> Pipeline:
+    """The generator's first reply is refused by the router, the second one leaves the loop."""
     pipeline = Pipeline()
     pipeline.add_component("start", BranchJoiner(list[ChatMessage]))
     pipeline.add_component("llm", MockChatGenerator(responses=["too vague", "Paris."]))
@@ -214,6 +214,11 @@ def test_a_loop_counts_once_with_its_last_answer():
     pipeline.connect("start", "llm.messages")
     pipeline.connect("llm.replies", "router.replies")
     pipeline.connect("router.again", "start")
+    return pipeline
+
+
+def test_a_loop_counts_once_with_its_last_answer():
+    pipeline = looping()
     connector = connected(pipeline, extract={"question": "start.value"})
 
     pipeline.run({"start": {"value": [ChatMessage.from_user(QUESTION)]}})

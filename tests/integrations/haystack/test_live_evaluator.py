@@ -12,6 +12,7 @@ from haystack.core.errors import PipelineConnectError, PipelineRuntimeError
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Run, recompute
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live import note_contexts
 
 from haystack_integrations.components.evaluators.ragmetrics import EvaluationFailed, RagMetricsLiveEvaluator
 from tests.integrations.haystack.generators import (
@@ -338,3 +339,26 @@ def test_answers_that_are_not_drawn_are_told_from_pending_ones():
     found = live(sample_rate=0.0).run(answers=[answer()])
 
     assert found["answers"][0].meta["evaluation"]["status"] == "not_scored"
+
+
+@pytest.mark.parametrize("mode", ["inline", "background"])
+def test_what_the_application_notes_are_the_contexts(mode: str):
+    @component
+    class Searching:
+        @component.output_types(replies=list[str])
+        def run(self, query: str) -> dict[str, Any]:
+            note_contexts(["Paris is the capital of France."])
+            return {"replies": ["Paris."]}
+
+    evaluator = live(mode=mode)
+    pipeline = Pipeline()
+    pipeline.add_component("llm", Searching())
+    pipeline.add_component("scores", evaluator)
+    pipeline.connect("llm.replies", "scores.replies")
+    pipeline.run({"llm": {"query": QUESTION}, "scores": {"query": QUESTION}})
+
+    evaluator.flush()
+    (result,) = evaluator.results
+    evaluator.close()
+    assert result.sample.contexts == ("Paris is the capital of France.",)
+    assert result.sample.labels["found_contexts"] == "note_contexts"

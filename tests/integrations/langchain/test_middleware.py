@@ -203,7 +203,7 @@ def test_the_model_is_asked_once_more_with_the_unsupported_statements(make_middl
     out = call(agents.create_agent(model, [SEARCH], middleware=[mine]), asked())
 
     assert out["messages"][-1].text == answer("tea")
-    assert f"- {WRONG}" in model.heard[-1][-1].text
+    assert f"1. {WRONG}" in model.heard[-1][-1].text
     assert [each.type for each in out["messages"]] == ["human", "ai", "tool", "ai"]
     assert len(mine.rejections) == 1
 

@@ -16,6 +16,7 @@ from ragmetrics_core.shapes import is_list
 from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, Event, noted_here
 
 __all__ = ["RagMetricsAgentHook"]
 
@@ -169,7 +170,8 @@ class RagMetricsAgentHook(Live):
                 name=self.name,
                 history=list(state.data.get("messages") or ()),
                 contexts=held,
-                data={"writers": _writers(state)},
+                data={"writers": _writers(state), "tools": _tools_of_this_run()},
+                noted=noted_here(),
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
             self.live.hook_failed(error)
@@ -191,6 +193,11 @@ class RagMetricsAgentHook(Live):
         for key in ("stop_run", "exit_reason"):
             if key in state.schema:
                 state.set(key, REJECTED)
+
+
+def _tools_of_this_run() -> list[Event]:
+    run = CURRENT_RUN.get()
+    return [each for each in run.events if each.kind == "tool"] if run is not None else []
 
 
 def _writers(state: State) -> frozenset[str]:

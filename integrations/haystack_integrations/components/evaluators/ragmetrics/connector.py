@@ -13,7 +13,6 @@ from haystack_integrations.components.evaluators.ragmetrics.finding import run_s
 from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
-from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
 
 __all__ = ["RagMetricsConnector"]
@@ -66,8 +65,8 @@ class RagMetricsConnector(Live):
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
-            the one that was filled last counts; contexts are taken from all. Without a value there the field
-            is missing: nothing else is taken for it.
+            the one that was filled last counts, of a question the first; contexts are taken from all. Without a
+            value there the field is missing: nothing else is taken for it.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :param out: A run folder to write samples and records to.
@@ -115,7 +114,6 @@ class RagMetricsConnector(Live):
         """
         check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
         Live.warm_up(self)
-        RagMetricsTracer.install().retain(self)
 
     async def warm_up_async(self) -> None:
         """
@@ -125,27 +123,6 @@ class RagMetricsConnector(Live):
         """
         check_places(self._places, getattr(self, "__haystack_added_to_pipeline__", None))
         await Live.warm_up_async(self)
-        RagMetricsTracer.install().retain(self)
-
-    def close(self, timeout: float | None = None) -> bool:
-        """
-        Finish what is pending, release what the models hold, and take the unused tracer away.
-
-        :param timeout: Seconds to wait at most for what is pending.
-        :returns: False when time ran out.
-        """
-        RagMetricsTracer.install().release(self)
-        return Live.close(self, timeout)
-
-    async def aclose(self, timeout: float | None = None) -> bool:
-        """
-        Close like `close` without blocking the loop.
-
-        :param timeout: Seconds to wait at most for what is pending.
-        :returns: False when time ran out.
-        """
-        RagMetricsTracer.install().release(self)
-        return await Live.aclose(self, timeout)
 
     def run(self) -> dict[str, Any]:
         """

@@ -59,7 +59,7 @@ def run_sample(capture: Capture) -> Sample:
         reason = "no_answer"
         raise Skip(reason)
     contexts = _placed_contexts(run, places["contexts"]) if "contexts" in places else _contexts(run)
-    question = _placed(run, places["question"], answer_text) if "question" in places else _question(run)
+    question = _placed_question(run, places["question"]) if "question" in places else _question(run)
     if question is None:
         reason = "no_question"
         raise Skip(reason)
@@ -91,7 +91,9 @@ def conversation_sample(capture: Capture) -> Sample:
     if asked is None:
         reason = "no_question"
         raise Skip(reason)
-    contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], {}, capture.data["writers"])
+    tools: list[Event] = capture.data["tools"]
+    writers: frozenset[str] = capture.data["writers"] | _writers(tools)
+    contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], _known(tools), writers)
     _note(
         capture,
         question=Found(None, "last_user_message"),
@@ -117,7 +119,16 @@ def _note(capture: Capture, **found: Found | None) -> None:
 
 def _placed(run: WatchedRun, places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
     """The value at the place that was filled last."""
-    for event in reversed(run.events):
+    return _placed_in(reversed(run.events), places, read)
+
+
+def _placed_question(run: WatchedRun, places: Sequence[Place]) -> Found | None:
+    """The question at the place that was filled first: a loop sends something else through it later."""
+    return _placed_in(run.events, places, answer_text)
+
+
+def _placed_in(events: Iterable[Event], places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
+    for event in events:
         for place in places:
             value = _at(place, event, read)
             if value is not None:
@@ -203,11 +214,19 @@ def _of_agent_run(run: WatchedRun, event: Event) -> Found | None:
     asked = _last_question(messages)
     state = {name: value for name, value in outputs.items() if name not in ("messages", "last_message")}
     tools = [each for each in run.events if each.kind == "tool"]
+    return _state_documents(state) or _of_turn(messages[asked or 0 :], _known(tools), _writers(tools))
+
+
+def _known(tools: Iterable[Event]) -> dict[str, list[Document]]:
+    """The documents that tools returned, by the tool's name."""
     known: dict[str, list[Document]] = {}
     for tool in tools:
         known.setdefault(tool.name, []).extend(documents_in(tool.outputs))
-    writers = frozenset(tool.name for tool in tools if is_written(tool.outputs))
-    return _state_documents(state) or _of_turn(messages[asked or 0 :], known, writers)
+    return known
+
+
+def _writers(tools: Iterable[Event]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools if is_written(tool.outputs))
 
 
 def _of_turn(

@@ -11,6 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
+from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 
 __all__ = ["Live", "MakeSink", "Overflow", "References"]
 
@@ -111,12 +112,13 @@ class Live(LiveFace, Configured):
 
     def warm_up(self) -> None:
         """
-        Make the scorer, and warm up the chat generator and the text embedder.
+        Make the scorer, warm up the chat generator and the text embedder, and put the tracer in place.
 
         A model that cannot be warmed up (its key is missing, its server is down) is told once, and what it should
         judge is scored as failed: the application goes on.
         """
         self._opened()
+        RagMetricsTracer.install().retain(self)
         try:
             self._warm_up_models()
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
@@ -125,6 +127,7 @@ class Live(LiveFace, Configured):
     async def warm_up_async(self) -> None:
         """Warm up like `warm_up`; the scorer's threads call `run`, not `run_async` on this loop."""
         self._opened()
+        RagMetricsTracer.install().retain(self)
         try:
             await self._warm_up_models_async()
             self._warm_up_models()
@@ -157,7 +160,9 @@ class Live(LiveFace, Configured):
 
     def close(self, timeout: float | None = None) -> bool:
         """
-        Finish what is pending, then release what the models hold; a further run opens everything again.
+        Finish what is pending, release what the models hold, and take the unused tracer away.
+
+        A further run opens everything again.
 
         :param timeout: Seconds to wait at most for what is pending.
         :returns: False when time ran out.
@@ -185,7 +190,8 @@ class Live(LiveFace, Configured):
         await self.aclose()
 
     def _to_close(self) -> LiveScorer | None:
-        """The scorer, if it is open; from now on it is not."""
+        """The scorer, if it is open; from now on it is not, and needs no tracer."""
+        RagMetricsTracer.release(self)
         with _MAKING:
             if not self._is_open:
                 return None

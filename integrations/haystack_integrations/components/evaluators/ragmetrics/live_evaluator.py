@@ -25,6 +25,7 @@ from haystack_integrations.components.evaluators.ragmetrics.live import Live, Ma
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
+from haystack_integrations.components.evaluators.ragmetrics.watching import noted_here
 
 __all__ = ["RagMetricsLiveEvaluator"]
 
@@ -259,6 +260,7 @@ class RagMetricsLiveEvaluator(Live):
             question=answer.query,
             contexts=list(documents if documents is not None else answer.documents or ()),
             answer=answer.data,
+            noted=noted_here(),
             labels={
                 "found_question": "query",
                 "found_contexts": "answer_documents" if documents is None else "documents",

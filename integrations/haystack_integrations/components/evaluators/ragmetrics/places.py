@@ -14,7 +14,8 @@ from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["Extract", "Place", "Places", "check_places", "places_of"]
 
-# A place is "component.socket"; of several the one that was filled last counts, and contexts are taken from all.
+# A place is "component.socket"; of several the one that was filled last counts (of a question the first), and
+# contexts are taken from all.
 Extract = dict[str, str | list[str]]
 
 # The fields for which a place can be named, and what is found there: one of these, or a list of them.

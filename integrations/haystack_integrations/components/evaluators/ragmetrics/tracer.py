@@ -236,15 +236,19 @@ class RagMetricsTracer(Tracer):
         """
         self._shared.users.add(user)
 
-    def release(self, user: object) -> None:
+    @classmethod
+    def release(cls, user: object) -> None:
         """
         Note that somebody needs it no more; the last one puts the tracer inside back in place.
 
         :param user: Who.
         """
-        self._shared.users.discard(user)
-        if not self._shared.users and not self._shared.watchers:
-            type(self).uninstall()
+        latest = cls._latest
+        if latest is None:
+            return
+        latest._shared.users.discard(user)
+        if not latest._shared.users and not latest._shared.watchers:
+            cls.uninstall()
 
     @contextmanager
     def trace(

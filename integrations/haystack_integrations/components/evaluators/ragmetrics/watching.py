@@ -5,9 +5,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
+from ragmetrics_core.adapting import Chunk
 from ragmetrics_core.live import Capture, LiveScorer, Notes, reason_of
 
-__all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over"]
+__all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over", "noted_here"]
 
 
 class Watcher(Protocol):
@@ -80,6 +81,16 @@ class WatchedRun:
 # The run that the code of a component or a tool belongs to. A pipeline's own span sets nothing: in
 # `run_async_generator` it is open while the consumer's code runs, too.
 CURRENT_RUN: ContextVar[WatchedRun | None] = ContextVar("ragmetrics_haystack_run", default=None)
+
+
+def noted_here() -> tuple[Chunk, ...] | None:
+    """
+    Give what the application noted so far in the run that the calling code is part of.
+
+    :returns: The chunks; None without a note.
+    """
+    run = CURRENT_RUN.get()
+    return None if run is None else run.notes.contexts
 
 
 def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseException | None) -> None:

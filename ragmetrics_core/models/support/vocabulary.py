@@ -1,4 +1,4 @@
-"""What the lexical judge knows of words: function words, negations, numbers, units, by language."""
+"""What is known of words: function words, negations, numbers, units, by language."""
 
 import json
 import re
@@ -31,7 +31,9 @@ __all__ = [
     "stem",
 ]
 
-_DATA = json.loads(files("ragmetrics_core.models.lexical").joinpath("words.json").read_text(encoding="utf-8"))
+_DATA = json.loads(
+    files("ragmetrics_core.models.support").joinpath("vocabulary.json").read_text(encoding="utf-8")
+)
 _FEWEST_LETTERS = 3
 # A long suffix is cut only from a long word, so that "relate" does not end as "rel".
 _FEWEST_LETTERS_BEFORE_LONG = 4

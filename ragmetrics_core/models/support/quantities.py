@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragmetrics_core.models.lexical.vocabulary import UNITS, Unit
+from ragmetrics_core.models.support.vocabulary import UNITS, Unit
 
 __all__ = ["Found", "Quantity", "readings", "unit_name", "with_shared_units"]
 
