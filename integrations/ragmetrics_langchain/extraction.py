@@ -1,7 +1,7 @@
 """Which part of a run is the question, which the contexts and which the answer: rules, each with a name."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, cast
 
@@ -56,6 +56,7 @@ class Rules:
         answer_key: the output that is the answer.
         context_tools: names of tools whose text is a context.
         system_message: take the model's system message as context where nothing else is found.
+        called: takes the names of the tools that were called where nothing was found.
     """
 
     extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None
@@ -64,6 +65,7 @@ class Rules:
     answer_key: str | None = None
     context_tools: tuple[str, ...] = ()
     system_message: bool = False
+    called: set[str] = field(default_factory=set[str])
 
     def sample(self, turn: Turn) -> Sample:
         """The sample of a turn; its labels `found_question`, `found_contexts` and `found_answer` name rules.
@@ -132,6 +134,8 @@ class Rules:
             found = Found(_each_once(shown), "documents that became text")
         if found is None and (texts := turn.tool_texts(self.context_tools)):
             found = Found([text_of(each) or "" for each in texts], "texts of tools")
+        elif found is None:
+            self.called.update(turn.tools_called())
         if found is None and self.system_message and (system := turn.node.root.payload.system):
             found = Found([system], SYSTEM)
         return found

@@ -18,7 +18,7 @@ from ragmetrics_langchain.recorder import Recorder
 from ragmetrics_langchain.scope import Scope
 from ragmetrics_langchain.scorer import live_scorer
 from ragmetrics_langchain.seen import RootRun
-from ragmetrics_langchain.tools import ContextTools, label_names, tool_names
+from ragmetrics_langchain.tools import ContextTools, ContextWays, label_names, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
 
@@ -118,8 +118,11 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         max_open: int = 10_000,
         ttl: float = 900.0,
     ) -> None:
+        names = tool_names(context_tools)
+        ways = ContextWays(names)
         self._live = live_scorer(
             metrics,
+            ways=ways,
             judge=judge,
             embedder=embedder,
             scorer=scorer,
@@ -144,8 +147,9 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             input_key=input_key,
             context_key=context_key,
             answer_key=answer_key,
-            context_tools=tool_names(context_tools),
+            context_tools=names,
             system_message=system_message,
+            called=ways.called,
         )
         self._recorder = Recorder(
             self._live,

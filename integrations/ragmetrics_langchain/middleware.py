@@ -27,7 +27,7 @@ from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.gathering import Gathered, gathering
 from ragmetrics_langchain.scorer import live_scorer
 from ragmetrics_langchain.state import StateRules, is_final
-from ragmetrics_langchain.tools import ContextTools, tool_names
+from ragmetrics_langchain.tools import ContextTools, ContextWays, tool_names
 
 __all__ = ["RagMetricsMiddleware", "Rejection"]
 
@@ -124,14 +124,18 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             raise ConfigError(f"on_reject must be 'say', 'ask_again' or a function, not {on_reject!r}")
         if time_limit is not None and not time_limit > 0:
             raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
+        names = tool_names(context_tools)
+        ways = ContextWays(names)
         self._rules = StateRules(
-            context_tools=tool_names(context_tools),
+            context_tools=names,
             context_key=context_key,
             answer_key=answer_key,
             system_message=system_message,
+            called=ways.called,
         )
         self._live = live_scorer(
             metrics,
+            ways=ways,
             judge=judge,
             embedder=embedder,
             scorer=scorer,

@@ -15,16 +15,9 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.judge import LangChainJudge
+from ragmetrics_langchain.tools import ContextWays
 
 __all__ = ["live_scorer"]
-
-# For the warning when none of the first captures had what a metric needs.
-_WAYS = {
-    "contexts": (
-        "use a retriever or a tool with documents, call note_contexts(documents) where you search, "
-        "or pass extract=, context_key=, context_tools= or system_message=True"
-    )
-}
 
 
 def live_scorer(
@@ -48,6 +41,7 @@ def live_scorer(
     overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
     redact: Callable[[str], str] | None = None,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
+    ways: ContextWays | None = None,
 ) -> LiveScorer:
     """A live scorer that takes LangChain's models too, or the one that is given as `live`.
 
@@ -91,7 +85,7 @@ def live_scorer(
         overflow=overflow,
         redact=redact,
         prompts=prompts,
-        ways=_WAYS,
+        ways=ways or ContextWays(),
     )
 
 

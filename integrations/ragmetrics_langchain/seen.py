@@ -192,6 +192,10 @@ class Turn:
         ]
         return [run.outputs for run in sorted(runs, key=_order)]
 
+    def tools_called(self) -> list[str]:
+        """The names of the tools that were called."""
+        return [run.name for run in self.inner_runs() if run.kind == "tool"]
+
     def root_run(self) -> RootRun:
         """The turn as `extract=` gets it."""
         run = self.run

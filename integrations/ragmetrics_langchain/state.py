@@ -1,7 +1,7 @@
 """From the state of an agent to a sample."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
@@ -25,12 +25,14 @@ class StateRules:
         context_key: the entry of the state that holds the contexts.
         answer_key: the entry of the state that is the answer.
         system_message: take the model's system message as context where nothing else is found.
+        called: takes the names of the tools that were called where nothing was found.
     """
 
     context_tools: tuple[str, ...] = ()
     context_key: str | None = None
     answer_key: str | None = None
     system_message: bool = False
+    called: set[str] = field(default_factory=set[str])
 
     def sample(self, state: Mapping[str, Any], gathered: Sequence[Gathered | None]) -> Sample:
         """The sample of the newest turn.
@@ -72,6 +74,7 @@ class StateRules:
             tools = [each for each in messages if isinstance(each, ToolMessage)]
             texts = [str(each.text) for each in tools if each.name in self.context_tools]
             found = Found(texts, "texts of tools") if texts else None
+            self.called.update(each.name for each in tools if each.name and not texts)
         systems = [each.system for each in seen if each.system]
         if found is None and self.system_message and systems:
             found = Found(systems[-1:], SYSTEM)

@@ -391,3 +391,20 @@ def test_without_a_gate_tokens_are_streamed(make_middleware: Make):
 def test_a_mistake_is_told_when_it_is_made(make_middleware: Make, mistake: dict[str, Any], told: str):
     with pytest.raises(ConfigError, match=told):
         make_middleware(**mistake)
+
+
+def test_a_context_tool_that_the_agent_has_not_is_told(
+    make_middleware: Make, caplog: pytest.LogCaptureFixture
+):
+    @tool
+    def lookup(query: str) -> str:
+        """Looks up."""
+        return texts("tea")[0]
+
+    mine = make_middleware(context_tools="look_up")
+    call = AIMessage("", tool_calls=[{"name": "lookup", "args": {"query": "tea"}, "id": "1"}])
+    model = Echo(replies=[call, AIMessage(answer("tea"))])
+    agents.create_agent(model, [lookup], middleware=[mine]).invoke(asked())
+
+    assert mine.flush()
+    assert "context_tools names 'look_up', but the tools that were called are 'lookup'" in caplog.text

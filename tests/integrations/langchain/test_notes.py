@@ -141,3 +141,25 @@ def test_the_evaluator_is_called_the_way_of_openevals(outputs: Any):
     assert (second["key"], second["score"]) == ("factual_correctness", 1.0)
     with pytest.raises(ConfigError, match="takes a run and an example, or inputs="):
         evaluator()
+
+
+def test_a_context_tool_that_is_none_of_the_applications_is_told_with_those_that_are(
+    make_handler: Callable[..., Any], caplog: pytest.LogCaptureFixture
+):
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return texts("tea")[0]
+
+    def answering(asked: str) -> str:
+        search.invoke(asked)
+        return answer("tea")
+
+    handler = make_handler(context_tools=["serach", "lookup"])
+    with caplog.at_level(logging.WARNING, logger="ragmetrics.live"):
+        RunnableLambda(answering).invoke(question("tea"), {"callbacks": [handler]})
+        assert handler.flush()
+
+    told = [record.getMessage() for record in caplog.records if "context_tools" in record.getMessage()]
+    assert len(told) == 1
+    assert "context_tools names 'lookup', 'serach', but the tools that were called are 'search'" in told[0]
