@@ -3,10 +3,8 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as OutOfTime
 from pathlib import Path
-from threading import Thread
 from typing import Any, Literal, NamedTuple, cast
 from uuid import uuid4
 
@@ -18,14 +16,14 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import Runnable, ensure_config
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
-from ragmetrics_core.adapting import as_now, harmless
+from ragmetrics_core.adapting import as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.live import Capture, LiveFace, LiveResult, LiveScorer, Notes, Sink, Skip
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.gathering import Gathered, gathering
-from ragmetrics_langchain.scorer import live_scorer
+from ragmetrics_langchain.scorer import live_scorer, scored_beside
 from ragmetrics_langchain.state import StateRules, is_final
 from ragmetrics_langchain.tools import ContextTools, ContextWays, tool_names
 
@@ -295,7 +293,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
     def _judged(self, capture: Capture) -> Rejection | None:
         """The rejection of an answer, None when it passes."""
         try:
-            result = self._scored(capture).result(self._time_limit)
+            result = scored_beside(self._live, capture).result(self._time_limit)
         except Exception as error:  # the boundary to the judge and to code of the host's
             return self._failed(capture, error)
         return self._decided(capture, result)
@@ -303,25 +301,10 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
     async def _ajudged(self, capture: Capture) -> Rejection | None:
         try:
             async with asyncio.timeout(self._time_limit):
-                result = await asyncio.wrap_future(self._scored(capture))
+                result = await asyncio.wrap_future(scored_beside(self._live, capture))
         except Exception as error:  # the boundary to the judge and to code of the host's
             return self._failed(capture, error)
         return self._decided(capture, result)
-
-    def _scored(self, capture: Capture) -> "Future[LiveResult]":
-        """Score on the scorer's own loop: what runs out of its time there holds up nothing here."""
-        done: Future[LiveResult] = Future()
-
-        def score() -> None:
-            if not done.set_running_or_notify_cancel():
-                return
-            try:
-                done.set_result(self._live.score(capture))
-            except BaseException as error:  # whatever it is, the future hands it over
-                done.set_exception(harmless(error))
-
-        Thread(target=score, name="ragmetrics-gate", daemon=True).start()
-        return done
 
     def _decided(self, capture: Capture, result: LiveResult) -> Rejection | None:
         assert self._gate is not None, "asked before"

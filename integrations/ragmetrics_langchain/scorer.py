@@ -1,7 +1,10 @@
 """A live scorer that takes LangChain's models."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextvars import copy_context
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from langchain_core.embeddings import Embeddings
@@ -9,15 +12,16 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.adapting import harmless
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveResult, LiveScorer, Sink
+from ragmetrics_core.live import Capture, LiveResult, LiveScorer, Sink
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.judge import LangChainJudge
 from ragmetrics_langchain.tools import ContextWays
 
-__all__ = ["live_scorer"]
+__all__ = ["live_scorer", "scored_beside"]
 
 
 def live_scorer(
@@ -87,6 +91,26 @@ def live_scorer(
         prompts=prompts,
         ways=ways or ContextWays(),
     )
+
+
+def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
+    """Score a capture in a thread of its own: who runs out of time waits no longer, and nothing is held up.
+
+    What is scored later goes to the sinks all the same.
+    """
+    done: Future[LiveResult] = Future()
+
+    def score() -> None:
+        if not done.set_running_or_notify_cancel():
+            return
+        try:
+            done.set_result(live.score(capture))
+        except BaseException as error:  # whatever it is, the future hands it over
+            done.set_exception(harmless(error))
+
+    # the context goes along, so that sinks find the span that is open here
+    Thread(target=copy_context().run, args=(score,), name="ragmetrics-waiting", daemon=True).start()
+    return done
 
 
 def _is_runnable(judge: object) -> TypeIs[Runnable[Any, Any]]:

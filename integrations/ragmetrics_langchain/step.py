@@ -1,6 +1,9 @@
 """Scoring as a step of a chain, whose scores the next step may act on."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import TimeoutError as OutOfTime
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +18,12 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
 from ragmetrics_langchain.messages import fields_of
-from ragmetrics_langchain.scorer import live_scorer
+from ragmetrics_langchain.scorer import live_scorer, scored_beside
 from ragmetrics_langchain.tracing import current_trace
 
 __all__ = ["above", "below", "score_step"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
 
 
 def score_step(
@@ -33,6 +38,7 @@ def score_step(
     concurrency: int = 8,
     timeout: float | None = 15.0,
     attempts: int = 1,
+    time_limit: float | None = 30.0,
     input_key: str | None = None,
     context_key: str | None = None,
     answer_key: str | None = None,
@@ -55,6 +61,8 @@ def score_step(
         concurrency: as for `LiveScorer`.
         timeout: likewise; somebody waits for this answer, and so a call that hangs is given up soon
         attempts: and not made again.
+        time_limit: seconds that the chain waits for all scores; then each is None, and what is scored later
+            still goes to the sinks. None waits as long as it takes.
         input_key: where the question is, if not under one of the usual names.
         context_key: where the contexts are, likewise.
         answer_key: where the answer is, likewise.
@@ -64,6 +72,8 @@ def score_step(
     Raises:
         ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
     """
+    if time_limit is not None and not time_limit > 0:
+        raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
     own = live_scorer(
         metrics,
         judge=judge,
@@ -93,17 +103,30 @@ def score_step(
 
         return Capture(translate=translate, id=str(run.run_id), name="score_step", parent=current_trace())
 
-    def scored(value: Any, result: LiveResult) -> dict[str, Any]:
-        records = {} if records_key is None else {records_key: result.records}
-        return {**fields_of(value), scores_key: result.scores, **records}
+    def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
+        scores = dict.fromkeys(own.means) if result is None else result.scores
+        records = {} if records_key is None else {records_key: () if result is None else result.records}
+        return {**fields_of(value), scores_key: scores, **records}
 
     def score(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
-        return scored(value, own.score(capture(value, run_manager)))
+        waiting = scored_beside(own, capture(value, run_manager))
+        try:
+            return scored(value, waiting.result(time_limit))
+        except OutOfTime:
+            return scored(value, _out_of_time(time_limit))
 
     async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
-        return scored(value, await own.ascore(capture(value, run_manager)))
+        waiting = scored_beside(own, capture(value, run_manager))
+        try:
+            return scored(value, await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit))
+        except TimeoutError:
+            return scored(value, _out_of_time(time_limit))
 
     return RunnableLambda(score, afunc=ascore, name="score_step")
+
+
+def _out_of_time(time_limit: float | None) -> None:
+    _LOGGER.warning("score_step: no scores within %s s; the chain goes on without", time_limit)
 
 
 def below(

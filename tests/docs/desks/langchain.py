@@ -7,6 +7,7 @@ from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import create_retriever_tool
 from langsmith.schemas import Example
 
 from ragmetrics_core import Run
@@ -31,7 +32,11 @@ def given():
         inputs={"question": "Which tea is green?"},
         outputs={"answer": "Sencha is green."},
     )
+    looking = AIMessage("", tool_calls=[{"name": "search", "args": {"query": "green tea"}, "id": "1"}])
+    said = [AIMessage("It was bought in Vienna."), AIMessage("Sencha is green.")]
     return {
+        "chat_model": Echo(replies=[looking, *said]),
+        "search": create_retriever_tool(Teas(), "search", "Finds teas."),
         "chain": rag_chain(Teas(), Echo(replies=replies)),
         "model": JudgeModel(),
         "embeddings": DeterministicFakeEmbedding(size=8),
@@ -48,6 +53,9 @@ def then(names, page):
     assert (names["handler"].stats.scored, names["handler"].stats.errors) == (0, [])
     unsupported = {"question": "q", "context": ["Tea is green."], "answer": "Vienna is large."}
     assert names["guarded"].invoke(unsupported) == "Let me ask somebody."
+    assert names["reply"]["messages"][-1].text == "Sencha is green."
+    assert len(names["guard"].rejections) == 1
+    names["guard"].close()
     found = [each.key for row in names["results"] for each in row["evaluation_results"]["results"]]
     assert found == ["faithfulness"]
     assert Run.load("runs/live").mean("faithfulness").value == 1.0

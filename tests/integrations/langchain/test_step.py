@@ -1,6 +1,7 @@
 """Scores inside a chain, and a fallback below a threshold."""
 
 import asyncio
+import threading
 from operator import itemgetter
 from typing import Any
 
@@ -124,3 +125,28 @@ def test_above_is_the_condition_for_metrics_where_lower_is_better(score: Any, ex
         condition = above("hallucination", 0.2, without_value=without_value)
         wanted = without_value if expected == "without value" else expected
         assert condition({"scores": {"hallucination": score}}) is wanted
+
+
+@pytest.mark.parametrize(
+    "call", [lambda step, given: step.invoke(given), lambda step, given: asyncio.run(step.ainvoke(given))]
+)
+def test_a_judge_that_hangs_holds_the_chain_no_longer_than_its_time_limit(call: Any):
+    released = threading.Event()
+
+    def judge(prompt: str) -> str:
+        released.wait(60)
+        raise RuntimeError("too late")
+
+    step = score_step("faithfulness", judge=judge, timeout=None, time_limit=0.05, records_key="records")
+    try:
+        scored = call(step, {"question": "q", "context": ["c"], "answer": "It is so."})
+    finally:
+        released.set()
+
+    assert scored["scores"] == {"faithfulness": None}
+    assert (scored["records"], scored["answer"]) == ((), "It is so.")
+
+
+def test_a_time_limit_of_nothing_is_refused():
+    with pytest.raises(ConfigError, match="time_limit must be more than 0 seconds"):
+        score_step("faithfulness", judge="embedded", time_limit=0)
