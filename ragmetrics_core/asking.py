@@ -251,54 +251,82 @@ class _Decided(NamedTuple):
 
     verdict: NumberedVerdict
     votes: tuple[bool, ...] = ()
+    judge: str | None = None
 
 
 class _Batch(NamedTuple):
     verdicts: Mapping[int, _Decided]
     dropped: tuple[str, ...]
     unanswered: str | None = None
+    passed_on: frozenset[int] = frozenset()
+
+    def then(self, later: "_Batch") -> "_Batch":
+        """Both, where the later one was asked for what this one did not decide."""
+        return _Batch(
+            {**self.verdicts, **later.verdicts},
+            self.dropped + later.dropped,
+            later.unanswered or self.unanswered,
+        )
 
 
 def _ask_batch(
     prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object]
 ) -> Steps[_Batch]:
-    """Ask about some items, then once more about those that the reply left out."""
-    first = yield from _attempt(prompt, items, variables, again=False)
-    missing = [item for item in items if item.number not in first.verdicts]
+    """Ask about some items, then about those left to another judge, then once more about those left out."""
+    found = yield from _attempt(prompt, items, variables)
+    if found.passed_on:
+        rest = [item for item in items if item.number in found.passed_on]
+        found = found.then((yield from _attempt(prompt, rest, variables, passed_on=True)))
+    missing = [item for item in items if item.number not in found.verdicts]
     if not missing:
-        return first
-    second = yield from _attempt(prompt, missing, variables, again=True)
-    return _Batch(
-        {**first.verdicts, **second.verdicts},
-        first.dropped + second.dropped,
-        second.unanswered or first.unanswered,
-    )
+        return found
+    return found.then((yield from _attempt(prompt, missing, variables, again=True)))
 
 
 def _attempt(
-    prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object], *, again: bool
+    prompt: Prompt[VerdictList],
+    items: Sequence[Item],
+    variables: Mapping[str, object],
+    *,
+    again: bool = False,
+    passed_on: bool = False,
 ) -> Steps[_Batch]:
     numbers = tuple([item.number for item in items])
     shown = {**variables, "items": tuple(items)}
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
-        prompt=prompt, variables=shown, hints=_hints(shown, numbers), draw=int(again), again=again, votes=True
+        prompt=prompt,
+        variables=shown,
+        hints=_hints(shown, numbers),
+        draw=int(again),
+        again=again,
+        passed_on=passed_on,
+        votes=True,
     )
-    read = [reply.reading.value.verdicts for reply in replies if reply.reading.value is not None]
-    ballots = [align(numbers, verdicts) for verdicts in read]
+    values = [reply.reading.value for reply in replies if reply.reading.value is not None]
+    left = frozenset(number for value in values for number in value.passed_on or () if number in numbers)
+    # what one draw leaves to another judge, that one decides alone
+    ballots = [align([n for n in numbers if n not in left], _kept(value, left)) for value in values]
+    judge = replies[0].judge if len({reply.judge for reply in replies}) == 1 else None
     dropped = tuple(text for ballot in ballots for text in ballot.dropped)
     why = next((reply.unanswered for reply in replies if reply.unanswered), None)
     if len(replies) == 1:
-        found = {n: _Decided(verdict) for each in ballots for n, verdict in each.verdicts.items()}
-        return _Batch(found, dropped, why)
+        found = {n: _Decided(one, (), judge) for each in ballots for n, one in each.verdicts.items()}
+        return _Batch(found, dropped, why, left)
     cast_for = {n: [ballot.verdicts[n] for ballot in ballots if n in ballot.verdicts] for n in numbers}
-    return _Batch({n: _decided(verdicts) for n, verdicts in cast_for.items() if verdicts}, dropped, why)
+    found = {n: _decided(verdicts, judge) for n, verdicts in cast_for.items() if verdicts}
+    return _Batch(found, dropped, why, left)
 
 
-def _decided(verdicts: Sequence[NumberedVerdict]) -> _Decided:
+def _kept(value: VerdictList, left: frozenset[int]) -> Sequence[NumberedVerdict]:
+    """The verdicts but those on numbers that are left to another judge."""
+    return [each for each in value.verdicts if each.number not in left] if left else value.verdicts
+
+
+def _decided(verdicts: Sequence[NumberedVerdict], judge: str | None) -> _Decided:
     """The majority's decision, with the words of the first that voted so."""
     votes = tuple(verdict.supported for verdict in verdicts)
     decision = majority(votes)
-    return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes)
+    return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes, judge)
 
 
 class _Rated(NamedTuple):
@@ -356,7 +384,7 @@ def _decision(
 ) -> Decision:
     if decided is None:
         return Decision(text, None)
-    found, votes = decided
+    found, votes, judge = decided
     evidence: list[Evidence] = []
     for quote in found.evidence:
         span = _place(quote, shown, own)
@@ -364,7 +392,7 @@ def _decision(
             span = replace(span, chunk=span.chunk + first - 1)
         evidence.append(Evidence(quote=quote, source=source, span=span))
     return Decision(
-        text, found.supported, found.reason, tuple(evidence), votes=votes, confidence=found.confidence
+        text, found.supported, found.reason, tuple(evidence), None, votes, found.confidence, judge
     )
 
 

@@ -63,6 +63,7 @@ class Decision(NamedTuple):
         cosine: the similarity that belongs to the text, where the metric compares texts.
         votes: what each said, where the run asked several times or several judges.
         confidence: the judge's probability that it is supported, where it gives one.
+        judge: who decided, where the run's judge is made of several.
     """
 
     text: str
@@ -72,6 +73,7 @@ class Decision(NamedTuple):
     cosine: float | None = None
     votes: tuple[bool, ...] = ()
     confidence: float | None = None
+    judge: str | None = None
 
 
 @with_config(ConfigDict(extra="ignore", allow_inf_nan=False))
@@ -92,6 +94,7 @@ class Verdict:
         votes: where the run asked several times or several judges: what each said; more than half decides,
             so that a tie is a "no".
         confidence: the judge's probability that it is supported, from 0 to 1, where it gives one.
+        judge: who decided, where the run's judge is made of several, as its step has it.
         path: the place of the verdict in the measurement.
     """
 
@@ -106,6 +109,7 @@ class Verdict:
     overruled: bool | None = None
     votes: tuple[bool, ...] = ()
     confidence: float | None = None
+    judge: str | None = None
     path: str = ""
 
     @property

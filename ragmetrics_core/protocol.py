@@ -128,6 +128,7 @@ class Generate(Generic[A_co]):
         draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
         again: this asks once more for what an earlier reply left out.
+        passed_on: this asks for what an earlier reply left to another judge.
         votes: the reply is a verdict: the driver may answer with as many replies as the run has votes.
         messages: the rendered prompt; filled in by the driver, for the judge.
         digest: digest of the messages; filled in by the driver.
@@ -139,6 +140,7 @@ class Generate(Generic[A_co]):
     draw: int = 0
     draws: int = 1
     again: bool = False
+    passed_on: bool = False
     votes: bool = False
     messages: tuple[Message, ...] = ()
     digest: str = ""
@@ -161,11 +163,13 @@ class Reply(Generic[A_co]):
         reading: what was read.
         cut: whether the reply was cut, as its provider says or its form shows.
         unanswered: why it may hold no answer, in words: a refusal, a content filter, a tool call.
+        judge: whose it is, where the run's judge is made of several.
     """
 
     reading: Reading[A_co]
     cut: bool = False
     unanswered: str | None = None
+    judge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from ragmetrics_core.errors import (
     StepFailed,
 )
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
@@ -158,7 +159,7 @@ class _Live(Interpreter):
     async def _drawn(self, judge_number: int, request: Generate[Any]) -> Sequence[Drawn]:
         judges = self._calls.models.judges
         judge = judges[judge_number]
-        address = (judge_number, request.digest, request.draw, request.draws)
+        address = (judge_number, request.digest, request.draw, request.draws, request.passed_on)
         completions: Sequence[Completion] | None = self._known(address)
         if completions is None:
             try:
@@ -170,7 +171,7 @@ class _Live(Interpreter):
             except Exception as error:  # the boundary to foreign code: a model may raise anything
                 raise self._failed(address, request.prompt.id, error) from error
             self._answers[address] = completions
-        name = judge.identity if len(judges) > 1 else None
+        name = decider(judge, request) or (judge.identity if len(judges) > 1 else None)
         return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:

@@ -156,6 +156,7 @@ class Interpreter(ABC):
             draw=request.draw + self._first_draw,
             draws=request.draws,
             again=request.again,
+            passed_on=request.passed_on,
             votes=request.votes,
             messages=rendered.messages,
             digest=rendered.digest,
@@ -266,6 +267,7 @@ class Interpreter(ABC):
                     reading,
                     cut=reading.cut or ended in CUT_SHORT,
                     unanswered=unanswered(completion, ended, reading),
+                    judge=judge,
                 )
             )
         if said:
@@ -319,6 +321,7 @@ class Interpreter(ABC):
                         overruled=each.supported if item in corrected else None,
                         votes=each.votes,
                         confidence=each.confidence,
+                        judge=each.judge,
                         path=place,
                     )
                 )

@@ -10,6 +10,7 @@ from ragmetrics_core.drivers.replay import now
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.models.cascade import Cascade, decider
 from ragmetrics_core.models.meter import tokens_in
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
@@ -151,6 +152,8 @@ class _Planned(Interpreter):
         estimate = self.estimate
         # Of a judge that does not say so it is not known before it is asked.
         at_once = getattr(unwrapped(judge), "draws_at_once", False)
+        cascade = unwrapped(judge)
+        identity = decider(judge, request) or judge.identity
         is_exact = not any(self._follows(path, each) for each in self._guessed)
         replies: list[tuple[int, Completion]] = []
         goes_on = False
@@ -158,7 +161,7 @@ class _Planned(Interpreter):
             one = replace(request, draw=draw, draws=1)
             known = self._known(judge, one)
             is_asked = False
-            if not self._is_first(call_address(judge.identity, request.digest, str(draw))):
+            if not self._is_first(call_address(identity, request.digest, str(draw))):
                 estimate.shared += 1
             elif known is not None:
                 estimate.cached += 1
@@ -166,6 +169,8 @@ class _Planned(Interpreter):
                 is_asked = True
             if known is None:
                 (reply,) = await self._stand_in.agenerate(one)
+                if isinstance(cascade, Cascade) and cascade.is_first(one):
+                    reply = cascade.sure(one, reply)
                 self._guessed.append(path)
             else:
                 reply = known

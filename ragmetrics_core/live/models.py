@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.drivers import Calls, Models, wired
 from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.models import PromptChecker, Spending, Traffic, as_embedder, as_judge
+from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.per_loop import PerLoop
 from ragmetrics_core.models.wrapper import unwrapped
@@ -82,6 +83,10 @@ class MadeJudge:
         judge = self._judge()
         if isinstance(judge, PromptChecker):
             judge.check_prompts(names)
+
+    def decider(self, request: Generate[Any]) -> str | None:
+        """Who answers the request, where the judge is made of several."""
+        return decider(self._judge(), request)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the judge of the running loop."""

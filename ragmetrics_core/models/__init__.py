@@ -10,6 +10,7 @@ from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_emb
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.batched import Batched
+    from ragmetrics_core.models.cascade import Cascade
     from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models.entailment import EntailmentJudge
     from ragmetrics_core.models.lexical import LexicalJudge
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Batched",
     "CallableJudge",
+    "Cascade",
     "CrossEncoderScorer",
     "EntailmentJudge",
     "LexicalJudge",
@@ -53,6 +55,7 @@ __all__ = [
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
     "Batched": "batched",
+    "Cascade": "cascade",
     "CrossEncoderScorer": "encoders",
     "EntailmentJudge": "entailment",
     "LexicalJudge": "lexical",

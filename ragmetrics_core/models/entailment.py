@@ -84,6 +84,11 @@ class EntailmentJudge:
             best = max((next(ratings) for _ in texts), default=0.0)
             verdict = "yes" if best >= self.threshold else "no"
             verdicts.append(
-                {"number": item.number, "reason": f"entailed with probability {best:.3f}", "verdict": verdict}
+                {
+                    "number": item.number,
+                    "reason": f"entailed with probability {best:.3f}",
+                    "probability": round(best, 6),
+                    "verdict": verdict,
+                }
             )
         return json.dumps({"verdicts": verdicts})

@@ -24,6 +24,7 @@ from ragmetrics_core.journal import (
 from ragmetrics_core.models.access import Access
 from ragmetrics_core.models.allowance import Asked
 from ragmetrics_core.models.attempts import Attempts
+from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.deadline import Alarm
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.flight import Flight, joined_flights
@@ -127,7 +128,7 @@ class Line(Wrapper):
         """
         # The driver fills in the digest; who calls a judge directly need not.
         digest = request.digest or digest_of(*(message.content for message in request.messages))
-        identity, first = self.identity, request.draw
+        identity, first = decider(self.inner, request) or self.identity, request.draw
         draws = range(first, first + request.draws)
         addresses = [call_address(identity, digest, str(draw)) for draw in draws]
         flights = self._flights()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models.judge_options import TIMEOUT
@@ -13,13 +13,18 @@ from ragmetrics_core.models.secrets import passwords_in, without_secrets
 from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 
+if TYPE_CHECKING:
+    from ragmetrics_core.models.grounded import Checker
+
 __all__ = ["embedder_by_name", "judge_by_name", "judges_by_name", "scorer_by_name"]
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
     '"embedded" (word rules, no model), "openai:MODEL", '
     f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2, '
-    '"entailment:MODEL" for an NLI model beside the embedded rules'
+    '"entailment:MODEL" for an NLI model beside the embedded rules, '
+    '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
+    '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
 )
 _EMBEDDERS = f'"embedded" (static word vectors), "openai:MODEL", {_SERVER}'
 # A model's own name may hold an "@", so an address is only what begins like one.
@@ -27,6 +32,7 @@ _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
+_MINICHECKS: Final[tuple[Literal["roberta", "deberta", "flan-t5"], ...]] = ("roberta", "deberta", "flan-t5")
 # What a command line may set of a judge; the key and the address stand elsewhere.
 _OPENAI_OPTIONS = ("temperature", "max_tokens", "seed", "response_format", "extra_body")
 _LLAMA_OPTIONS = ("temperature", "max_tokens", "seed", "context", "threads", "json_schema")
@@ -65,7 +71,39 @@ def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked:
         _check_options(name, settings)
         scorer = CrossEncoderScorer(model=rest, label="entailment", too_long="cut", asked=asked)
         return EntailmentJudge(scorer=scorer, others=LexicalJudge())
+    if kind == "grounded" and rest:
+        from ragmetrics_core.models.grounded import GroundedJudge
+        from ragmetrics_core.models.lexical import LexicalJudge
+
+        _check_options(name, settings)
+        return GroundedJudge(checker=_checker(rest, asked=asked), others=LexicalJudge())
+    if kind == "cascade" and all(names := rest.partition(",")):
+        from ragmetrics_core.models.cascade import Cascade
+
+        return Cascade(*judges_by_name([names[0].strip(), names[2].strip()], options=options, asked=asked))
     raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
+
+
+def _checker(rest: str, *, asked: bool) -> "Checker":
+    """The grounded model of a name, in the form of its makers, whom the name must tell."""
+    from ragmetrics_core.models import grounded
+
+    model, base_url = _at_server(rest)
+    known = model.rstrip("/").rpartition("/")[2].casefold()
+    if "bespoke-minicheck" in known or "granite-guardian" in known:
+        kind = grounded.BespokeMiniCheck if "minicheck" in known else grounded.GraniteGuardian
+        return kind(model=model, base_url=base_url)
+    size = next((each for each in _MINICHECKS if each in known), None)
+    if base_url is None and "minicheck" in known and size is not None:
+        return grounded.MiniCheck(model=model, kind=size, asked=asked)
+    if base_url is None and "factcg" in known:
+        return grounded.FactCG(model=model, asked=asked)
+    if base_url is None and "lettuce" in known:
+        return grounded.LettuceDetect(model=model, asked=asked)
+    raise ConfigError(
+        f"the name {without_secrets(rest)!r} tells no grounded model: it must hold minicheck with roberta, "
+        "deberta or flan-t5, factcg, or lettucedetect; or bespoke-minicheck or granite-guardian, at a server"
+    )
 
 
 def judges_by_name(
@@ -95,7 +133,13 @@ def judges_by_name(
 
 
 def _options_of(name: str) -> tuple[str, ...]:
-    return {"openai": _OPENAI_OPTIONS, "llama": _LLAMA_OPTIONS}.get(name.partition(":")[0], ())
+    kind, _, rest = name.partition(":")
+    if kind == "cascade":
+        cheap, _, dear = rest.partition(",")
+        return tuple(
+            {**dict.fromkeys(_options_of(cheap.strip())), **dict.fromkeys(_options_of(dear.strip()))}
+        )
+    return {"openai": _OPENAI_OPTIONS, "llama": _LLAMA_OPTIONS}.get(kind, ())
 
 
 def _check_options(name: str, settings: dict[str, Any]) -> dict[str, Any]:

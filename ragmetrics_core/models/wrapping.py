@@ -57,7 +57,7 @@ def as_judge(judge: Judge | TextFunction | str, *, asked: bool = True) -> Judge:
     """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
 
     Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "llama",
-    "llama:PATH", "entailment:MODEL".
+    "llama:PATH", "entailment:MODEL", "grounded:MODEL", "cascade:CHEAP,DEAR".
 
     Args:
         judge: one of these.

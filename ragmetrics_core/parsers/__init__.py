@@ -11,10 +11,18 @@ from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.statements import StatementList
 from ragmetrics_core.parsers.thoughts import without_leading_thoughts
-from ragmetrics_core.parsers.verdicts import Aligned, DecliningVerdict, NumberedVerdict, VerdictList, align
+from ragmetrics_core.parsers.verdicts import (
+    PASSED_ON,
+    Aligned,
+    DecliningVerdict,
+    NumberedVerdict,
+    VerdictList,
+    align,
+)
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
 __all__ = [
+    "PASSED_ON",
     "Abstention",
     "Aligned",
     "Answer",

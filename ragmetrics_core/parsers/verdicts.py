@@ -19,7 +19,10 @@ from ragmetrics_core.parsers.verdict_text import TextVerdict, read_verdict_text
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
 
-__all__ = ["Aligned", "DecliningVerdict", "NumberedVerdict", "VerdictList", "align", "number_of"]
+__all__ = ["PASSED_ON", "Aligned", "DecliningVerdict", "NumberedVerdict", "VerdictList", "align", "number_of"]
+
+PASSED_ON = "passed on"
+"""What stands at the place of a verdict that a reply leaves to another judge."""
 
 _LIST_NAMES = (
     "verdicts", "answers", "results", "statements", "judgements", "judgments", "evaluations",
@@ -99,9 +102,15 @@ class NumberedVerdict(BaseModel):
 
 
 class VerdictList(Answer):
-    """The verdicts of one reply, in its order; numbers may repeat, miss or be out of range (see `align`)."""
+    """The verdicts of one reply, in its order; numbers may repeat, miss or be out of range (see `align`).
+
+    Attributes:
+        verdicts: the verdicts.
+        passed_on: numbers that the reply leaves to another judge; None for none.
+    """
 
     verdicts: tuple[NumberedVerdict, ...]
+    passed_on: tuple[int, ...] | None = None
 
     @classmethod
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
@@ -301,16 +310,19 @@ def _shape(wanted: type[VerdictList], value: Json, hints: Hints, *, cut: bool = 
             return Fit(wanted(verdicts=()), tuple(dropped)) if _is_list_of_objects(entries) else None
         entries = [_Entry(hints.numbers[place], entry.item) for place, entry in enumerate(entries)]
     verdicts: list[NumberedVerdict] = []
+    passed_on: list[int] = []
     for place, entry in enumerate(entries, 1):
         said = _said(entry.item)
         supported = verdict_value(said)
         if entry.number is None:
             dropped.append(f"entry {place} has no number")
+        elif said == PASSED_ON:
+            passed_on.append(entry.number)
         elif supported is None:
             dropped.append(f"verdict {entry.number}: {_shown(said)} is no verdict")
         else:
             verdicts.append(_verdict(entry.number, supported, entry.item))
-    return Fit(wanted(verdicts=tuple(verdicts)), tuple(dropped))
+    return Fit(wanted(verdicts=tuple(verdicts), passed_on=tuple(passed_on) or None), tuple(dropped))
 
 
 def _entries(value: Json, hints: Hints) -> list[_Entry] | None:

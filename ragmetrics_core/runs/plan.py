@@ -9,6 +9,7 @@ from ragmetrics_core.drivers import Estimate, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.models import Price
+from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.record import FAILED
@@ -170,7 +171,8 @@ async def aplan(
     with _journal_in(out, cache) as journal:
 
         def known(judge: Judge, request: Generate[Any]) -> Completion | None:
-            body = journal.get(call_address(judge.identity, request.digest, str(request.draw)))
+            identity = decider(judge, request) or judge.identity
+            body = journal.get(call_address(identity, request.digest, str(request.draw)))
             return None if body is None else decode_reply(body)
 
         async for row in prepared.rows:

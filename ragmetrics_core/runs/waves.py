@@ -22,6 +22,7 @@ from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordE
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Meter, Spending, Traffic
+from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.models.discreet import redacted_completion
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.secrets import in_environment, without_secrets
@@ -197,13 +198,18 @@ class _Awaiting(Wrapper):
     sink: "_Sink" = field(kw_only=True)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Write the request down, each draw as one of its own.
+        """Write the request down, each draw as one of its own; the cheap judge of a cascade is asked.
 
         Raises:
-            BudgetSpent: always; the reply comes with the next wave.
+            BudgetSpent: it was written down; the reply comes with the next wave.
         """
+        judge: object = unwrapped(self.inner)
+        if isinstance(judge, Cascade):
+            if judge.is_first(request):
+                return await judge.agenerate(request)
+            judge, request = judge.dear, replace(request, passed_on=False)
         for draw in range(request.draw, request.draw + request.draws):
-            self.sink.write(unwrapped(self.inner), replace(request, draw=draw, draws=1))
+            self.sink.write(judge, replace(request, draw=draw, draws=1))
         raise BudgetSpent("waits for the replies to its wave")
 
 

@@ -75,7 +75,9 @@ def test_an_unknown_judge_is_told_with_the_forms_that_there_are(name: str):
         '"embedded" (word rules, no model), "openai:MODEL", '
         '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server, '
         '"llama:PATH" for a GGUF file, "llama" for SmolLM2, '
-        '"entailment:MODEL" for an NLI model beside the embedded rules'
+        '"entailment:MODEL" for an NLI model beside the embedded rules, '
+        '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '
+        '"cascade:CHEAP,DEAR" for two judges, the cheap one first'
     )
 
 
