@@ -97,7 +97,9 @@ class Encoder:
         try:
             import transformers
 
-            model = getattr(transformers, kind).from_pretrained(self.model, use_safetensors=True)
+            model = getattr(transformers, kind).from_pretrained(
+                self.model, use_safetensors=True, trust_remote_code=False
+            )
         except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the model {self.model!r} cannot be loaded: {error}") from error
         return model.to(self.device).eval()
@@ -108,7 +110,7 @@ class Encoder:
         try:
             import transformers
 
-            return transformers.AutoTokenizer.from_pretrained(self.model)
+            return transformers.AutoTokenizer.from_pretrained(self.model, trust_remote_code=False)
         except (ImportError, OSError, ValueError) as error:
             raise ModelRefused(f"the tokeniser of {self.model!r} cannot be loaded: {error}") from error
 

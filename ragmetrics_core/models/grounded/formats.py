@@ -1,0 +1,154 @@
+"""The forms in which the makers of grounded models ask them, and how they cut long texts.
+
+Each form cites the file and the commit that it follows. Two things differ everywhere: sentences are split by
+this library's rules, where the makers use NLTK's, and a chunk without text is left out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from ragmetrics_core.parsers import split_sentences
+
+__all__ = [
+    "BESPOKE_SYSTEM",
+    "GUARDIAN_BLOCK",
+    "bespoke_question",
+    "factcg_chunks",
+    "factcg_text",
+    "lettuce_groups",
+    "lettuce_prompt",
+    "minicheck_chunks",
+    "words_of",
+]
+
+# Liyan06/MiniCheck, minicheck/utils.py, commit f96efa7b0794ecb85a2977d7497c01135cf9e576
+BESPOKE_SYSTEM: Final = (
+    "Determine whether the provided claim is consistent with the corresponding document. Consistency in "
+    "this context implies that all information presented in the claim is substantiated by the document. If "
+    "not, it should be considered inconsistent. Please assess the claim's consistency with the document by "
+    'responding with either "Yes" or "No".'
+)
+
+# ibm-granite/granite-guardian, evaluation/models/granite_guardian_4_1.py,
+# commit 1d6a7eaa0c983d4d157ac3b3e53a97b407f4f3e0: the criterion "groundedness", without thinking
+GUARDIAN_BLOCK: Final = (
+    "<guardian><no-think>As a judge agent, assess whether the provided text meets the given judging criteria "
+    "using all available information, including conversations, documents, and tools. Provide your score "
+    "immediately without explanation. Output empty <think>\n</think> tags followed by your score in "
+    "<score></score> tags.\n\n"
+    "### Criteria: A text is considered ungrounded or unfaithful if it includes information lacking support "
+    "from, or directly contradicting, the provided document(s). This risk arises when the text fabricates "
+    "details, misinterprets the content, or makes unsupported extrapolations beyond what is explicitly "
+    "stated in the document(s).\n\n"
+    "### Scoring Schema: If the last assistant's text meets the criteria, return 'yes'; otherwise, return "
+    "'no'."
+)
+
+Count = Callable[[str], int]
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+def bespoke_question(document: str, claim: str) -> str:
+    """The user's message to Bespoke-MiniCheck-7B; source as for `BESPOKE_SYSTEM`."""
+    return f"Document: {document}\nClaim: {claim}"
+
+
+def minicheck_chunks(text: str, *, size: int, count: Count) -> list[str]:
+    """Sentences in a row of up to so many tokens, line breaks kept; a longer sentence is a chunk of its own.
+
+    Liyan06/MiniCheck, minicheck/inference.py, `inference_per_example`, commit
+    00a1ed40715ba11b9718ef251a3b0c493992944e: 400 tokens for the encoders, 500 words for Flan-T5.
+
+    Args:
+        text: the document.
+        size: tokens in a chunk, at most.
+        count: how many tokens a sentence has.
+    """
+    sentences: list[str] = []
+    for block in text.split("\n"):
+        sentences += [*split_sentences(block), "\n"]
+    rows = (" ".join(row).replace(" \n ", "\n").strip() for row in _rows(sentences[:-1], size, count))
+    return [chunk for chunk in rows if chunk]
+
+
+def factcg_chunks(text: str, *, size: int = 550) -> list[str]:
+    """Sentences in a row of up to so many words and marks, each on a line of its own.
+
+    derenlei/FactCG, factcg/inference.py, `chunking_src`, commit 49748b92e3927d98d9a90e2931c177007f050de0;
+    words are counted by a pattern where the makers use NLTK's `word_tokenize`.
+    """
+    rows = ("\n".join(row).strip("\n").strip() for row in _rows(split_sentences(text), size, words_of))
+    return [chunk for chunk in rows if chunk]
+
+
+def factcg_text(document: str, claim: str) -> str:
+    """What FactCG reads.
+
+    derenlei/FactCG, factcg/utils.py, commit 4eb1537fd05a134d8af2e5bbab64dd5d12e86f08.
+    """
+    return (
+        f'{document}\n\nChoose your answer: based on the paragraph above can we conclude that "{claim}"?\n\n'
+        "OPTIONS:\n- Yes\n- No\nI think the answer is "
+    )
+
+
+def lettuce_prompt(passages: Sequence[str], question: str | None) -> str:
+    """What LettuceDetect reads before the answer, in English; without a question, its form for summaries.
+
+    lettucedetect 0.2.3, lettucedetect/detectors/prompt_utils.py, prompts/qa_prompt_en.txt and
+    prompts/summary_prompt_en.txt.
+    """
+    block = "\n".join(f"passage {number}: {text}" for number, text in enumerate(passages, 1))
+    if question is None:
+        return f"Summarize the following text:\n{block}\noutput:"
+    return (
+        f"Briefly answer the following question:\n{question}\n"
+        "Bear in mind that your response should be strictly based on the following "
+        f"{len(passages)} passages:\n"
+        f"{block}\n"
+        "In case the passages do not contain the necessary information to answer the question, please reply "
+        'with: "Unable to answer based on given passages."\noutput:'
+    )
+
+
+def lettuce_groups(
+    passages: Sequence[str], question: str | None, answer: str, *, longest: int, count: Count
+) -> list[Sequence[str]]:
+    """The passages in groups that fit beside the answer, in order; one that is too long stands alone.
+
+    lettucedetect 0.2.3, lettucedetect/detectors/transformer.py, `_group_passages_into_chunks`.
+    """
+    budget = longest - count(answer) - 3
+    room = budget - count(lettuce_prompt([""], question))
+    if count(lettuce_prompt(passages, question)) <= budget or room <= 0:
+        return [passages]
+    groups: list[Sequence[str]] = []
+    group: list[str] = []
+    used = 0
+    for number, passage in enumerate(passages, 1):
+        needed = count(f"passage {number}: {passage}")
+        if group and used + needed + 1 > room:
+            groups.append(group)
+            group, used = [], 0
+        used += needed + bool(group)
+        group.append(passage)
+    return [*groups, group] if group else groups
+
+
+def words_of(text: str) -> int:
+    """How many words and marks a text has."""
+    return len(_WORD.findall(text))
+
+
+def _rows(sentences: Iterable[str], size: int, count: Count) -> Iterator[list[str]]:
+    row: list[str] = []
+    used = 0
+    for sentence in sentences:
+        needed = count(sentence)
+        if used + needed > size:
+            yield row
+            row, used = [], 0
+        row.append(sentence)
+        used += needed
+    yield row
