@@ -11,7 +11,7 @@ import typer
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
-from ragmetrics_core.metrics.catalogue import models_needed
+from ragmetrics_core.metrics.catalogue import models_needed, with_settings
 from ragmetrics_core.metrics.metric import is_metric, is_metric_class
 from ragmetrics_core.models import as_embedder, as_scorer
 from ragmetrics_core.models.judge_options import TIMEOUT, read_options
@@ -48,6 +48,10 @@ __all__ = [
 DEFAULT = "embedded"
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """Something of the user's own: MODULE:NAME."""
+
+_OWN_METRIC = re.compile(rf"(?P<own>{OWN.pattern})(?:\((?P<settings>.*)\))?", re.DOTALL)
+# a comma between brackets is one of a metric's settings: ndcg(k=10,gain=exponential)
+_COMMA = re.compile(r",(?![^()]*\))")
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
 SampleId = Annotated[str, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)]
@@ -172,8 +176,7 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
     """The metrics that were named; None for the recommended ones, which the samples decide."""
     if names is None and variant is None:
         return None
-    # a comma between brackets is one of a metric's settings: ndcg(k=10,gain=exponential)
-    listed = re.split(r",(?![^()]*\))", "recommended" if names is None else names)
+    listed = _COMMA.split("recommended" if names is None else names)
     named = [name.strip() for name in listed if name.strip()]
     if not named:
         raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
@@ -183,7 +186,7 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
 
 def _metric(name: str, variant: str | None) -> Metric[Any]:
     """A metric of the catalogue, or of the user's own module: `my_metrics:Politeness`."""
-    if OWN.fullmatch(name):
+    if _OWN_METRIC.fullmatch(name):
         return own_metric(name)
     return get(name) if "/" in name else get(name, variant=variant)
 
@@ -195,7 +198,7 @@ def open_run(folder: Path, metrics: str | None = None) -> Run:
         ConfigError: there is no run, or no such metric.
     """
     return Run.load(
-        folder, metrics=[own_metric(name.strip()) for name in (metrics or "").split(",") if name.strip()]
+        folder, metrics=[own_metric(name.strip()) for name in _COMMA.split(metrics or "") if name.strip()]
     )
 
 
@@ -214,16 +217,27 @@ def own(name: str) -> object:
 
 
 def own_metric(name: str) -> Metric[Any]:
-    """The metric that a module of the user has, by `module:name`.
+    """The metric that a module of the user has: `module:name`, or `module:Class(setting=value)`.
 
     Raises:
-        ConfigError: there is no such module, or what it has of that name is no metric.
+        ConfigError: there is no such module, what it has there is no metric, or takes no such settings.
     """
+    written = _OWN_METRIC.fullmatch(name)
+    if written is None:
+        raise ConfigError(
+            f"{name!r} is no metric of your own: write MODULE:NAME or MODULE:CLASS(setting=value)"
+        )
     try:
-        found = own(name)
+        found = own(written["own"])
     except (ModuleNotFoundError, AttributeError) as error:
         raise ConfigError(f"there is no metric {name!r}: {error}") from error
-    metric = found() if is_metric_class(found) else found
-    if not is_metric(metric):
+    if is_metric_class(found):
+        try:
+            return with_settings(found, written["settings"]) if written["settings"] else found()
+        except TypeError as error:  # a setting without a default
+            raise ConfigError(f"{name!r} cannot be made: {error}") from error
+    if not is_metric(found):
         raise ConfigError(f"{name!r} is no metric, but a {type(found).__name__}")
-    return metric
+    if written["settings"]:
+        raise ConfigError(f"{name!r} is a metric with its settings already: name its class to choose others")
+    return found

@@ -10,6 +10,7 @@ from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
 from ragmetrics_core.cli.screen import page, show, write
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["audit"]
 
@@ -41,7 +42,7 @@ def _as_page(read: Run, count: int) -> int:
         failed += is_record
         whole += not is_record
         show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
-    records = "1 record checked" if count == 1 else f"{count} records checked"
+    records = number_of(count, "record") + " checked"
     if failed:
         console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
     if whole:

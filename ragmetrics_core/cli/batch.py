@@ -28,6 +28,7 @@ from ragmetrics_core.cli.screen import page, remarks, show
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
+from ragmetrics_core.wording import number_of
 
 __all__ = ["batch"]
 
@@ -81,7 +82,7 @@ def export(
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))
         return
     page().print(
-        plain(f"{_counted(wave.waiting, 'request is', 'requests are')} in {requests}. ")
+        plain(f"{number_of(wave.waiting, 'request is', 'requests are')} in {requests}. ")
         + plain("Have them answered, then:\n")
         + plain(f"  ragmetrics batch import {out} REPLIES    and this command again", "bold"),
         soft_wrap=True,
@@ -104,15 +105,15 @@ def import_(
 ) -> None:
     """Take replies into the run."""
     found = import_replies(run, replies, cache=cache, redact=redact_of(redact))
-    said = [f"{_counted(found.replies, 'reply', 'replies')} taken"]
+    said = [f"{number_of(found.replies, 'reply', 'replies')} taken"]
     if found.failed:
-        some = _counted(found.failed, "request failed and stays open", "requests failed and stay open")
+        some = number_of(found.failed, "request failed and stays open", "requests failed and stay open")
         said.append(f"{some}: {found.reason}")
     if found.unknown:
-        some = _counted(found.unknown, "reply is", "replies are")
+        some = number_of(found.unknown, "reply is", "replies are")
         said.append(f"{some} to no open request of this run (to another run's, or taken before)")
     said.append(
-        f"{_counted(found.waiting, 'request is', 'requests are')} still open"
+        f"{number_of(found.waiting, 'request is', 'requests are')} still open"
         if found.waiting
         else "nothing is open: the same export command again goes on"
     )
@@ -120,7 +121,3 @@ def import_(
         page().print(plain(line), soft_wrap=True)
     if not found.replies and (found.failed or found.unknown):
         raise typer.Exit(1)
-
-
-def _counted(count: int, one: str, several: str) -> str:
-    return f"{count:,} {one if count == 1 else several}"

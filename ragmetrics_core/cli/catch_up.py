@@ -19,6 +19,7 @@ from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs.manifest import manifest_in
+from ragmetrics_core.wording import number_of
 
 __all__ = ["catch_up"]
 
@@ -68,7 +69,7 @@ def catch_up(
     ) as live:
         count = live.catch_up()
     stats = live.stats
-    captures = "1 capture was" if count == 1 else f"{count} captures were"
+    captures = number_of(count, "capture was", "captures were")
     page().print(Text(f"{captures} left in {run}; {stats.scored} scored now"))
     if stats.scored < count:
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs import Progress, read_samples
+from ragmetrics_core.wording import number_of
 
 __all__ = ["PlainLines", "count_rows", "progress_of", "told"]
 
@@ -64,12 +65,12 @@ class PlainLines:
 def told(progress: Progress, total: int | None) -> str:
     """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
     done = progress.samples + progress.rejected
-    parts = [f"{done} of {total} samples" if total is not None else f"{done} samples"]
+    parts = [f"{done} of {number_of(total, 'sample')}" if total is not None else number_of(done, "sample")]
     parts += [f"{progress.rejected} rejected"] if progress.rejected else []
     parts += [f"{progress.failed} failed"] if progress.failed else []
-    parts.append(f"{progress.tally.calls:,} calls")
+    parts.append(number_of(progress.tally.calls, "call"))
     tokens = progress.tally.prompt_tokens + progress.tally.completion_tokens
-    parts += [f"{_short(tokens)} tokens"] if tokens else []
+    parts += [f"{_short(tokens)} {'token' if tokens == 1 else 'tokens'}"] if tokens else []
     return ", ".join(parts)
 
 

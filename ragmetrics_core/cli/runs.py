@@ -12,6 +12,8 @@ from ragmetrics_core.runs import list_runs
 
 __all__ = ["runs"]
 
+UNFOLDED = 10_000
+
 
 def runs(
     folder: Annotated[
@@ -23,4 +25,6 @@ def runs(
     if not found:
         page().print(Text(f"There is no run in {folder}."))
         return
-    page().print(terminal.runs_table(found))
+    # a program or a file that reads the list wants the names whole, however long the lines become
+    console = page() if page().is_terminal else page(width=UNFOLDED)
+    console.print(terminal.runs_table(found))

@@ -16,14 +16,20 @@ from ragmetrics_core.cli.screen import show as print_page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["show"]
+
+_LISTED = 10
 
 
 def show(
     run: RunFolder,
     sample: Annotated[
-        str | None, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="SAMPLE", help="A sample's id, or the beginning that only it has.", show_default=False
+        ),
     ] = None,
     metric: Annotated[
         str | None, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
@@ -44,6 +50,7 @@ def show(
     scores. With a metric too: every statement, verdict and quote behind the score.
     """
     opened = open_run(run, metrics)
+    sample = None if sample is None else _whole_id(opened, sample)
     if metric is None and (prompts or replies):
         raise ConfigError(
             "--prompts and --replies show the steps of one score: name a sample and a metric too"
@@ -77,6 +84,21 @@ def show(
             console,
             terminal.proof(record, low=entry.worst, high=entry.best, prompts=prompts, replies=replies),
         )
+
+
+def _whole_id(run: Run, beginning: str) -> str:
+    """The id that is this, or the only one that begins so; what begins no id is left to the run's own error.
+
+    Raises:
+        ConfigError: several ids begin so.
+    """
+    if not beginning or beginning in run.sample_ids:
+        return beginning
+    ids = [each for each in run.sample_ids if each.startswith(beginning)]
+    if len(ids) > 1:
+        listed = ", ".join(ids[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
+        raise ConfigError(f"{number_of(len(ids), 'sample')} of the run begin with {beginning!r}: {listed}")
+    return ids[0] if ids else beginning
 
 
 def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:

@@ -21,6 +21,7 @@ from ragmetrics_core.study import (
     read_annotations,
     verdict_changes,
 )
+from ragmetrics_core.wording import number_of
 
 __all__ = ["annotate", "annotations"]
 
@@ -45,7 +46,7 @@ def annotate(
     opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
     sheet = items_of(opened, metrics=names(metrics), limit=limit, seed=seed)
     write_whole(out, sheet_html(sheet, title=title))
-    remarks().print(f"{len(sheet.items)} answers to judge in {out}")
+    remarks().print(f"{number_of(len(sheet.items), 'answer')} to judge in {out}")
 
 
 def annotations(
@@ -115,7 +116,7 @@ def annotations(
             assert unit.metric is not None
             assert unit.statement is not None
             opened.correct(unit.sample_id, unit.metric, unit.statement, decision, by=who)
-        remarks().print(f"{len(changes)} verdicts corrected")
+        remarks().print(f"{number_of(len(changes), 'verdict')} corrected")
         for mean in opened.means():
             if mean.value != before[mean.metric]:
                 remarks().print(

@@ -21,6 +21,7 @@ from ragmetrics_core.study import (
     rule_of,
     units_of,
 )
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Adjudicator",
@@ -133,8 +134,8 @@ def agreed_values(
     still_open = sum(each.value is None for each in agreed.values())
     if still_open:
         remarks().print(
-            f"{still_open} samples have no majority and are left out, which are those that are hard to judge "
-            "(ragmetrics study agreement lists them)"
+            number_of(still_open, "sample has no majority and is", "samples have no majority and are")
+            + " left out; such are hard to judge (ragmetrics study agreement lists them)"
         )
     values = {unit.sample_id: each.value for unit, each in agreed.items() if each.value is not None}
     return Agreed(values, name, said)

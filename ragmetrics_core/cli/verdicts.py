@@ -10,6 +10,7 @@ from ragmetrics_core.cli.screen import Output, remarks
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.verdict_log import verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.runs.writing import replacing
+from ragmetrics_core.wording import number_of
 
 __all__ = ["verdicts"]
 
@@ -36,4 +37,4 @@ def verdicts(
         return
     with replacing(out, encoding="utf-8", newline="") as file:
         count = write(rows, file)
-    remarks().print(f"{count:,} verdicts written to {out}")
+    remarks().print(f"{number_of(count, 'verdict')} written to {out}")

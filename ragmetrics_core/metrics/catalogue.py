@@ -62,6 +62,7 @@ __all__ = [
     "of_part",
     "resolve",
     "reworded",
+    "with_settings",
 ]
 
 M = TypeVar("M", bound=Metric[Any])
@@ -181,7 +182,7 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
         )
     metric = metric_class(found["name"])
     written = [("k", found["k"])] if found["k"] else []
-    written += [_setting(each) for each in (found["settings"] or "").split(",") if each.strip()]
+    written += _settings(found["settings"] or "")
     names = [setting for setting, _ in written] + [*settings] + ["variant"] * bool(variant)
     names += ["variant"] * bool(found["variant"])
     twice = next((each for each in names if names.count(each) > 1), None)
@@ -190,6 +191,24 @@ def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any
     read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
     chosen: str = variant or found["variant"] or next(iter(metric.variants))
     return metric.from_settings(chosen, {**read, **settings})
+
+
+def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
+    """A metric of somebody's own class, in its first variant, with settings as a signature writes them.
+
+    Raises:
+        ConfigError: there is no such setting, it cannot have this value, or one is given twice.
+    """
+    written = _settings(settings)
+    names = [setting for setting, _ in written]
+    if twice := next((each for each in names if names.count(each) > 1), None):
+        raise ConfigError(f"{metric.__name__}: {twice} is given twice")
+    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
+    return metric.from_settings(next(iter(metric.variants)), read)
+
+
+def _settings(text: str) -> list[tuple[str, str]]:
+    return [_setting(each) for each in text.split(",") if each.strip()]
 
 
 def _setting(text: str) -> tuple[str, str]:

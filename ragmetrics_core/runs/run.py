@@ -23,6 +23,7 @@ from ragmetrics_core.runs.summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.score import Score
 from ragmetrics_core.scoring import Spread
+from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -132,7 +133,7 @@ class Run:
 
     def __str__(self) -> str:
         """The means, and how many rows were left out."""
-        lines = [f"{len(self)} samples{'' if self.finished else ', not finished'}"]
+        lines = [f"{number_of(len(self), 'sample')}{'' if self.finished else ', not finished'}"]
         lines += [f"{mean.metric}: {mean}" for mean in self.means()]
         if bad := self.rejected:
             counted = "1 row was left out" if len(bad) == 1 else f"{len(bad)} rows were left out, the first"

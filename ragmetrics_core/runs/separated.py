@@ -11,6 +11,7 @@ from typing import Final
 from ragmetrics_core.columns import is_sample_column
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs.rows import Found, opened, refuse_repeated
+from ragmetrics_core.wording import number_of
 
 __all__ = ["rows_of_csv", "separator_in"]
 
@@ -94,7 +95,10 @@ def _header(path: Path, cells: Sequence[str]) -> list[str]:
 
 def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> Found:
     if len(cells) != len(header):
-        return Found(where, problem=f"{len(cells)} cells, but the header has {len(header)} columns")
+        return Found(
+            where,
+            problem=f"{number_of(len(cells), 'cell')}, but the header has {number_of(len(header), 'column')}",
+        )
     if _is_broken(cells):
         return Found(where, problem="not UTF-8 text")
     return Found(where, dict(zip(header, cells, strict=True)), textual=True)

@@ -16,6 +16,7 @@ from ragmetrics_core.study.consensus import majority
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 from ragmetrics_core.study.labels import HumanLabel, Unit
 from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Annotations",
@@ -295,7 +296,7 @@ def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int
             "verdicts: right ones among the confirmed statements",
             "a statement counts once: what more than half of those who looked at it say, and not at all "
             "without such a majority",
-            f"{ratings} ratings, {changes} verdicts that people would change",
+            f"{number_of(ratings, 'rating')}, {number_of(changes, 'verdict')} that people would change",
         ),
     )
 

@@ -10,6 +10,7 @@ from ragmetrics_core.study.bootstrap import RESAMPLES, bootstrap, percentile_int
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts
 from ragmetrics_core.study.distributions import average_ranks, normal_quantile
 from ragmetrics_core.study.intervals import Estimate
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Correlation",
@@ -68,7 +69,7 @@ def correlate(
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n, none = len(one), Estimate(None)
     if n < 3:
-        return Correlation(none, none, none, n, f"{n} pairs are too few")
+        return Correlation(none, none, none, n, number_of(n, "pair is", "pairs are") + " too few")
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")

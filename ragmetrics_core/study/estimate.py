@@ -13,6 +13,7 @@ from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean, cluste
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import LeftOut, Scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean", "scale_of"]
 
@@ -81,8 +82,8 @@ def estimate_quality(
     both = [each for each in values if each in labels]
     if len(both) < 2:
         raise ConfigError(
-            f"{len(both)} samples of {scores.name} have both a label and a value of {signature}: two are "
-            "needed"
+            f"{number_of(len(both), 'sample')} of {scores.name} with both a label and a value of {signature}"
+            ": two are needed"
         )
     others = [each for each in values if each not in labels]
     rest = [values[each] for each in others]
@@ -98,7 +99,10 @@ def estimate_quality(
     if powered.low is None:
         notes.append("the labelled samples are of too few clusters for an interval")
     if len(both) < 30:
-        notes.append(f"only {len(both)} samples are labelled: the intervals take the mean to be about normal")
+        notes.append(
+            f"only {number_of(len(both), 'sample is', 'samples are')} labelled: "
+            "the intervals take the mean to be about normal"
+        )
     if not rest:
         notes.append("every scored sample is labelled: the scores add nothing")
     absent: dict[str, int] = {}

@@ -20,8 +20,9 @@ from ragmetrics_core import Run, evaluate
 from ragmetrics_core.cli.app import app
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.html.locating import Sought
-from ragmetrics_core.report.html.text import cut, one_line, units, visible
+from ragmetrics_core.report.html.text import cut, one_line, units
 from ragmetrics_core.testing import HashEmbedder
+from ragmetrics_core.wording import visible
 
 
 def data_of(path: Path) -> dict[str, Any]:
@@ -182,6 +183,7 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_else_needs_it(telecom
 import sys
 sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
 from ragmetrics_core import Run
+from ragmetrics_core.wording import visible
 run = Run.load(sys.argv[1])
 run._repr_html_()
 try:
@@ -220,8 +222,12 @@ def test_texts_keep_their_length_and_show_what_would_be_hidden():
     text = "a\x00b\u202ec\u2028d\x7fe\tf\ng\ud800"
 
     assert len(visible(text)) == len(text)
-    assert visible(text) == "a␀b\N{REPLACEMENT CHARACTER}c d␡e\tf\ng\N{REPLACEMENT CHARACTER}"
-    assert visible("\u200fשלום") == "\u200fשלום"
+    assert visible(text) == "a␀b\N{REPLACEMENT CHARACTER}c d␡e f\ng\N{REPLACEMENT CHARACTER}"
+    assert (
+        visible("a\u200f\u200e\U000e0041b")
+        == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}b"
+    )
+    assert visible("नमस्ते\u200d می\u200cخواهم") == "नमस्ते\u200d می\u200cخواهم"
     assert cut("abcdef", 4) == ("abcd", 2)
     assert one_line("a\n b  c") == "a b c"
 

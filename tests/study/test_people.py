@@ -250,7 +250,7 @@ def test_an_estimate_counts_what_it_rests_on(scores):
 
 
 def test_fewer_than_two_labelled_samples_are_a_mistake(scores):
-    with pytest.raises(ConfigError, match="1 samples of a have both a label and a value"):
+    with pytest.raises(ConfigError, match="1 sample of a with both a label and a value"):
         estimate_quality(scores(faithfulness=[0.1, 0.2]), {"s1": 1.0}, metric="faithfulness")
 
 

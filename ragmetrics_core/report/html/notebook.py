@@ -4,6 +4,7 @@ from html import escape
 
 from ragmetrics_core.report.html.text import one_line
 from ragmetrics_core.runs import Mean, Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["notebook_table"]
 
@@ -13,7 +14,7 @@ def notebook_table(run: Run) -> str:
     heads = ("metric", "mean", "sd", "n", "worst to best", "other")
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     body = "".join(_row(mean) for mean in run.means())
-    told = f"{len(run):,} samples"
+    told = number_of(len(run), "sample")
     if run.judge:
         told += f", judge {one_line(run.judge)}"
     if not run.finished:

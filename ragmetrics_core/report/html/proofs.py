@@ -12,9 +12,10 @@ from ragmetrics_core.record import CountStep, GenerateStep, PartResult, Record, 
 from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.locating import Sought
-from ragmetrics_core.report.html.text import Cut, cut, one_line, units, visible
+from ragmetrics_core.report.html.text import Cut, cut, one_line, units
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.wording import number_of, visible
 
 __all__ = ["proof_of"]
 
@@ -224,7 +225,7 @@ def _step(
     details += ["asked again for what was missing"] if step.again else []
     details += [one_line(each, 120) for each in (step.model, step.judge) if each]
     if step.prompt_tokens is not None and step.completion_tokens is not None:
-        details.append(f"{step.prompt_tokens:,} tokens read, {step.completion_tokens:,} written")
+        details.append(f"{number_of(step.prompt_tokens, 'token')} read, {step.completion_tokens:,} written")
     if step.finish_reason and step.finish_reason != "stop":
         details.append(f"ended by {one_line(step.finish_reason, 60)}")
     return told | {

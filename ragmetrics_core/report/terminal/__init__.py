@@ -10,7 +10,8 @@ from ragmetrics_core.report.terminal.proof import proof
 from ragmetrics_core.report.terminal.runs import runs_table
 from ragmetrics_core.report.terminal.samples import sample_page, sample_rows, samples_table
 from ragmetrics_core.report.terminal.study import study_page
-from ragmetrics_core.report.terminal.text import escaped, one_line, plain, visible
+from ragmetrics_core.report.terminal.text import one_line, plain
+from ragmetrics_core.wording import escaped, visible
 
 __all__ = [
     "Causes",

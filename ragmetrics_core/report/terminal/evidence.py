@@ -7,7 +7,8 @@ from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.report.evidence import Mark
-from ragmetrics_core.report.terminal.text import GOOD, OPEN, WEAK, visible
+from ragmetrics_core.report.terminal.text import GOOD, OPEN, WEAK
+from ragmetrics_core.wording import visible
 
 __all__ = ["marked", "style_of"]
 

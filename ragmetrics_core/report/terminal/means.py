@@ -21,6 +21,7 @@ from ragmetrics_core.report.terminal.text import (
     table,
 )
 from ragmetrics_core.runs import Mean, MetricEntry, Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["cost", "means_table", "remarks"]
 
@@ -57,7 +58,7 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     if causes.failed:
         count = sum(times for _, times in causes.failed)
         yield Text()
-        yield heading(f"{count} of {causes.total} {'score' if causes.total == 1 else 'scores'} failed")
+        yield heading(f"{count} of {number_of(causes.total, 'score')} failed")
         yield bullets(
             Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
             for (status, reason), times in causes.failed[:SHOWN]
@@ -67,7 +68,7 @@ def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
     bad = run.rejected
     if bad:
         yield Text()
-        yield heading("1 row was left out" if len(bad) == 1 else f"{len(bad)} rows were left out")
+        yield heading(number_of(len(bad), "row was", "rows were") + " left out")
         yield bullets(Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
         yield from _more(len(bad) - SHOWN, "row")
     if causes.skipped:
@@ -94,14 +95,14 @@ def cost(run: Run, *, note: str | None = None) -> RenderableType:
         note: what a judge says about itself, such as that it is only a baseline.
     """
     tally = run.tally
-    calls = f"{tally.get('calls', 0):,} calls"
+    calls = number_of(tally.get("calls", 0), "call")
     if shared := tally.get("shared"):
         calls += f" and {shared:,} answered by a call already made"
     if embedded := tally.get("embedded"):
-        calls += f"; {embedded:,} texts embedded"
+        calls += f"; {number_of(embedded, 'text')} embedded"
     tokens = tally.get("prompt_tokens", 0), tally.get("completion_tokens", 0)
     if any(tokens):
-        calls += f"; {tokens[0]:,} tokens read, {tokens[1]:,} written"
+        calls += f"; {number_of(tokens[0], 'token')} read, {tokens[1]:,} written"
     models = {"judge": run.judge, "embedder": run.embedder}
     pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
     if note:
@@ -111,7 +112,7 @@ def cost(run: Run, *, note: str | None = None) -> RenderableType:
 
 def _more(count: int, what: str) -> Iterable[RenderableType]:
     if count > 0:
-        yield Text(f"    and {count} more {what}{'' if count == 1 else 's'}", LABEL)
+        yield Text(f"    and {number_of(count, f'more {what}')}", LABEL)
 
 
 def _others(mean: Mean) -> Text:

@@ -8,6 +8,7 @@ from rich.text import Text
 from ragmetrics_core.drivers import Estimate
 from ragmetrics_core.report.terminal.text import LABEL, facts, plain, table
 from ragmetrics_core.runs import Plan
+from ragmetrics_core.wording import number_of
 
 __all__ = ["plan_page"]
 
@@ -52,13 +53,16 @@ def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
     total = plan.total
     yield "samples", Text(f"{plan.samples:,}")
     if plan.kept:
-        yield "kept", Text(f"{plan.kept:,} scores that the run has already")
+        yield (
+            "kept",
+            Text(number_of(plan.kept, "score that the run has", "scores that the run has") + " already"),
+        )
     if plan.rejected:
-        yield "left out", Text(f"{plan.rejected:,} row{'s' * (plan.rejected != 1)}")
+        yield "left out", Text(number_of(plan.rejected, "row"))
     if total.embedded:
         yield "embedded", Text(f"{total.embedded:,} texts")
     if total.rated:
-        yield "rated", Text(f"{total.rated:,} pairs of texts")
+        yield "rated", Text(number_of(total.rated, "pair of texts", "pairs of texts"))
     if plan.price:
         prompt, completion = plan.price
         yield "price", Text(f"{prompt:g} for a million prompt tokens, {completion:g} for completion tokens")

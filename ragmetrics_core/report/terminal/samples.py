@@ -21,10 +21,13 @@ from ragmetrics_core.report.terminal.text import (
 from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.score import Score
+from ragmetrics_core.wording import number_of
 
 __all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
 
 WIDE = 100
+# A UUID with its hyphens.
+LIVE_ID = 36
 
 
 class SampleRow(NamedTuple):
@@ -56,11 +59,11 @@ def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, 
     """One row for each sample: its values and diagnosis; the question too where there is room."""
     has_room = width >= WIDE + 12 * max(0, len(entries) - 3)
     samples = table("sample")
-    samples.columns[0].min_width = 6
     if has_room:
         samples.add_column("question", no_wrap=True, overflow="ellipsis", ratio=1)
         samples.expand = True
     titles = [_title(entry, entries) for entry in entries]
+    samples.columns[0].min_width = _id_width(rows, titles, width)
     lines = max(map(len, titles), default=1)
     for title in titles:
         samples.add_column(Text("\n" * (lines - len(title)) + "\n".join(title)), justify="right")
@@ -106,7 +109,7 @@ def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
         text = getattr(sample, name)
         yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
     chunks = sample.contexts
-    told = "(absent)" if chunks is None else "1 chunk" if len(chunks) == 1 else f"{len(chunks)} chunks"
+    told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
     yield "contexts", Text(told, LABEL)
 
 
@@ -129,6 +132,13 @@ def _row(run: Run, sample_id: str) -> SampleRow:
         cells=tuple(cells),
         codes=tuple(each.code for each in diagnose(score.record for score in scores.values())),
     )
+
+
+def _id_width(rows: Sequence[SampleRow], titles: Sequence[Sequence[str]], width: int) -> int:
+    """How wide the ids stay at least: one of a live application is not broken where there is room for it."""
+    taken = sum(max(map(len, title), default=0) + 2 for title in titles) + len("diagnosis") + 2
+    longest = max((len(row.sample_id) for row in rows), default=0)
+    return max(6, min(longest, LIVE_ID, width - taken))
 
 
 def _title(entry: MetricEntry, entries: Sequence[MetricEntry]) -> list[str]:

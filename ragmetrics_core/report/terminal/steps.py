@@ -9,6 +9,7 @@ from rich.text import Text
 from ragmetrics_core.drivers import rendered
 from ragmetrics_core.record import CompareStep, CountStep, GenerateStep, RateStep, Record, Step
 from ragmetrics_core.report.terminal.text import LABEL, WEAK, bullets, heading, one_line, plain
+from ragmetrics_core.wording import number_of
 
 __all__ = ["steps_page"]
 
@@ -49,7 +50,7 @@ def _title(step: Step) -> Text:
     details += ["asked again for what was missing"] if step.again else []
     details += [step.model] if step.model else []
     if step.prompt_tokens is not None and step.completion_tokens is not None:
-        details.append(f"{step.prompt_tokens:,} tokens read, {step.completion_tokens:,} written")
+        details.append(f"{number_of(step.prompt_tokens, 'token')} read, {step.completion_tokens:,} written")
     if step.finish_reason and step.finish_reason != "stop":
         details.append(f"ended by {step.finish_reason}")
     return title.append_text(plain("".join(f" · {each}" for each in details), LABEL))

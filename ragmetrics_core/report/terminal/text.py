@@ -1,7 +1,5 @@
 """Text from data on a terminal: never read as markup, and unable to move the cursor or change colours."""
 
-import json
-import re
 from collections.abc import Iterable
 
 from rich import box
@@ -11,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.record import Status
+from ragmetrics_core.wording import visible
 
 __all__ = [
     "GOOD",
@@ -18,7 +17,6 @@ __all__ = [
     "OPEN",
     "WEAK",
     "bullets",
-    "escaped",
     "facts",
     "heading",
     "number",
@@ -26,40 +24,10 @@ __all__ = [
     "outcome",
     "plain",
     "table",
-    "visible",
 ]
 
 # The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
 GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
-
-# Controls that are no line break, marks of direction (they make text read other than it is), characters
-# that nobody sees (tags can carry a whole text), and halves of characters, which no terminal can write. The
-# joiners of Persian, Hindi and emoji (U+200C, U+200D) are letters of their scripts.
-_UNSAFE = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
-)
-_BLANK = frozenset("\t\u2028\u2029")
-
-
-def visible(text: str) -> str:
-    r"""The text with each character that could steer a terminal replaced by one that shows it.
-
-    Its length stays the same, so that places in the text stay valid; line breaks stay.
-
-    >>> visible("\x1b[31mred\r\nblue")
-    '␛[31mred \nblue'
-    """
-    return _UNSAFE.sub(_shown, text.replace("\r\n", " \n"))
-
-
-def escaped(text: str) -> str:
-    r"""JSON in which each such character is written as JSON's own escape: it says the same, byte by byte.
-
-    >>> escaped('{"a": "\u202e\x9b"}')
-    '{"a": "\\u202e\\u009b"}'
-    """
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1].replace("\x7f", "\\u007f"), text)
 
 
 def plain(text: object, style: str = "") -> Text:
@@ -135,12 +103,3 @@ def outcome(
         return Text(f"{bounds[0]:.2f}–{bounds[1]:.2f}", OPEN)
     style = "dim italic" if status in ("undefined", "skipped") else f"italic {WEAK}"
     return Text(status.replace("_", " "), style)
-
-
-def _shown(found: re.Match[str]) -> str:
-    char = found[0]
-    if char in _BLANK:
-        return " "
-    if char < " ":
-        return chr(0x2400 + ord(char))
-    return "␡" if char == "\x7f" else "\N{REPLACEMENT CHARACTER}"
