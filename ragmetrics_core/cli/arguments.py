@@ -63,7 +63,12 @@ OwnMetrics = Annotated[
     typer.Option("--metrics", help="Metrics of your own that the run has: MODULE:NAME, separated by commas."),
 ]
 Data = Annotated[
-    Path, typer.Argument(metavar="DATA", help="A .jsonl, .json or .csv file.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .json, .csv, .tsv or .parquet file; text also as .gz.",
+        show_default=False,
+    ),
 ]
 MetricNames = Annotated[
     str | None,
@@ -235,7 +240,9 @@ def own_metric(name: str) -> Metric[Any]:
         try:
             return with_settings(found, written["settings"]) if written["settings"] else found()
         except TypeError as error:  # a setting without a default
-            raise ConfigError(f"{name!r} cannot be made: {error}") from error
+            raise ConfigError(
+                f"{name!r} cannot be made, for every setting needs a default: {error}"
+            ) from error
     if not is_metric(found):
         raise ConfigError(f"{name!r} is no metric, but a {type(found).__name__}")
     if written["settings"]:

@@ -11,8 +11,11 @@ from rich.progress import BarColumn, ProgressColumn, Task
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from ragmetrics_core.errors import SampleError
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Progress, read_samples
+from ragmetrics_core.runs.rows import kind_of, opened
+from ragmetrics_core.runs.separated import rows_of_csv
+from ragmetrics_core.runs.tables import count_parquet
 from ragmetrics_core.wording import number_of
 
 __all__ = ["PlainLines", "count_rows", "progress_of", "told"]
@@ -82,20 +85,27 @@ def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
     if not path.is_file():  # who opens a pipe may wait for ever
         return None
     try:
-        match path.suffix.lower():
-            case ".jsonl":
-                with path.open("rb") as file:
-                    count = sum(not line.isspace() for line in file)
-            case ".csv":
-                with path.open(encoding="utf-8", errors="replace", newline="") as file:
-                    count = max(0, sum(bool(row) for row in csv.reader(file)) - 1)
-            case ".json":
-                count = sum(1 for _ in read_samples(path))
-            case _:
-                return None
-    except (OSError, SampleError, csv.Error):
+        count = _count(path)
+    except (OSError, ConfigError, ValueError, csv.Error):
+        return None
+    if count is None:
         return None
     return count if at_most is None else min(count, at_most)
+
+
+def _count(path: Path) -> int | None:
+    match kind_of(path):
+        case ".jsonl":
+            with opened(path) as file:
+                return sum(not line.isspace() for line in file)
+        case ".csv" | ".tsv":
+            return sum(1 for _ in rows_of_csv(path))
+        case ".json":
+            return sum(1 for _ in read_samples(path))
+        case ".parquet":
+            return count_parquet(path)
+        case _:
+            return None
 
 
 def _short(count: int) -> str:

@@ -16,7 +16,6 @@ from ragmetrics_core.cli.screen import show as print_page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
-from ragmetrics_core.wording import number_of
 
 __all__ = ["show"]
 
@@ -96,8 +95,10 @@ def _whole_id(run: Run, beginning: str) -> str:
         return beginning
     ids = [each for each in run.sample_ids if each.startswith(beginning)]
     if len(ids) > 1:
-        listed = ", ".join(ids[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
-        raise ConfigError(f"{number_of(len(ids), 'sample')} of the run begin with {beginning!r}: {listed}")
+        listed = ", ".join(sorted(ids, reverse=True)[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
+        raise ConfigError(
+            f"the run has no sample {beginning!r}; there is {listed}: {len(ids):,} samples begin so"
+        )
     return ids[0] if ids else beginning
 
 

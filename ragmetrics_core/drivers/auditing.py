@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from ragmetrics_core.drivers.own_code import without_place
 from ragmetrics_core.drivers.replay import Replay, not_hydrated, replayed
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics.metric import Metric
@@ -50,6 +51,10 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
             ignored.add("abstained")
         if record.status == "parse_error" and (derived.reason or "").startswith(f"{record.reason}: "):
             ignored.add("reason")  # an earlier version did not say why
+        if record.status == derived.status == "metric_error" and (
+            without_place(record.reason or "") == without_place(derived.reason or "")
+        ):
+            ignored.add("reason")  # its line moves with the file
         found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
     # the line as it was read, or the fields that it held: blanks and escapes are no alteration
     seals = (record.sealed().seal, record.seal)

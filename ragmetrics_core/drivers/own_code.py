@@ -3,7 +3,10 @@
 What goes wrong there is the failure of one sample, with the status `metric_error`, and not of the run.
 """
 
+import re
 from collections.abc import Generator
+from pathlib import PurePath
+from traceback import walk_tb
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -18,10 +21,12 @@ from ragmetrics_core.record import Status
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
 
-__all__ = ["OwnCode", "status_of"]
+__all__ = ["OwnCode", "status_of", "without_place"]
 
 # Of what an error says; the rest is in nobody's way.
 LONGEST = 300
+
+_PLACE = re.compile(r" \([^()]{1,255}, line \d{1,9}\)$")
 
 
 class OwnCode:
@@ -34,6 +39,7 @@ class OwnCode:
     def __init__(self, metric: str, sample: Sample) -> None:
         self._metric = metric
         self._sample = sample
+        self._modules: set[str] = set()
 
     def part_steps(self, metric: Metric[Any], part: Part) -> Steps[Any]:
         """What a part asks of the sample, against the one reference that the part names.
@@ -53,6 +59,7 @@ class OwnCode:
         Raises:
             MissingField: the sample lacks something that the metric needs.
         """
+        self._modules.add(type(metric).__module__)
         try:
             steps: Any = metric.measure(metric.view.of(sample or self._sample))
         except MissingField:
@@ -90,17 +97,31 @@ class OwnCode:
         """The failure of a metric whose code raised an error."""
         if isinstance(error, ValidationError):
             first = error.errors(include_url=False)[0]
-            return self._failed(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
-        return self._failed(f"{type(error).__name__}: {error}")
+            return self._failed(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", self._place(error))
+        return self._failed(f"{type(error).__name__}: {error}", self._place(error))
+
+    def _place(self, error: Exception) -> str:
+        """The line of the metric's own file that the error came through last; "" for none."""
+        lines = [
+            f" ({PurePath(frame.f_code.co_filename).name}, line {number})"
+            for frame, number in walk_tb(error.__traceback__)
+            if frame.f_globals.get("__name__") in self._modules
+        ]
+        return lines[-1] if lines else ""
 
     def _odd(self, what: str, value: object) -> StepFailed:
         return self._failed(f"{what} {type(value).__name__}")
 
-    def _failed(self, said: str) -> StepFailed:
+    def _failed(self, said: str, place: str = "") -> StepFailed:
         said = " ".join(without_secrets(said, in_environment()).split())
         said = said.encode(errors="backslashreplace").decode()
         said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
-        return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}")
+        return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}{place}")
+
+
+def without_place(reason: str) -> str:
+    """A failure's reason without the line, which another state of the file has elsewhere."""
+    return _PLACE.sub("", reason)
 
 
 def status_of(measurement: Measurement) -> Status:

@@ -1,7 +1,7 @@
 """What all metrics are: settings that never change, and one generator that measures a sample."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -173,10 +173,7 @@ class Metric(Generic[V]):
         if unknown:
             own = sorted(set(known) - {"repetition", "variant"})
             raise ConfigError(f"{cls.name} has no setting {unknown[0]!r}; it has {own}")
-        needed = [each.name for each in known.values() if each.default is each.default_factory is MISSING]
-        if lacking := [each for each in needed if each not in settings]:
-            raise ConfigError(f"{cls.name} needs a value for {lacking[0]}: it has none by itself")
-        usual = cls(variant=variant, **{each: settings[each] for each in needed})
+        usual = cls(variant=variant)
         values = {
             name: _from_json(value, getattr(usual, name) or cls._prompt_of_a_variant(name))
             for name, value in settings.items()

@@ -16,7 +16,7 @@ from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.runs.folder import Folder, Key
-from ragmetrics_core.runs.loading import AsyncSource, BadRow
+from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
 from ragmetrics_core.runs.prices import price_of
@@ -230,15 +230,15 @@ async def aevaluate(
             progress=progress,
         )
         await evaluation.run(prepared.rows, workers=concurrency)
-    _refuse_useless(folder)
+    refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
 
 
-def _refuse_useless(folder: Folder) -> None:
+def refuse_useless(folder: Folder) -> None:
     """Raise `SampleError` when rows were given, and none is a sample."""
     if not folder.sample_ids and (first := next(folder.rejected, None)) is not None:
         count = sum(1 for _ in folder.rejected)
-        raise SampleError(f"none of the rows given ({count:,}) is a sample, the first: {first}")
+        raise none_usable(count, first)
 
 
 @contextmanager

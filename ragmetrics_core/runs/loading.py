@@ -29,7 +29,17 @@ from ragmetrics_core.runs.tables import Table, rows_of_parquet, rows_of_table
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
-__all__ = ["AsyncSource", "BadRow", "Row", "Source", "Table", "aread_samples", "read_rows", "read_samples"]
+__all__ = [
+    "AsyncSource",
+    "BadRow",
+    "Row",
+    "Source",
+    "Table",
+    "aread_samples",
+    "none_usable",
+    "read_rows",
+    "read_samples",
+]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +57,11 @@ class BadRow:
     def __str__(self) -> str:
         """Place and message in one line."""
         return f"{self.where}: {self.message}"
+
+
+def none_usable(count: int, first: object) -> SampleError:
+    """The error of data whose rows are all no samples."""
+    return SampleError(f"none of the rows given ({count:,}) is a sample, the first: {first}")
 
 
 Row: TypeAlias = Sample | Mapping[str, object]

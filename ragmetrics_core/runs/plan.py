@@ -14,7 +14,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs.folder import Folder
-from ragmetrics_core.runs.loading import AsyncSource, BadRow
+from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs.manifest import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
@@ -167,6 +167,7 @@ async def aplan(
     earlier = _folder_in(out, prepared.manifest)
     estimates = {metric.signature: Estimate() for metric in prepared.metrics}
     counted = kept = rejected = 0
+    useless: BadRow | None = None
     asked: set[Hashable] = set()
     with _journal_in(out, cache) as journal:
 
@@ -178,6 +179,7 @@ async def aplan(
         async for row in prepared.rows:
             if isinstance(row, BadRow) or (earlier and _is_changed(row, earlier)):
                 rejected += 1
+                useless = useless or (row if isinstance(row, BadRow) else None)
                 continue
             statuses = earlier.statuses(row.id) if earlier else {}
             wanted = [
@@ -188,6 +190,8 @@ async def aplan(
             found = plan_sample(row, wanted, prepared.models, stand_in=stand_in, known=known, asked=asked)
             for metric, estimate in zip(wanted, found, strict=True):
                 estimates[metric.signature] += estimate
+    if useless is not None and not counted and not kept and earlier is None:
+        raise none_usable(rejected, useless)
     return Plan(
         samples=counted,
         kept=kept,

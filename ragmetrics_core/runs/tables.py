@@ -5,7 +5,6 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -13,7 +12,7 @@ from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs.rows import refuse_repeated
 from ragmetrics_core.shapes import is_mapping
 
-__all__ = ["Table", "rows_of_parquet", "rows_of_table"]
+__all__ = ["Table", "count_parquet", "rows_of_parquet", "rows_of_table"]
 
 
 class Table(Protocol):
@@ -86,12 +85,27 @@ def rows_of_parquet(path: Path) -> Iterator[object]:
         ConfigError: pyarrow is not installed.
     """
     arrow = _pyarrow()
-    parquet: Any = import_module("pyarrow.parquet")
+    parquet = _parquet()
     try:
         with parquet.ParquetFile(path) as file:
             refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
             for batch in file.iter_batches(batch_size=1000):
                 yield from batch.to_pylist()
+    except (arrow.ArrowException, OSError) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
+
+
+def count_parquet(path: Path) -> int:
+    """How many rows a Parquet file says it has.
+
+    Raises:
+        SampleError: it is none.
+        ConfigError: pyarrow is not installed.
+    """
+    arrow = _pyarrow()
+    parquet = _parquet()
+    try:
+        return int(parquet.read_metadata(path).num_rows)
     except (arrow.ArrowException, OSError) as error:
         raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
@@ -112,6 +126,12 @@ def _refuse_splits(source: Mapping[Any, object]) -> None:
         f"a dataset of several splits was given ({names}): choose one, such as "
         f"dataset[{next(iter(source))!r}]"
     )
+
+
+def _parquet() -> Any:
+    from pyarrow import parquet
+
+    return parquet
 
 
 def _pyarrow() -> Any:

@@ -31,7 +31,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
 from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import redacted
-from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, writing
+from ragmetrics_core.runs.evaluate import Evaluation, Progress, journal_of, refuse_useless, writing
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource
 from ragmetrics_core.runs.lock import FolderLock
@@ -298,6 +298,7 @@ async def _export(
         kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
         evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
         await evaluation.run(prepared.rows, workers=traffic.concurrency)
+        refuse_useless(folder)
         if sink.waiting:
             folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))
         else:

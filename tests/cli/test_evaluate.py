@@ -196,7 +196,7 @@ def test_progress_is_told_in_words():
     line = told(progress(12, 2, 3, calls=1200, prompt_tokens=40_000, completion_tokens=5_400), 52)
 
     assert line == "14 of 52 samples, 2 rejected, 3 failed, 1,200 calls, 45k tokens"
-    assert told(progress(1), None) == "1 samples, 0 calls"
+    assert told(progress(1), None) == "1 sample, 0 calls"
     assert told(progress(1, prompt_tokens=2_340_000), 9).endswith("2.3M tokens")
 
 

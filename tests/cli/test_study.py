@@ -228,7 +228,7 @@ def test_concordance_takes_the_consensus_of_people(command, before, labels):
         "study", "concordance", before, "--labels", labels, "--metrics", "faithfulness", columns=WIDE
     )
     assert outcome.code == 0
-    assert "1 samples have no majority and are left out" in outcome.err
+    assert "1 sample has no majority and is left out" in outcome.err
     assert "13 without label label" in outcome.words
 
 

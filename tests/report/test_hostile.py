@@ -198,7 +198,7 @@ def test_marks_stand_at_the_right_characters_beyond_the_basic_plane(opened, host
     page.locator("tr[data-row] a").first.click()
     page.wait_for_selector(".chunks mark")
 
-    assert page.locator(".chunks mark").first.text_content() == HOSTILE["emoji"]
+    assert page.locator(".chunks mark").first.text_content() == shown(HOSTILE["emoji"])
 
 
 def test_five_megabytes_in_every_field_are_cut_and_say_so(opened, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.asking import ask, together
+from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import RunStopped
 from ragmetrics_core.measurement import Measurement, valued
 from ragmetrics_core.metrics import Metric
@@ -65,6 +66,22 @@ def test_a_metric_that_raises_fails_that_sample_with_both_names_and_the_run_goes
     # mended, the same call measures that sample again
     ODD.append(lambda: valued(0.0, counts={}, spelled="none"))
     assert evaluate(ROWS, metrics=[Odd()], out=tmp_path / "run").mean("odd").statuses == {"ok": 3}
+
+
+def test_the_reason_names_the_line_of_the_metrics_own_file():
+    # the last line of this file that the error came through: where `fail` raises
+    ODD.append(fail)
+    line = fail.__code__.co_firstlineno + 1
+    reason = evaluate(ROWS, metrics=[Odd()]).score("s1", "odd").reason or ""
+    assert reason.endswith(f"division by zero (test_metrics_that_raise.py, line {line})")
+
+
+def test_a_file_that_was_edited_above_the_line_proves_its_failures_as_before(tmp_path):
+    ODD.append(fail)
+    run = evaluate(ROWS, metrics=[Odd()], out=tmp_path / "run")
+    found = run.record("s1", "odd")
+    moved = found.model_copy(update={"reason": (found.reason or "").replace("line ", "line 9")}).sealed()
+    assert audit(found, metric=Odd()) == audit(moved, metric=Odd()) == []
 
 
 def test_a_run_that_stops_at_the_first_failure_stops_at_a_metric_that_raises():
@@ -156,7 +173,8 @@ def test_one_cause_on_many_samples_is_told_once_with_the_first_sample():
     ODD.append(fail)
     same = [{**row, "question": f"{n}?", "answer": "Paris 1."} for n, row in enumerate(ROWS)]
     run: Run = evaluate(same, metrics=[Odd()], concurrency=1)
-    told = "odd on sample s0: ZeroDivisionError: division by zero"
+    place = f"test_metrics_that_raise.py, line {fail.__code__.co_firstlineno + 1}"
+    told = f"odd on sample s0: ZeroDivisionError: division by zero ({place})"
     assert Causes.of(run.outcomes()).failed == [(("metric_error", told), 3)]
 
 

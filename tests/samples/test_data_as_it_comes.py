@@ -149,7 +149,7 @@ def test_the_first_line_of_excel_says_what_separates(tmp_path: Path):
     (tmp_path / "s.csv").write_text("sep=;\r\nid;question\r\na;Q?\r\nb\r\n", encoding="utf-8-sig")
     good, bad = read_samples(tmp_path / "s.csv")
     assert good == Sample(id="a", question="Q?")
-    assert str(bad) == "line 4: 1 cells, but the header has 2 columns"
+    assert str(bad) == "line 4: 1 cell, but the header has 2 columns"
 
 
 @pytest.mark.parametrize(
