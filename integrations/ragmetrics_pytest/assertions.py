@@ -55,7 +55,9 @@ def assert_scores(
         *_failed(run, dict.fromkeys((*asked, *single)), failures),
     ]
     if found:
-        raise AssertionError("\n\n".join(found))
+        from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
+
+        raise AssertionError(visible("\n\n".join(found)))
 
 
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
