@@ -1,4 +1,4 @@
-"""What the data holds reaches no terminal through a failed test, and hides nothing in a page or a notebook."""
+"""What the data holds steers no terminal through a failed test, and hides nothing in a page or notebook."""
 
 import pytest
 
