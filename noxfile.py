@@ -124,6 +124,14 @@ def extras(session: nox.Session, versions: str) -> None:
     run_tests(session, versions, [*PROJECT["dependencies"], *of_extras(*names)], beside, tests=OF_EXTRAS)
 
 
+@nox.session(requires=["build"], default=False)
+def lettucedetect(session: nox.Session) -> None:
+    """LettuceDetect's spans beside those of its makers' package, on a tiny model; torch is large."""
+    needed = [*PROJECT["dependencies"], *of_extras("models")]
+    test = "models/test_lettucedetect_oracle.py"
+    run_tests(session, "newest", needed, ["lettucedetect"], tests=[test])
+
+
 @nox.session(requires=["build"])
 @EACH
 def langchain(session: nox.Session, versions: str) -> None:

@@ -69,7 +69,7 @@ class GenerateStep(_Stored):
         rendered_digest: digest of the messages that were sent.
         draw: the draw's number.
         again: whether this asked once more for what an earlier reply left out.
-        judge: identity of the judge, where the run has a panel of several.
+        judge: identity of the judge that replied, where the run has a panel or a cascade of several.
         reply: the raw reply.
         reply_digest: digest of the reply.
         model: the model that replied, as the server names it.

@@ -80,7 +80,9 @@ def judge_by_name(name: str, *, options: Mapping[str, Any] | None = None, asked:
     if kind == "cascade" and all(names := rest.partition(",")):
         from ragmetrics_core.models.cascade import Cascade
 
-        return Cascade(*judges_by_name([names[0].strip(), names[2].strip()], options=options, asked=asked))
+        inner = [names[0].strip(), names[2].strip()]
+        cheap, dear = judges_by_name(inner, options=options, asked=asked)
+        return Cascade(cheap, dear)
     raise ConfigError(f"there is no judge {without_secrets(name)!r}; a judge is one of: {_JUDGES}")
 
 
