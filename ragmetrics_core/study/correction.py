@@ -1,0 +1,139 @@
+"""A judge's known errors: a mean corrected by them, and differences that labels of some samples correct."""
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.distributions import normal_quantile
+from ragmetrics_core.study.estimate import prediction_powered_mean
+from ragmetrics_core.study.intervals import Estimate, wilson_interval
+
+__all__ = ["JudgeErrors", "corrected_mean", "judge_errors", "powered_difference", "powered_pairs"]
+
+
+class JudgeErrors(NamedTuple):
+    """How a judge that says yes or no errs, by people's labels on the same population.
+
+    Attributes:
+        sensitivity: the share of what people call good that the judge calls good.
+        specificity: the share of what people call bad that the judge calls bad.
+        good, bad: how many labels each rests on.
+        told: sensitivity + specificity - 1 with its interval; 0 is a judge that tells nothing.
+    """
+
+    sensitivity: Estimate
+    specificity: Estimate
+    good: int
+    bad: int
+    told: Estimate
+
+
+def judge_errors(people: Sequence[bool], judge: Sequence[bool], *, level: float = 0.95) -> JudgeErrors:
+    """The errors of a judge, from what people and the judge say of the same samples.
+
+    The interval of what the judge tells is Newcombe's, from Wilson's of both shares.
+
+    References:
+        Newcombe (1998), Statistics in Medicine 17(8), 873-890, method 10.
+    """
+    both = list(zip(people, judge, strict=True))
+    good, bad = sum(person for person, _ in both), sum(not person for person, _ in both)
+    one = wilson_interval(sum(person and said for person, said in both), good, level=level)
+    other = wilson_interval(sum(not person and not said for person, said in both), bad, level=level)
+    told = Estimate(None)
+    if one.value is not None and other.value is not None:
+        assert one.low is not None
+        assert one.high is not None
+        assert other.low is not None
+        assert other.high is not None
+        value = one.value + other.value - 1
+        down = sqrt((one.value - one.low) ** 2 + (other.value - other.low) ** 2)
+        up = sqrt((one.high - one.value) ** 2 + (other.high - other.value) ** 2)
+        told = Estimate(value, value - down, value + up)
+    return JudgeErrors(one, other, good, bad, told)
+
+
+def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95) -> Estimate:
+    r"""The share that people would call good, from the share that a judge with known errors does.
+
+    .. math:: \hat\theta = \frac{\hat p + \hat q_0 - 1}{\hat q_0 + \hat q_1 - 1}
+
+    for specificity :math:`q_0` and sensitivity :math:`q_1`, kept within [0, 1]. The interval has the
+    uncertainty of all three shares, each with the counts that the source adds.
+
+    Args:
+        yes: how many of the samples the judge calls good; samples without a label.
+        n: how many samples.
+        errors: of labels of a random part of the same population.
+        level: confidence.
+
+    Raises:
+        ConfigError: there is no sample, a label of each kind is lacking, or what the judge tells cannot be
+            told from nothing: the correction divides by it.
+
+    References:
+        Rogan and Gladen (1978), American Journal of Epidemiology 107(1), 71-76; Lee et al. (2025), "How to
+        Correctly Report LLM-as-a-Judge Evaluations", https://arxiv.org/abs/2511.21140.
+    """
+    one, other = errors.sensitivity.value, errors.specificity.value
+    if n == 0 or one is None or other is None:
+        raise ConfigError(
+            f"a corrected mean needs samples and labels of both kinds; there are {n} samples, {errors.good} "
+            f"labels that say good and {errors.bad} that say bad"
+        )
+    if errors.told.low is None or errors.told.low <= 0:
+        raise ConfigError(
+            f"sensitivity + specificity - 1 is {errors.told}, which cannot be told from 0: the "
+            "correction divides by it"
+        )
+    z = normal_quantile(0.5 + level / 2)
+    value = min(1.0, max(0.0, (yes / n + other - 1) / (one + other - 1)))
+    p, more = (yes + z * z / 2) / (n + z * z), n + z * z
+    q1, of_good = (one * errors.good + 1) / (errors.good + 2), errors.good + 2
+    q0, of_bad = (other * errors.bad + 1) / (errors.bad + 2), errors.bad + 2
+    told = q0 + q1 - 1
+    middle = (p + q0 - 1) / told
+    middle = min(1.0, max(0.0, middle))
+    spread0, spread1 = q0 * (1 - q0) / of_bad, q1 * (1 - q1) / of_good
+    shift = 2 * z * z * (-(1 - middle) * spread0 + middle * spread1)
+    variance = p * (1 - p) / more + (1 - middle) ** 2 * spread0 + middle**2 * spread1
+    half = z * sqrt(variance) / told
+    return Estimate(value, max(0.0, middle + shift - half), min(1.0, middle + shift + half))
+
+
+def powered_pairs(
+    labels: tuple[ArrayLike, ArrayLike],
+    predicted: tuple[ArrayLike, ArrayLike],
+    unlabelled: tuple[ArrayLike, ArrayLike],
+    *,
+    level: float = 0.95,
+) -> tuple[Estimate, float | None]:
+    """The prediction-powered difference of two runs of the same samples, second less first.
+
+    It is the prediction-powered mean of the differences, sample by sample; each argument has the first run's
+    numbers, then the second's in the same order. See `prediction_powered_mean`.
+    """
+    differences = (
+        np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
+        for first, second in (labels, predicted, unlabelled)
+    )
+    return prediction_powered_mean(*differences, level=level)
+
+
+def powered_difference(one: Estimate, other: Estimate) -> Estimate:
+    """The difference of two prediction-powered means of different samples, such as two slices of a run.
+
+    Their errors are independent, and so the squares of their intervals' half widths add up. No interval
+    (None) where one of them has none.
+    """
+    if one.value is None or other.value is None:
+        return Estimate(None)
+    value = one.value - other.value
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return Estimate(value)
+    half = sqrt(((one.high - one.low) / 2) ** 2 + ((other.high - other.low) / 2) ** 2)
+    return Estimate(value, value - half, value + half)

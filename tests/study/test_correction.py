@@ -1,0 +1,68 @@
+"""A judge's known errors, against the truth of simulations and ppi-python's own numbers."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.correction import corrected_mean, judge_errors, powered_difference, powered_pairs
+from ragmetrics_core.study.estimate import prediction_powered_mean
+from ragmetrics_core.study.intervals import Estimate, mean_of
+
+
+def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):
+    return np.where(
+        truth, generator.random(len(truth)) < sensitivity, generator.random(len(truth)) > specificity
+    )
+
+
+def test_the_corrected_mean_is_the_formula_of_rogan_and_gladen():
+    people = [True] * 10 + [False] * 10
+    judge = [True] * 9 + [False] + [True] * 2 + [False] * 8
+    errors = judge_errors(people, judge)
+    assert (errors.sensitivity.value, errors.specificity.value) == (0.9, 0.8)
+    # (0.55 + 0.8 - 1) / (0.9 + 0.8 - 1)
+    assert corrected_mean(55, 100, errors).value == pytest.approx(0.5)
+
+
+def test_the_corrected_interval_holds_what_people_would_say():
+    generator, held, naive = np.random.default_rng(1), [], []
+    for _ in range(400):
+        truth = generator.random(500) < 0.4
+        said = judged(generator, truth)
+        found = corrected_mean(
+            int(said[150:].sum()), 350, judge_errors(truth[:150].tolist(), said[:150].tolist())
+        )
+        held.append(found.low <= 0.4 <= found.high)
+        taken = mean_of(said.astype(float))
+        naive.append(taken.low <= 0.4 <= taken.high)
+    assert np.mean(held) == pytest.approx(0.95, abs=0.03)
+    assert np.mean(naive) < 0.1
+
+
+def test_a_judge_that_cannot_be_told_from_chance_corrects_nothing():
+    generator = np.random.default_rng(2)
+    truth = generator.random(60) < 0.5
+    errors = judge_errors(truth.tolist(), (generator.random(60) < 0.5).tolist())
+    with pytest.raises(ConfigError, match="cannot be told from 0"):
+        corrected_mean(50, 100, errors)
+    with pytest.raises(ConfigError, match="0 that say bad"):
+        corrected_mean(50, 100, judge_errors([True], [True]))
+
+
+def test_the_powered_difference_of_two_runs_is_the_powered_mean_of_their_differences():
+    generator = np.random.default_rng(3)
+    y = generator.random((2, 200))
+    f = y + generator.normal(0, 0.1, (2, 200))
+    found, weight = powered_pairs((y[0, :50], y[1, :50]), (f[0, :50], f[1, :50]), (f[0, 50:], f[1, 50:]))
+    expected, same = prediction_powered_mean(y[1, :50] - y[0, :50], *np.split(f[1] - f[0], [50]))
+    assert (found, weight) == (expected, same)
+    alone = mean_of(y[1, :50] - y[0, :50])
+    assert found.high - found.low < 0.8 * (alone.high - alone.low)
+
+
+def test_the_difference_of_two_slices_adds_the_squares_of_their_errors():
+    found = powered_difference(Estimate(0.7, 0.67, 0.73), Estimate(0.5, 0.46, 0.54))
+    assert found == pytest.approx((0.2, 0.15, 0.25))
+    assert powered_difference(Estimate(0.7, 0.6, 0.8), Estimate(0.5)) == pytest.approx((0.2, None, None))
