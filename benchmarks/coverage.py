@@ -19,11 +19,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.bootstrap import bootstrap_mean
+from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
+from ragmetrics_core.study.clusters import bootstrap_clusters, cluster_mean, cluster_share
+from ragmetrics_core.study.correction import corrected_mean, judge_errors
 from ragmetrics_core.study.correlations import kendall_interval, pearson_interval, spearman_interval
-from ragmetrics_core.study.detection import area_under_curve
+from ragmetrics_core.study.detection import area_under_curve, best_threshold
 from ragmetrics_core.study.estimate import prediction_powered_mean
 from ragmetrics_core.study.intervals import Estimate, beta_interval, mean_of, summary_of, wilson_interval
+from ragmetrics_core.study.permutation import sign_flip
 from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
 from ragmetrics_core.study.significance import effect_size
 
@@ -236,8 +241,153 @@ def _estimates() -> Iterator[Design]:
         yield Design("prediction-powered mean", data, n, 0.6, partial(_powered, n=n))
 
 
+def _of_clusters(g: Generator, count: int) -> tuple[Array, list[int]]:
+    """Clusters of 1 to 9 samples; half of the variance is that of the clusters; mean 0."""
+    clusters = np.repeat(np.arange(count), g.integers(1, 10, count))
+    return g.normal(size=count)[clusters] + g.normal(size=len(clusters)), clusters.tolist()
+
+
+def _cluster_mean(g: Generator, *, count: int, naive: bool) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+    return mean_of(values) if naive else cluster_mean(values, clusters)
+
+
+def _cluster_share(g: Generator, *, count: int, naive: bool) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+    flags = values > 0
+    return wilson_interval(int(flags.sum()), len(flags)) if naive else cluster_share(flags, clusters)
+
+
+def _cluster_bootstrap(g: Generator, *, count: int) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+
+    def mean(rows: NDArray[np.intp]) -> float:
+        return float(values[rows].mean())
+
+    value = float(values.mean())
+    return bootstrap_clusters(mean, clusters, value=value, count=RESAMPLES, seed=_seed(g))
+
+
+def _cluster_area(g: Generator, *, count: int, naive: bool) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+    good = g.random(len(values)) < 0.6
+    # a shift of one in a total variance of two: area Phi(1 / sqrt(2 * 2))
+    return area_under_curve(values + good, good, clusters=None if naive else clusters)
+
+
+def _clusters() -> Iterator[Design]:
+    area = NormalDist().cdf(0.5)
+    for count in (20, 40, 100):
+        for naive, name in ((True, "naive"), (False, "by cluster")):
+            data = f"{count} clusters of 1 to 9"
+            yield Design(f"mean, {name}", data, count, 0.0, partial(_cluster_mean, count=count, naive=naive))
+            share = partial(_cluster_share, count=count, naive=naive)
+            yield Design(f"share, {name}", data, count, 0.5, share)
+            draw = partial(_cluster_area, count=count, naive=naive)
+            yield Design(f"area, {name}", data, count, area, draw)
+        draw = partial(_cluster_bootstrap, count=count)
+        yield Design("mean, bootstrap by cluster", data, count, 0.0, draw)
+
+
+def _told(p: float | None) -> Estimate:
+    """A test as an interval: it holds the truth (0) where nothing is told; so 1 - its size is printed."""
+    return Estimate(0.0, 0.0, 0.0) if p is None or p >= 0.05 else Estimate(1.0, 1.0, 1.0)
+
+
+def _flips(g: Generator, *, n: int, moving: float, yes_no: bool) -> Estimate:
+    moves = g.choice([-1.0, 1.0], n) if yes_no else g.normal(0, 0.3, n)
+    return _told(sign_flip(np.where(g.random(n) < moving, moves, 0.0), count=1000, seed=_seed(g)))
+
+
+def _flips_by_cluster(g: Generator, *, count: int) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+    return _told(sign_flip(values, clusters=clusters, count=1000, seed=_seed(g)))
+
+
+def _groups_by_cluster(g: Generator, *, count: int, ranks: bool) -> Estimate:
+    values, clusters = _of_clusters(g, count)
+    side = g.random(len(values)) < 0.5
+    of = np.array(clusters)
+    test = cluster_rank if ranks else cluster_welch
+    groups = (values[side].tolist(), values[~side].tolist(), of[side].tolist(), of[~side].tolist())
+    return _told(test(*groups))
+
+
+def _tests() -> Iterator[Design]:
+    for n in (30, 100, 300):
+        for moving in (0.25, 1.0):
+            data = f"{moving:.0%} of the pairs move"
+            for yes_no, kind in ((True, "yes/no"), (False, "graded")):
+                draw = partial(_flips, n=n, moving=moving, yes_no=yes_no)
+                yield Design(f"1 - size, sign flips, {kind}", data, n, 0.0, draw)
+    for count in (20, 40, 100):
+        data = f"{count} clusters of 1 to 9"
+        draw = partial(_flips_by_cluster, count=count)
+        yield Design("1 - size, sign flips by cluster", data, count, 0.0, draw)
+        for ranks, name in ((False, "Welch"), (True, "ranks")):
+            draw = partial(_groups_by_cluster, count=count, ranks=ranks)
+            yield Design(f"1 - size, {name} by cluster", data, count, 0.0, draw)
+
+
+def _drawn_scores(g: Generator, n: int) -> tuple[Array, NDArray[np.bool_]]:
+    correct = g.random(n) < 0.6
+    return g.normal(0.8 * correct, 1.0), correct
+
+
+def _searched_worth(n: int) -> float:
+    """What share of wrong answers a threshold found among n catches, in the mean of many searches."""
+    g = np.random.default_rng(12)
+    worth: list[float] = []
+    for _ in range(600):
+        scores, correct = _drawn_scores(g, n)
+        order = np.argsort(scores)
+        passed = 1 - (np.cumsum(correct[order]) - correct[order]) / correct.sum()
+        caught = (np.cumsum(~correct[order]) - ~correct[order]) / (~correct).sum()
+        worth.append(NormalDist().cdf(float(scores[order][np.argmax(passed + caught)])))
+    return float(np.mean(worth))
+
+
+def _searched(g: Generator, *, n: int) -> Estimate:
+    found = best_threshold(*_drawn_scores(g, n), count=2, seed=_seed(g))
+    return Estimate(None) if found is None else found.unseen_caught
+
+
+def _searches() -> Iterator[Design]:
+    for n in (60, 200):
+        data = "wrong answers caught, unseen"
+        yield Design("searched threshold", data, n, _searched_worth(n), partial(_searched, n=n))
+
+
+def _corrected(g: Generator, *, n: int, labelled: int) -> Estimate:
+    truth = g.random(n + labelled) < 0.4
+    said = np.where(truth, g.random(len(truth)) < 0.9, g.random(len(truth)) > 0.7)
+    errors = judge_errors(truth[:labelled].tolist(), said[:labelled].tolist())
+    try:
+        return corrected_mean(int(said[labelled:].sum()), n, errors)
+    except ConfigError:  # what the judge tells cannot be told from nothing
+        return Estimate(None)
+
+
+def _corrections() -> Iterator[Design]:
+    for n, labelled in ((300, 50), (300, 100), (1000, 200)):
+        draw = partial(_corrected, n=n, labelled=labelled)
+        yield Design("corrected mean", f"{labelled} labels, errors 10 and 30 %", n, 0.4, draw)
+
+
 def _all() -> Iterator[Design]:
-    for designs in (_shares, _means, _effects, _correlations, _detection, _reliability, _estimates):
+    for designs in (
+        _shares,
+        _means,
+        _effects,
+        _correlations,
+        _detection,
+        _reliability,
+        _estimates,
+        _clusters,
+        _tests,
+        _searches,
+        _corrections,
+    ):
         yield from designs()
 
 
@@ -253,15 +403,15 @@ def main() -> None:
     parser.add_argument("--only", default="", help="designs whose name has this word")
     given = parser.parse_args()
     start = time.monotonic()
-    print(f"{'interval':<30} {'data':<38} {'n':>4} {'truth':>7} {'coverage':>9} {'width':>7}")
+    print(f"{'interval':<32} {'data':<38} {'n':>4} {'truth':>7} {'coverage':>9} {'width':>7}")
     for design in DESIGNS:
-        if given.only not in design.interval:
+        if given.only not in f"{design.interval} {design.data}":
             continue
         found = design.exact() if design.exact else coverage(design, simulations=given.simulations)
         mark = "" if LOW <= found.share <= HIGH else "  outside 93 to 97 %"
         none = f"  no interval in {found.without}" if found.without else ""
         print(
-            f"{design.interval:<30} {design.data:<38} {design.n:>4} {design.truth:>7.3f} {found.share:>9.1%} "
+            f"{design.interval:<32} {design.data:<38} {design.n:>4} {design.truth:>7.3f} {found.share:>9.1%} "
             f"{found.width:>7.3f}{mark}{none}",
             flush=True,
         )

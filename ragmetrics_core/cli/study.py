@@ -6,12 +6,26 @@ from ragmetrics_core.cli.study_annotate import annotate, annotations
 from ragmetrics_core.cli.study_compare import compare
 from ragmetrics_core.cli.study_concordance import concordance
 from ragmetrics_core.cli.study_groups import groups
+from ragmetrics_core.cli.study_pairwise import pairwise
 from ragmetrics_core.cli.study_people import agreement, estimate
+from ragmetrics_core.cli.study_plan import plan
 from ragmetrics_core.cli.study_vectors import cosine, retriever
 
 __all__ = ["study"]
 
 study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
 
-for command in (groups, compare, concordance, agreement, estimate, cosine, retriever, annotate, annotations):
+for command in (
+    groups,
+    compare,
+    concordance,
+    agreement,
+    pairwise,
+    estimate,
+    plan,
+    cosine,
+    retriever,
+    annotate,
+    annotations,
+):
     study.command(no_args_is_help=False)(command)

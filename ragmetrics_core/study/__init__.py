@@ -22,6 +22,11 @@ from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tabl
 from ragmetrics_core.study.concordance import Concordance, study_concordance
 from ragmetrics_core.study.concordance_tables import concordance_tables
 from ragmetrics_core.study.consensus import Consensus, Rule, consensus_of, rule_of
+from ragmetrics_core.study.correction import (
+    JudgeErrors,
+    corrected_mean,
+    judge_errors,
+)
 from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
 from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
@@ -43,6 +48,16 @@ from ragmetrics_core.study.labels import (
     read_labels,
     units_of,
 )
+from ragmetrics_core.study.pairwise import (
+    PreferenceStudy,
+    compare_correlations,
+    pooled_correlation,
+    preference_tables,
+    study_preferences,
+    system_correlation,
+)
+from ragmetrics_core.study.planning import Plan, plan_study, plan_tables
+from ragmetrics_core.study.powered import powered_difference, powered_pairs
 from ragmetrics_core.study.published import PublishedTable, parse_size, read_published, study_published
 from ragmetrics_core.study.retrieval import Retrieval, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
@@ -67,10 +82,13 @@ __all__ = [
     "GateVerdict",
     "GroupStudy",
     "HumanLabel",
+    "JudgeErrors",
     "Judgement",
     "Limit",
     "Mark",
     "Marked",
+    "Plan",
+    "PreferenceStudy",
     "PublishedTable",
     "QualityEstimate",
     "Range",
@@ -87,11 +105,13 @@ __all__ = [
     "beyond",
     "check_claims",
     "claim_tables",
+    "compare_correlations",
     "compare_runs",
     "compared_texts",
     "comparison_tables",
     "concordance_tables",
     "consensus_of",
+    "corrected_mean",
     "corrected_verdicts",
     "correlate",
     "cosine_tables",
@@ -105,6 +125,7 @@ __all__ = [
     "group_tables",
     "items_of",
     "judge_accuracy",
+    "judge_errors",
     "label_names",
     "labelled_correct",
     "labelled_verdicts",
@@ -114,6 +135,12 @@ __all__ = [
     "named_runs",
     "on_unit_scale",
     "parse_size",
+    "plan_study",
+    "plan_tables",
+    "pooled_correlation",
+    "powered_difference",
+    "powered_pairs",
+    "preference_tables",
     "ratings_of",
     "read_annotations",
     "read_claims",
@@ -129,8 +156,10 @@ __all__ = [
     "study_concordance",
     "study_cosines",
     "study_groups",
+    "study_preferences",
     "study_published",
     "study_retrieval",
+    "system_correlation",
     "trace_difference",
     "trace_tables",
     "units_of",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.clustering import clustering_of
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean, cluster_spread
+from ragmetrics_core.study.correction import corrected_mean, judge_errors
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import LeftOut, Scores
@@ -31,6 +32,7 @@ class QualityEstimate:
             their measured bias removed.
         labelled: how many samples have a score and a label.
         scored: how many have a score only.
+        corrected: the mean corrected by the judge's errors, where labels and scores say yes or no.
         scale: the ends of the labels' scale, which are 0 and 1 here; None where the caller did not say.
         cluster: the label whose values are the clusters; None where samples are independent.
         saved: how many further labels the classical estimate would have needed for the same interval.
@@ -46,6 +48,7 @@ class QualityEstimate:
     labelled: int
     scored: int
     saved: int | None
+    corrected: Estimate | None = None
     scale: tuple[float, float] | None = None
     cluster: str | None = None
     left_out: LeftOut = ()
@@ -96,6 +99,15 @@ def estimate_quality(
         classical = cluster_mean(y, clusters[: len(both)], level=level)
         naive = cluster_mean([*f, *rest], clusters, level=level)
     notes: list[str] = [*clustering.notes]
+    corrected: Estimate | None = None
+    if clusters is None and {*y, *f, *rest} <= {0.0, 1.0} and rest:
+        errors = judge_errors([bool(each) for each in y], [bool(each) for each in f], level=level)
+        try:
+            corrected = corrected_mean(int(sum(rest)), len(rest), errors, level=level)
+        except ConfigError as error:
+            notes.append(f"no mean corrected by the judge's errors: {error}")
+        else:
+            notes.append(f"sensitivity {errors.sensitivity}, specificity {errors.specificity}, by the labels")
     if powered.low is None:
         notes.append("the labelled samples are of too few clusters for an interval")
     if len(both) < 30:
@@ -128,6 +140,7 @@ def estimate_quality(
         labelled=len(both),
         scored=len(rest),
         saved=_saved(classical, powered, len(both)),
+        corrected=corrected,
         scale=scale,
         cluster=clustering.by,
         left_out=tuple(absent.items()),

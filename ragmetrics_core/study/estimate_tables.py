@@ -30,6 +30,9 @@ def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
             "scores taken for labels: biased as the judge is",
         ),
     )
+    if found.corrected is not None:
+        told = "scores of the others, corrected by the judge's errors on the labelled ones"
+        rows = (*rows, ("corrected", found.corrected, found.labelled, found.scored, told))
     yield Table(
         name="estimate",
         title=f"Mean quality as people judge it, predicted by {found.metric}",

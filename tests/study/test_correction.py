@@ -6,9 +6,11 @@ import pytest
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.correction import corrected_mean, judge_errors, powered_difference, powered_pairs
+from ragmetrics_core.study import estimate_quality, estimate_tables
+from ragmetrics_core.study.correction import corrected_mean, judge_errors
 from ragmetrics_core.study.estimate import prediction_powered_mean
 from ragmetrics_core.study.intervals import Estimate, mean_of
+from ragmetrics_core.study.powered import powered_difference, powered_pairs
 
 
 def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):
@@ -66,3 +68,21 @@ def test_the_difference_of_two_slices_adds_the_squares_of_their_errors():
     found = powered_difference(Estimate(0.7, 0.67, 0.73), Estimate(0.5, 0.46, 0.54))
     assert found == pytest.approx((0.2, 0.15, 0.25))
     assert powered_difference(Estimate(0.7, 0.6, 0.8), Estimate(0.5)) == pytest.approx((0.2, None, None))
+
+
+def test_the_estimate_of_a_yes_or_no_judge_has_its_corrected_mean_or_says_why_not(scores):
+    generator = np.random.default_rng(4)
+    truth = generator.random(300) < 0.4
+    said = judged(generator, truth)
+    labels = {f"s{place + 1}": float(truth[place]) for place in range(100)}
+    run = scores("a", faithfulness=said.astype(float).tolist())
+    found = estimate_quality(run, labels, metric="faithfulness", scale=(0.0, 1.0))
+    errors = judge_errors(truth[:100].tolist(), said[:100].tolist())
+    assert found.corrected == corrected_mean(int(said[100:].sum()), 200, errors)
+    (table,) = estimate_tables(found)
+    assert "corrected" in [row[0] for row in table.rows]
+    assert "labels are read on the scale 0 to 1, as 0 to 1" in table.notes
+    chance = scores("a", faithfulness=(generator.random(300) < 0.5).astype(float).tolist())
+    found = estimate_quality(chance, labels, metric="faithfulness")
+    assert found.corrected is None
+    assert any("cannot be told from 0" in note for note in found.notes)
