@@ -27,6 +27,8 @@ _Template = tuple[str, ...]
 
 _VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
 _FENCE = re.compile(r"</?([a-z_]+)>")
+_CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_OUTER_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
 _FENCES = frozenset({"question", "answer", "reference", "contexts", "chunk", "items"})
 
 
@@ -53,15 +55,54 @@ def digest_of(*texts: str) -> str:
 
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
-    """The context chunks as every prompt shows them: with their sentences numbered through all chunks."""
-    lines: list[str] = []
+    r"""The context chunks as every prompt shows them: with their sentences numbered through all chunks.
+
+    A chunk is shown as it is: its lines, indentation, list markers, tables and code stay. A number stands
+    before the line that its sentence begins on; a further sentence of a line of prose begins a line of its
+    own, one of code, a table or an indented line stays where it is.
+
+    >>> print(numbered_sentences(["It sorts. It is fast.\n```\nfor x in y:\n    use(x)\n```"]))
+    Chunk 1:
+    [1] It sorts.
+    [2] It is fast.
+    ```
+    [3] for x in y:
+    [4]     use(x)
+    ```
+    """
+    shown: list[str] = []
     first = 1
     for position, chunk in enumerate(chunks, start=1):
         sentences = split(chunk)
-        lines.append(f"Chunk {position}:")
-        lines += [f"[{number}] {sentence}" for number, sentence in enumerate(sentences, first)]
+        shown += [f"Chunk {position}:", _numbered(chunk, sentences, first)]
         first += len(sentences)
-    return "\n".join(lines)
+    return "\n".join([text for text in shown if text])
+
+
+def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
+    """The chunk with a number for each sentence; without the blank lines around it."""
+    parts: list[str] = []
+    end = 0
+    for number, sentence in enumerate(sentences, first):
+        start = chunk.find(sentence, end)
+        if start < 0:  # the split changed it: half a character has become a whole one
+            return "\n".join([f"[{number}] {text}" for number, text in enumerate(sentences, first)])
+        before, line, lead = chunk[end:start].rpartition("\n")
+        if line or not parts:
+            parts += [before, line, f"[{number}] ", lead]
+        elif lead.strip() or _is_laid_out(chunk, start):
+            parts += [lead, f"[{number}] "]
+        else:
+            parts.append(f"\n[{number}] ")
+        end = start + len(sentence)
+        parts.append(sentence)
+    return _OUTER_LINES.sub("", "".join([*parts, chunk[end:]]))
+
+
+def _is_laid_out(chunk: str, place: int) -> bool:
+    """Whether the line at a place is indented, a row of a table, or stands in a block of code."""
+    line = chunk[chunk.rfind("\n", 0, place) + 1 : place]
+    return line.startswith((" ", "\t", "|")) or len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -93,7 +93,7 @@ def test_a_setting_given_by_hand_wins_over_the_variant():
 
 def test_another_prompt_is_in_the_signature_by_its_digest():
     metric = Faithfulness(verify=VERDICTS.with_text(system=SHORT.system, user=SHORT.user))
-    assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v1@{metric.verify.digest[:8]})"
+    assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v2@{metric.verify.digest[:8]})"
 
 
 def test_a_part_has_the_prompts_in_its_signature_that_it_asks_and_no_others():
@@ -115,7 +115,7 @@ def test_a_part_without_a_variant_is_in_the_signature_by_its_name():
 
 
 def test_a_text_that_is_the_librarys_own_changes_no_signature():
-    packaged = PromptText("verdicts", 1, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
+    packaged = PromptText("verdicts", 2, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
     assert [reworded(each, {"verdicts": packaged}).signature for each in (RagasScore(), Faithfulness())] == [
         "ragas_score/strict.1",
         "faithfulness/strict.1",
@@ -125,7 +125,7 @@ def test_a_text_that_is_the_librarys_own_changes_no_signature():
 def test_a_translation_is_in_the_signature_by_its_digest():
     dutch = SHORT._replace(language="nl")
     assert reworded(Faithfulness(), {"verdicts.nl": dutch}).signature == (
-        f"faithfulness/strict.1(verify=verdicts.v1@{VERDICTS.digest[:8]}:verdicts.v1.nl@{dutch.digest[:8]})"
+        f"faithfulness/strict.1(verify=verdicts.v2@{VERDICTS.digest[:8]}:verdicts.v1.nl@{dutch.digest[:8]})"
     )
 
 
@@ -183,7 +183,7 @@ def test_a_name_may_carry_its_variant():
         (
             "faithfulness",
             {"granularity": "word"},
-            "faithfulness: granularity must be one of 'statement', 'sentence', not 'word'",
+            "faithfulness: granularity must be one of 'statement', 'sentence', 'answer', not 'word'",
         ),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
 
 @pytest.mark.parametrize("metric", [Faithfulness(), RagasScore()])
 def test_a_prompt_with_other_variables_is_refused(metric):
-    with pytest.raises(ConfigError, match=r"prompt verdicts\.v1: expected the variables"):
+    with pytest.raises(ConfigError, match=r"prompt verdicts\.v2: expected the variables"):
         reworded(metric, {"verdicts": SHORT._replace(user="{{ items }}")})
 
 

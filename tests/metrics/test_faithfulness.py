@@ -202,7 +202,7 @@ def test_verdicts_that_cannot_be_read_are_asked_for_again_before_it_is_a_parse_e
     score, judge = measure(Faithfulness(), {"statements": BIRTH, "verdicts": "Hard to say"}, **EINSTEIN)
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "verdicts.v1: no verdict could be read from the reply"
+    assert score.reason == "verdicts.v2: no verdict could be read from the reply"
     assert judge.count("verdicts") == 2
 
 
@@ -236,7 +236,7 @@ def test_a_model_that_refuses_is_a_model_error_with_its_words(measure):
 def test_a_model_that_breaks_in_the_second_step_keeps_the_first_step_on_record(measure):
     score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": ValueError("broken")}, **EINSTEIN).score
 
-    assert (score.status, score.reason) == ("model_error", "verdicts.v1: ValueError: broken")
+    assert (score.status, score.reason) == ("model_error", "verdicts.v2: ValueError: broken")
     assert [step.prompt for step in score.record.steps] == ["statements.v1"]
 
 

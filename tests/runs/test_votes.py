@@ -203,10 +203,10 @@ def test_the_record_says_whose_each_reply_is():
     steps = [(step.prompt, step.judge, step.draw) for step in record.generate_steps]
     assert steps == [
         ("statements.v1", "A", 0),
-        ("verdicts.v1", "A", 0),
-        ("verdicts.v1", "A", 1),
-        ("verdicts.v1", "B", 0),
-        ("verdicts.v1", "B", 1),
+        ("verdicts.v2", "A", 0),
+        ("verdicts.v2", "A", 1),
+        ("verdicts.v2", "B", 0),
+        ("verdicts.v2", "B", 1),
     ]
     # two draws of each judge: yes, yes, no, no
     assert record.verdicts[0].votes == (True, True, False, False)
@@ -214,7 +214,7 @@ def test_the_record_says_whose_each_reply_is():
 
 def test_a_judge_of_a_panel_that_fails_fails_the_score():
     record = record_of(Voting("y"), Broken("y", identity="B"))
-    assert (record.status, record.reason) == ("model_error", "verdicts.v1: down")
+    assert (record.status, record.reason) == ("model_error", "verdicts.v2: down")
     assert audit(record) == []
 
 
