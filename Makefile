@@ -21,7 +21,7 @@ NOX := nox[uv]>=2026.10
 .DELETE_ON_ERROR:
 # All verbs share one environment, and two installers must not write to it at once.
 .NOTPARALLEL:
-.PHONY: help demo test slow lint docs check compat format bench fuzz mutants clean
+.PHONY: help demo test slow lint docs check compat format bench truth fuzz mutants clean
 
 help: ## list the verbs
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -42,13 +42,14 @@ test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytes
 slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: faults, Ray, whole pages, whole programs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers and docs/metrics/
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, docs/metrics/ and docs/judges.md
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python docs/metrics.py --check
+	$(BIN)/python docs/judges.py --check
 
 # A link or an anchor that leads nowhere is an error (mkdocs.yml, strict).
 docs: $(VENV)/docs.stamp ## build the site of the documentation into site/, strictly
@@ -67,6 +68,11 @@ format: $(VENV)/dev.stamp ## format the code and mend what can be mended mechani
 # benchmarks/parsers.py is left out: it reads thousands of nasty replies and takes ten minutes.
 bench: $(VENV)/dev.stamp ## measure what DESIGN.md promises in numbers
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# The sets are in shared/ beside the checkout; cards of sets that are not there stay as they are.
+truth: $(VENV)/dev.stamp ## measure the embedded judge on texts that people labelled, and write docs/judges.md
+	$(BIN)/python -m benchmarks.truth $(ARGS)
+	$(BIN)/python docs/judges.py
 
 fuzz: $(VENV)/fuzz.stamp ## feed nonsense to every parser, loader and record (ARGS="--target parser")
 	$(BIN)/python -m tests.fuzz $(ARGS)

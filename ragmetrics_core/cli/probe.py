@@ -135,7 +135,7 @@ def probe(
                 beside=beside,
                 cache=cache,
                 concurrency=concurrency,
-                timeout=seconds_of(timeout),
+                timeout=seconds_of(timeout, judge_option),
                 attempts=attempts,
                 prices=prices,
                 date=date,
@@ -187,7 +187,7 @@ def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Ite
     for each in carried_cards():
         if each.judge == card.judge:
             cards.setdefault(each.metric, []).append(each)
-    for line in people_lines(cards) if cards else [f"{card.judge}: never measured on people's labels"]:
+    for line in people_lines(cards or {card.judge: ()}):
         yield Text(line)
     yield Text(
         f"written to {folder / CARD}" if folder else "Nothing was kept: give --out FOLDER or --beside RUN."

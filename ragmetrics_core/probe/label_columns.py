@@ -41,7 +41,7 @@ CLAIMS: Final = ("claim", "statement", "hypothesis")
 SOURCES: Final = ("source_id", "document_id", "article_id", "doc_id")
 _TASKS: Final = ("task_type", "task", "domain", "error_type", "dataset", "source")
 ANNOTATORS: Final = ("annotator", "rater", "worker", "annotator_id", "rater_id")
-_MOST_TASKS = 12
+_MOST_TASKS = 16
 
 Row = dict[str, object]
 

@@ -36,7 +36,7 @@ __all__ = ["card_of"]
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-_MOST_CLASSES = 12
+_MOST_CLASSES = 16
 
 
 def card_of(

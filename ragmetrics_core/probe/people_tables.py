@@ -9,7 +9,7 @@ __all__ = ["NEVER", "people_lines", "people_tables"]
 
 NEVER = "never measured on people's labels"
 _TOLD = "measured on people's labels: "
-_MOST = 3
+_MOST = 2
 
 _FIGURES = (
     ("area", "area"),
@@ -29,13 +29,19 @@ def people_tables(card: PeopleCard) -> Iterator[Table]:
 
 
 def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
-    """For each metric what was measured on people's labels, in a line; the larger sets first."""
+    """What was measured on people's labels: a line for each metric, the larger sets first, then the rest.
+
+    Args:
+        cards: by the signature of a metric; none for one that was never measured.
+    """
     for signature, each in cards.items():
         ordered = sorted(each, key=lambda card: -card.n)
-        told = "; ".join(card.line for card in ordered[:_MOST])
-        more = len(ordered) - _MOST
-        told += f"; and {more} more {'set' if more == 1 else 'sets'}" if more > 0 else ""
-        yield f"{signature}: {_TOLD + told if told else NEVER}"
+        if ordered:
+            more = len(ordered) - _MOST
+            rest = f"; and {more} more {'set' if more == 1 else 'sets'}" if more > 0 else ""
+            yield f"{signature} {_TOLD}{'; '.join(card.line for card in ordered[:_MOST])}{rest}"
+    if never := [signature for signature, each in cards.items() if not each]:
+        yield f"{NEVER}: {', '.join(never)}"
 
 
 def _rankings(card: PeopleCard) -> Table:

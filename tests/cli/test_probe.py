@@ -71,3 +71,36 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(command, options, message):
     assert outcome.code == 2
     assert message in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_probe_on_prints_and_keeps_the_card_of_a_labelled_file(command, tmp_path):
+    pytest.importorskip("scipy", reason="intervals need the extra study")
+    rows = [
+        {"id": f"a{k}", "question": "When?", "contexts": [f"{k} The mill was built in 1753."],
+         "answer": "Pirates burned Rome." if k % 2 else "The mill was built in 1753.", "hallucinated": k % 2}
+        for k in range(8)
+    ]  # fmt: skip
+    path = tmp_path / "labelled.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    outcome = command("probe", "--on", path, "--out", tmp_path / "card")
+    assert outcome.code == 0
+    assert "asked whether faithful" in outcome.words
+    assert "word overlap" in outcome.words
+    (card,) = json.loads((tmp_path / "card" / "people.json").read_text(encoding="utf-8"))
+    assert (card["n"], card["rankings"][0]["area"]["value"]) == (8, 1.0)
+
+
+def test_what_belongs_to_a_labelled_file_is_refused_without_one(command):
+    outcome = command("probe", "--question", "faithful")
+    assert outcome.code != 0
+    assert "--question needs --on FILE" in outcome.err
+
+
+def test_a_run_says_what_its_judge_was_measured_at(command, tmp_path):
+    data = tmp_path / "data.jsonl"
+    row = {"question": "q", "answer": "a b c.", "contexts": ["a b c."]}
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    command("evaluate", data, "--metrics", "faithfulness,context_relevance", "--out", tmp_path / "run")
+    outcome = command("show", tmp_path / "run")
+    assert "faithfulness/strict.1 measured on people's labels: area" in outcome.words
+    assert "never measured on people's labels: context_relevance/strict.1" in outcome.words

@@ -204,7 +204,7 @@ def test_a_card_is_shown_for_its_judge_metric_and_prompts_only(tmp_path):
     data = [{"question": "What?", "answer": GOOD, "contexts": [CONTEXT]}]
     run = evaluate(data, metrics="faithfulness", judge=lambda prompt: "no", out=tmp_path / "other")
     assert list(people_lines(measured_on_people(run))) == [
-        "faithfulness/strict.1: never measured on people's labels"
+        "never measured on people's labels: faithfulness/strict.1"
     ]
     run = evaluate(
         data, metrics=["faithfulness", "context_relevance"], judge="embedded", out=tmp_path / "run"
@@ -213,7 +213,7 @@ def test_a_card_is_shown_for_its_judge_metric_and_prompts_only(tmp_path):
     first, second = people_lines(measured_on_people(run))
     assert "measured on people's labels: " in first
     assert card in measured_on_people(run)["faithfulness/strict.1"]
-    assert second == "context_relevance/strict.1: never measured on people's labels"
+    assert second == "never measured on people's labels: context_relevance/strict.1"
     stale = card.model_copy(update={"prompts": dict.fromkeys(card.prompts, "0" * 32), "set_name": "stale"})
     path = tmp_path / "run" / "people.json"
     path.write_text(json.dumps([json.loads(stale.model_dump_json(exclude_none=True))]))

@@ -1,9 +1,10 @@
 """What the first page says: means with intervals, failures by cause, cost and origin, and the differences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report.causes import Causes
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.plots import difference_plot, distribution_plot
@@ -130,6 +131,11 @@ def _mean(mean: Mean, values: Sequence[float]) -> dict[str, Any]:
     }
 
 
+def _measured(run: Run) -> Iterator[str]:
+    """What is known of the judge from people's labels."""
+    return people_lines(measured_on_people(run)) if run.judge else iter(())
+
+
 def _run(run: Run, outcomes: Sequence[Any]) -> dict[str, Any]:
     causes = Causes.of(outcomes)
     manifest = run.manifest
@@ -144,7 +150,8 @@ def _run(run: Run, outcomes: Sequence[Any]) -> dict[str, Any]:
             [name, one_line(identity, 300)]
             for name in ("judge", "embedder", "scorer")
             if (identity := getattr(manifest, name))
-        ],
+        ]
+        + [["on people's labels", one_line(line, 400)] for line in _measured(run)],
         "repeats": manifest.repeats,
         "versions": [[one_line(name), one_line(version)] for name, version in manifest.versions.items()],
         "tally": [[name, count] for name, count in run.tally.items()],

@@ -6,6 +6,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.report.causes import Causes
 from ragmetrics_core.report.terminal.text import (
@@ -105,8 +106,9 @@ def cost(run: Run, *, note: str | None = None) -> RenderableType:
         calls += f"; {number_of(tokens[0], 'token')} read, {tokens[1]:,} written"
     models = {"judge": run.judge, "embedder": run.embedder}
     pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
-    if note:
-        pairs.insert(1, ("", one_line(note, OPEN)))
+    if run.judge:
+        told = [("", one_line(line, LABEL)) for line in people_lines(measured_on_people(run))]
+        pairs[1:1] = [*([("", one_line(note, OPEN))] if note else []), *told]
     return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
 
 

@@ -1,0 +1,205 @@
+"""Write the tables of docs/judges.md from the cards that the package carries.
+
+python docs/judges.py            write the tables, between the marks of the page
+python docs/judges.py --check    exit with 1 when the page is not what would be written
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards
+
+PAGE = Path(__file__).parent / "judges.md"
+MARKED = re.compile(r"(<!-- cards: (\w+) -->\n).*?(<!-- end of cards -->)", re.DOTALL)
+HEADS = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}
+# What each set asks of a judge; the rest is in its card.
+SETS = {
+    "ragtruth": "answers, summaries and texts from data, with marked hallucinations",
+    "faithdial_audit": "turns of a dialogue, labelled by experts",
+    "summedits": "summaries with one edit",
+    "bump": "summaries with one error that a person put in",
+    "halueval_qa": "made answers; the labels were constructed, not given by people",
+    "wice_claims": "claims of Wikipedia against a web page; partly supported is not supported",
+    "attributionbench": "claims against the passages that they cite",
+    "factscore": "atomic facts of biographies against Wikipedia",
+    "mtrag_human": "turns of a conversation, rated from 1 to 4 by three people",
+    "evouna": "short answers to NQ and TriviaQA",
+    "openqa_nq301": "short answers to NQ",
+    "ragchecker_pairs": "two long answers, and which one people prefer",
+    "alce_utility": "long answers, rated for use from 1 to 5",
+}
+
+
+def written(page: str, cards: Sequence[PeopleCard]) -> str:
+    """The page with the tables of the cards between its marks."""
+
+    def table(found: re.Match[str]) -> str:
+        return f"{found[1]}\n{TABLES[found[2]](cards)}\n\n{found[3]}"
+
+    return MARKED.sub(table, page)
+
+
+def results(cards: Sequence[PeopleCard]) -> str:
+    """A row for each set: the metric's score beside the baselines."""
+    rows = [_result(card) for card in cards]
+    head = ("set", "n, sources", "figure", "by its score", "by the least probable statement", "word overlap",
+            "shorter", "score less overlap")  # fmt: skip
+    return "\n".join(_table(head, rows))
+
+
+def _result(card: PeopleCard) -> tuple[str, ...]:
+    named = {each.name: each for each in card.rankings}
+    score, least = card.rankings[0], named.get("least probable statement")
+    overlap, shorter = named["word overlap"], named["shorter"]
+    return (
+        f"`{card.set_name}`: {SETS.get(card.set_name, '')}",
+        f"{card.n:,}, {card.sources:,}",
+        HEADS[card.kind],
+        _figure(score),
+        _figure(least),
+        _figure(overlap),
+        _figure(shorter),
+        _signed(overlap.gain),
+    )
+
+
+def verdicts(cards: Sequence[PeopleCard]) -> str:
+    """A row for each set of good and bad: balanced accuracies."""
+    rows = [
+        (
+            f"`{card.set_name}`",
+            card.metric.partition("/")[0] + (" of the claim" if "granularity=answer" in card.metric else ""),
+            str(card.own or ""),
+            str(card.rankings[0].balanced or ""),
+            str(next(each for each in card.rankings if each.name == "word overlap").balanced or ""),
+            f"{card.good:,} of {card.n:,}",
+        )
+        for card in cards
+        if card.kind == "truth"
+    ]
+    head = ("set", "metric", "its own verdicts", "at the fitted threshold", "word overlap", "good")
+    return "\n".join(_table(head, rows))
+
+
+def groups(cards: Sequence[PeopleCard]) -> str:
+    """A row for each task and class."""
+    rows = [
+        (
+            f"`{card.set_name}`",
+            each.by,
+            each.value,
+            f"{each.n:,}",
+            str(each.area or ""),
+            str(each.right or ""),
+        )
+        for card in cards
+        for each in card.groups
+        # of a plain yes and no the class says what balanced accuracy says
+        if each.by == "task" or len([other for other in card.groups if other.by == "class"]) > 2
+    ]
+    return "\n".join(_table(("set", "by", "value", "n", "area", "right at the fitted threshold"), rows))
+
+
+def people(cards: Sequence[PeopleCard]) -> str:
+    """A row for each set with several annotators."""
+    rows: list[tuple[str, ...]] = []
+    for card in cards:
+        if (found := card.people) is not None:
+            own = card.rankings[0]
+            is_truth = card.kind == "truth"
+            metric = own.balanced if is_truth else own.spearman
+            rows.append(
+                (
+                    f"`{card.set_name}`",
+                    "balanced accuracy" if is_truth else "Spearman",
+                    str((found.balanced if is_truth else found.spearman) or ""),
+                    str(metric or ""),
+                    str(found.alpha),
+                    f"{found.annotators} people, {found.items:,} items",
+                )
+            )
+    head = ("set", "figure", "one person against the others", "the metric", "alpha", "of")
+    return "\n".join(_table(head, rows))
+
+
+def published(cards: Sequence[PeopleCard]) -> str:
+    """A row for each metric whose values a file publishes."""
+    rows: list[tuple[str, ...]] = []
+    for card in cards:
+        others = [each for each in card.rankings if each.name.startswith("published ")]
+        for each in (card.rankings[0], *others) if others else ():
+            name = each.name.removeprefix("published ")
+            rows.append(
+                (
+                    f"`{card.set_name}`",
+                    f"`{name}`" if each in others else f"{name} by `{card.judge}`",
+                    str(each.spearman or ""),
+                    str(each.kendall or ""),
+                    _signed(each.gain),
+                )
+            )
+    return "\n".join(_table(("set", "metric", "Spearman", "Kendall", "ours less this"), rows))
+
+
+def cost(cards: Sequence[PeopleCard]) -> str:
+    """What the judge needs and how its replies could be read, in one sentence."""
+    items = sum(sum(card.statuses.values()) for card in cards)
+    unread = sum(card.replies.read.n - card.replies.read.count for card in cards)
+    replies = sum(card.replies.read.n for card in cards)
+    unscored = items - sum(card.statuses.get("ok", 0) for card in cards)
+    slowest = max((card.seconds or 0.0 for card in cards), default=0.0)
+    judges = ", ".join(f"`{name}`" for name in dict.fromkeys(card.judge for card in cards))
+    return (
+        f"Measured: {judges} on {len(cards)} sets, {items:,} items, {replies:,} replies, of which {unread:,} "
+        f"could not be read; {unscored:,} items have no score. The slowest set took {slowest:.2g} s an item, "
+        "on a busy machine."
+    )
+
+
+TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
+    "results": results,
+    "verdicts": verdicts,
+    "groups": groups,
+    "people": people,
+    "published": published,
+    "cost": cost,
+}
+
+
+def _figure(ranking: Ranking | None) -> str:
+    return str(ranking.main) if ranking is not None else ""
+
+
+def _signed(interval: Interval | None) -> str:
+    if interval is None or interval.value is None:
+        return ""
+    ends = (interval.low, interval.high)
+    return f"{interval.value:+.2f} ({', '.join(f'{end:+.2f}' for end in ends if end is not None)})"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows in Markdown; a column that is empty throughout is left out."""
+    kept = [place for place in range(len(head)) if any(row[place] for row in rows)]
+    yield _row([head[place] for place in kept])
+    yield _row(["---"] * len(kept))
+    yield from (_row([row[place] for place in kept]) for row in rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |").replace("|  |", "| |")
+
+
+def main() -> None:
+    """Write the page, or say that it differs."""
+    page = PAGE.read_text(encoding="utf-8")
+    wanted = written(page, carried_cards())
+    if "--check" not in sys.argv:
+        PAGE.write_text(wanted, encoding="utf-8")
+    elif page != wanted:
+        sys.exit("docs/judges.md is not what its cards say: python docs/judges.py writes its tables")
+
+
+if __name__ == "__main__":
+    main()
