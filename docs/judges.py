@@ -143,6 +143,19 @@ def published(cards: Sequence[PeopleCard]) -> str:
     return "\n".join(_table(("set", "metric", "Spearman", "Kendall", "ours less this"), rows))
 
 
+def reliability(cards: Sequence[PeopleCard]) -> str:
+    """A row for each tenth of probability, a column for each set whose verdicts have one."""
+    told = [card for card in cards if card.reliability]
+    tenths = sorted({(each.low, each.high) for card in told for each in card.reliability})
+    rows: list[tuple[str, ...]] = []
+    for low, high in tenths:
+        by_set = [next((each for each in card.reliability if each.low == low), None) for card in told]
+        cells = [f"{each.good.value or 0:.2f} of {each.n:,}" if each is not None else "" for each in by_set]
+        rows.append((f"{low:.1f} to {high:.1f}", *cells))
+    rows.append(("calibration error", *(f"{card.calibration or 0:.2f}" for card in told)))
+    return "\n".join(_table(("probability", *(f"`{card.set_name}`" for card in told)), rows))
+
+
 def cost(cards: Sequence[PeopleCard]) -> str:
     """What the judge needs and how its replies could be read, in one sentence."""
     items = sum(sum(card.statuses.values()) for card in cards)
@@ -162,6 +175,7 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
     "results": results,
     "verdicts": verdicts,
     "groups": groups,
+    "reliability": reliability,
     "people": people,
     "published": published,
     "cost": cost,

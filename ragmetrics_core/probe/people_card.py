@@ -22,6 +22,7 @@ __all__ = [
     "People",
     "PeopleCard",
     "Ranking",
+    "Reliability",
     "carried_cards",
     "keep_card",
     "measured_on_people",
@@ -112,6 +113,23 @@ class Group(_Part):
     right: Interval | None = None
 
 
+class Reliability(_Part):
+    """Items of similar probability: what the judge says of them, and how many people call good.
+
+    Attributes:
+        low, high: the ends of the probabilities.
+        n: how many items.
+        mean: their mean probability.
+        good: the share of good ones.
+    """
+
+    low: float
+    high: float
+    n: Count
+    mean: float
+    good: Interval
+
+
 class People(_Part):
     """How well people agree with each other.
 
@@ -152,6 +170,8 @@ class PeopleCard(_Part):
         rankings: the metric's own score first, then others of its verdicts, baselines, published ones.
         own: balanced accuracy of the judge's decisions: every statement supported, or not; of "faithful".
         groups: by class and by task.
+        reliability: good items by the probability of the least probable statement, where verdicts have one.
+        calibration: expected calibration error of it: how far probability and share of good items are apart.
         people: people against people; None with one annotator.
         replies: how many replies could be read.
         calls, tokens, cost, seconds: for one item; seconds with as many calls in flight as there were.
@@ -177,6 +197,8 @@ class PeopleCard(_Part):
     rankings: tuple[Ranking, ...]
     own: Interval | None = None
     groups: tuple[Group, ...] = ()
+    reliability: tuple[Reliability, ...] = ()
+    calibration: float | None = None
     people: People | None = None
     replies: Replies
     calls: float | None = None

@@ -25,9 +25,10 @@ from ragmetrics_core.probe.by_source import (
 )
 from ragmetrics_core.probe.figures import replies_of
 from ragmetrics_core.probe.labelled import Labelled, LabelledSet
-from ragmetrics_core.probe.people_card import Group, Interval, People, PeopleCard, Ranking
+from ragmetrics_core.probe.people_card import Group, Interval, People, PeopleCard, Ranking, Reliability
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study.detection import calibration
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.reliability import krippendorff_alpha
 
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 _MOST_CLASSES = 16
+LEAST = "least probable statement"
 
 
 def card_of(
@@ -106,6 +108,7 @@ def card_of(
         rankings=_compared(scores, figures, sources),
         own=decision,
         groups=_groups(rows, scores[first], good, passed[first]),
+        **_reliability(scores.get(LEAST), good, sources),
     )
 
 
@@ -121,7 +124,7 @@ def _scores(
     scores = {metric.name: [_goodness(metric, record.value) for record in kept]}
     least = [_least_probable(record) for record in kept]
     if kept and None not in least:
-        scores["least probable statement"] = least
+        scores[LEAST] = least
     for name in BASELINES:
         scores[name] = [baseline(name, row.sample, labelled.question) for row in rows]
     # what another metric of the file lacks for some items is no figure of these items
@@ -188,6 +191,28 @@ def _groups(rows: Sequence[Labelled], values: Array, good: Flags, passed: Flags 
                 )
             )
     return tuple(groups)
+
+
+def _reliability(values: Array | None, good: Flags, sources: Sequence[str]) -> dict[str, Any]:
+    """Good items by probability, in tenths; nothing without a probability."""
+    if values is None:
+        return {}
+    tenths, error = calibration(values, good)
+    bins: list[Reliability] = []
+    for each in tenths:
+        inside = (values >= each.low) & ((values < each.high) | (each.high == 1.0))
+        of_bin = [source for source, is_in in zip(sources, inside, strict=True) if is_in]
+        found = clustered(share(good[inside].astype(float)), of_bin)
+        bins.append(
+            Reliability(
+                low=round(each.low, 2),
+                high=round(each.high, 2),
+                n=each.n,
+                mean=round(each.mean, 3),
+                good=Interval.of(found),
+            )
+        )
+    return {"reliability": tuple(bins), "calibration": None if error is None else round(error, 4)}
 
 
 def _preferred(

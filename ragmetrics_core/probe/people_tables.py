@@ -25,6 +25,8 @@ def people_tables(card: PeopleCard) -> Iterator[Table]:
     yield _rankings(card)
     if card.groups:
         yield _groups(card)
+    if card.reliability:
+        yield _reliability(card)
     yield _replies(card)
 
 
@@ -113,6 +115,27 @@ def _groups(card: PeopleCard) -> Table:
         rows=tuple(
             (each.by, each.value, _estimate(each.area), _estimate(each.right), each.good, each.n)
             for each in card.groups
+        ),
+    )
+
+
+def _reliability(card: PeopleCard) -> Table:
+    return Table(
+        name="reliability",
+        title="What a probability is worth",
+        columns=(
+            Column("probability"),
+            Column("mean", "number"),
+            Column("good", "estimate"),
+            Column("n", "count"),
+        ),
+        rows=tuple(
+            (f"{each.low:.1f} to {each.high:.1f}", each.mean, each.good.estimate, each.n)
+            for each in card.reliability
+        ),
+        notes=(
+            "of the least probable statement; good: the share that people call good",
+            f"expected calibration error {card.calibration or 0:.2f}",
         ),
     )
 

@@ -48,7 +48,7 @@ def one(**cells):
 
 def test_the_card_of_a_judge_that_is_always_right_has_an_area_of_one():
     card = probe_on("embedded", rows())
-    score, overlap, _, always = card.rankings
+    score, (overlap, _, always) = card.rankings[0], card.rankings[-3:]
     assert (card.n, card.good, card.sources, card.question) == (12, 6, 6, "faithful")
     assert (score.area.value, score.balanced.value, card.own.value) == (1.0, 1.0, 1.0)
     # six sources, none wrong: Wilson's interval ends at 1 and does not begin there
@@ -224,7 +224,8 @@ def test_the_card_is_kept_and_a_later_one_of_the_same_set_replaces_it(tmp_path):
     for _ in range(2):
         card = probe_on("embedded", rows(), name="mine", out=tmp_path)
     assert read_cards(tmp_path) == (card,)
-    assert [table.name for table in people_tables(card)] == ["people", "groups", "replies"]
+    names = [table.name for table in people_tables(card)]
+    assert names == ["people", "groups", *(["reliability"] if card.reliability else []), "replies"]
 
 
 def test_a_card_may_not_stand_beside_a_run_of_another_judge(tmp_path):
@@ -255,3 +256,12 @@ def test_a_named_column_that_is_missing_is_told_with_those_there_are():
         read_labelled(rows(2), label="nope")
     with pytest.raises(ConfigError, match="there is no column 'nope'"):
         read_labelled(rows(2), source="nope")
+
+
+def test_a_probability_is_held_against_what_people_call_good():
+    claims = [{**row, "claim": row["answer"]} for row in rows(20)]
+    card = probe_on("embedded", claims)
+    assert "least probable statement" in [each.name for each in card.rankings]
+    assert sum(each.n for each in card.reliability) == card.n
+    # each tenth's share of good items, weighed by its items, is the share of all
+    assert sum(each.n * each.good.value for each in card.reliability) == pytest.approx(card.good)
