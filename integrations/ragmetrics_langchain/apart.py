@@ -4,7 +4,6 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import asyncio
-import dis
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
@@ -24,7 +23,7 @@ from langchain_core.runnables import (
 )
 from langchain_core.runnables.base import RunnableBindingBase
 
-from ragmetrics_core.adapting import in_thread, is_judging
+from ragmetrics_core.adapting import can_only_raise, in_thread, is_judging
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import bare_address, model_error, settings_digest, settings_for_names
 
@@ -110,23 +109,15 @@ def is_asynchronous_only(model: Any) -> bool:
         case RunnableGenerator():
             return not hasattr(model, "_transform")
         case SimpleChatModel() | LLM():
-            return _can_only_raise(model, "_generate") or _can_only_raise(model, "_call")
+            return can_only_raise(model, "_generate") or can_only_raise(model, "_call")
         case BaseChatModel() | BaseLLM():
-            return _can_only_raise(model, "_generate")
+            return can_only_raise(model, "_generate")
         case Embeddings():
-            return _can_only_raise(model, "embed_documents")
+            return can_only_raise(model, "embed_documents")
         case Runnable():
-            return _can_only_raise(model, "invoke")
+            return can_only_raise(model, "invoke")
         case _:
             return False
-
-
-def _can_only_raise(model: object, method: str) -> bool:
-    """Whether a method has no place where it returns."""
-    code = getattr(getattr(type(model), method), "__code__", None)
-    return code is not None and not any(
-        step.opname.startswith(("RETURN", "YIELD")) for step in dis.get_instructions(code)
-    )
 
 
 class PerLoop(Generic[T]):

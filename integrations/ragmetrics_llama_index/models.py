@@ -19,8 +19,8 @@ from llama_index.core.llms.llm import LLM
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.adapting import finish_reason, in_thread
-from ragmetrics_core.errors import ModelError, ModelRefused
+from ragmetrics_core.adapting import can_only_raise, finish_reason, in_thread
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
@@ -167,20 +167,37 @@ def judge_of(llm: AnyLLM) -> Judge:
     """A judge from a LlamaIndex model, or from whatever `ragmetrics_core.as_judge` takes.
 
     Raises:
-        ConfigError: neither.
+        ConfigError: neither, or a model that can only be asked asynchronously.
     """
-    return LlamaIndexJudge(llm) if isinstance(llm, LLM) else as_judge(llm)
+    if not isinstance(llm, LLM):
+        return as_judge(llm)
+    silent = [name for name in ("chat", "complete") if can_only_raise(llm, name)]
+    # what a model says of itself may ask its server: it is looked at only where it matters
+    if silent and ("chat" if llm.metadata.is_chat_model else "complete") in silent:
+        raise ConfigError(_no_synchronous_side(llm))
+    return LlamaIndexJudge(llm)
 
 
 def embedder_of(embed_model: AnyEmbedder) -> Embedder:
     """An embedder from a LlamaIndex model, an embedder or a name.
 
     Raises:
-        ConfigError: none of these.
+        ConfigError: none of these, or a model that can only be asked asynchronously.
     """
     if isinstance(embed_model, BaseEmbedding):
+        has_batch = type(embed_model)._get_text_embeddings is not BaseEmbedding._get_text_embeddings
+        if can_only_raise(embed_model, "_get_text_embeddings" if has_batch else "_get_text_embedding"):
+            raise ConfigError(_no_synchronous_side(embed_model))
         return LlamaIndexEmbedder(embed_model)
     return as_embedder(embed_model)
+
+
+def _no_synchronous_side(model: LLM | BaseEmbedding) -> str:
+    kind = "an embedder" if isinstance(model, BaseEmbedding) else "a judge"
+    return (
+        f"{type(model).__name__} has no synchronous interface, which is the one that {kind} is asked "
+        "through: its asynchronous one belongs to the application's event loop"
+    )
 
 
 def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "scorer"]) -> bool:
@@ -235,11 +252,7 @@ def _format_of(model: LLM) -> str | None:
 
 def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
     if isinstance(error, NotImplementedError):
-        kind = "an embedder" if isinstance(model, BaseEmbedding) else "a judge"
-        return ModelRefused(
-            f"{type(model).__name__} has no synchronous interface, which is the one that {kind} is asked "
-            "through: its asynchronous one belongs to the application's event loop"
-        )
+        return ModelRefused(_no_synchronous_side(model))
     return model_error(error, model)
 
 

@@ -2,6 +2,7 @@
 
 from ragmetrics_core.adapting.documents import Chunk, chunks_of
 from ragmetrics_core.adapting.finish_reasons import Ending, ending, finish_reason, is_cut
+from ragmetrics_core.adapting.interfaces import can_only_raise
 from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.adapting.moment import as_now
 from ragmetrics_core.adapting.threads import Pool, harmless, in_thread, lend
@@ -11,6 +12,7 @@ __all__ = [
     "Ending",
     "Pool",
     "as_now",
+    "can_only_raise",
     "chunks_of",
     "ending",
     "finish_reason",

@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from ragmetrics_core import Record, Run, evaluate, recompute
+from ragmetrics_core import Record, Run, Sample, evaluate, recompute
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.report import terminal
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -321,3 +321,19 @@ def test_a_terminal_that_lacks_a_character_gets_a_question_mark(folder):
 
     assert done.returncode == 0
     assert "? 1 supported" in done.stdout
+
+
+def test_how_an_adapter_found_the_contexts_stands_beside_them(command, tmp_path):
+    rule = "system message of the model, with its instructions"
+    sample = Sample(
+        id="q1",
+        question="Who?",
+        answer="Ann did it.",
+        contexts=("Ann did it.",),
+        labels={"found_contexts": rule},
+    )
+    evaluate([sample], metrics="faithfulness", judge="embedded", out=tmp_path / "run")
+
+    assert f"1 chunk (found by: {rule})" in command("show", tmp_path / "run", "q1").words
+    proof = command("show", tmp_path / "run", "q1", "faithfulness").words
+    assert f"Contexts, in rank order (found by: {rule})" in proof

@@ -12,6 +12,7 @@ from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.record import PartResult, Record
 from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
 from ragmetrics_core.report.terminal.evidence import marked, style_of
+from ragmetrics_core.report.terminal.samples import found_by
 from ragmetrics_core.report.terminal.steps import steps_page
 from ragmetrics_core.report.terminal.text import (
     LABEL,
@@ -167,7 +168,7 @@ def _contexts(record: Record) -> Iterator[RenderableType]:
         symbol = Text(SYMBOLS[verdict.supported], f"bold {style_of(verdict)}") if verdict else Text(" ")
         table.add_row(symbol, Text(str(number)), marked(chunk, found.get(Place("contexts", number), ())))
     yield Text()
-    yield heading("Contexts, in rank order")
+    yield heading(f"Contexts, in rank order{found_by(record.sample) if record.sample else ''}")
     yield Padding(table, (0, 0, 0, 2))
 
 

@@ -104,13 +104,22 @@ def sample_page(
 
 
 def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
-    """Question, answer and reference with their names, and the number of contexts."""
+    """Question, answer and reference with their names, the number of contexts and how they were found."""
     for name in ("question", "answer", "reference"):
         text = getattr(sample, name)
         yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
     chunks = sample.contexts
     told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
-    yield "contexts", Text(told, LABEL)
+    yield "contexts", Text(told + found_by(sample), LABEL)
+
+
+def found_by(sample: Sample) -> str:
+    """The rule by which an adapter found the contexts, in brackets; "" where none did.
+
+    A score says little about retrieval where the contexts are, say, the model's system message.
+    """
+    rule = sample.labels.get("found_contexts")
+    return f" (found by: {one_line(rule).plain})" if rule else ""
 
 
 def _row(run: Run, sample_id: str) -> SampleRow:

@@ -19,6 +19,7 @@ from tests.integrations.langchain.apps import (
     question,
     rag_chain,
     retrieval_chain,
+    texts,
 )
 
 OnlySample = Callable[[RagMetricsCallbackHandler], Sample]
@@ -212,3 +213,31 @@ def test_failed_items_of_a_batch_do_not_touch_the_others(handler: RagMetricsCall
     handler.flush()
     assert [result.sample.question for result in handler.results] == [question("tea")]
     assert handler.stats.skipped == {"run_failed": 1}
+
+
+@pytest.mark.parametrize("how", ["invoke", "ainvoke", "batch", "abatch"])
+def test_a_chain_with_fallbacks_gives_one_sample_for_each_question(
+    handler: RagMetricsCallbackHandler, how: str
+):
+    chain = rag_chain(model=Echo(error=ConnectionError())).with_fallbacks([rag_chain()])
+    config = {"callbacks": [handler], "run_name": "support"}
+    asked = [question("tea"), question("milk")]
+
+    if how == "invoke":
+        for each in asked:
+            chain.invoke(each, config)
+    elif how == "batch":
+        chain.batch(asked, config)
+    elif how == "ainvoke":
+
+        async def ask_all() -> None:
+            await asyncio.gather(*(chain.ainvoke(each, config) for each in asked))
+
+        asyncio.run(ask_all())
+    else:
+        asyncio.run(chain.abatch(asked, config))
+
+    assert handler.flush()
+    found = sorted((result.sample.question, result.sample.answer) for result in handler.results)
+    assert found == sorted((question(topic), answer(topic)) for topic in ("tea", "milk"))
+    assert all(len(result.sample.contexts or ()) == len(texts("tea")) for result in handler.results)

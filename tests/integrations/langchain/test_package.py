@@ -7,6 +7,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 
+WITHOUT_LANGCHAIN = """
+import sys
+sys.modules["langchain"] = None
+try:
+    from ragmetrics_langchain import RagMetricsMiddleware
+except ImportError as error:
+    print(error)
+"""
+
 # What must not be there is made impossible to import.
 ALONE = """
 import sys
@@ -68,3 +77,18 @@ def test_it_works_with_langchain_core_alone_without_a_key_and_without_a_warning(
 def test_the_core_knows_nothing_of_it():
     listed = "[name for name in sys.modules if name.startswith(('lang', 'ragmetrics_lang'))]"
     assert python(f"import sys, ragmetrics_core.live; print({listed})") == "[]"
+
+
+def test_without_the_package_langchain_the_middleware_says_what_to_install():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LANGCHAIN],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == (
+        "RagMetricsMiddleware needs the package langchain, which is not installed: pip install langchain\n"
+    )

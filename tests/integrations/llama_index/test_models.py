@@ -16,6 +16,7 @@ from pydantic import PrivateAttr
 from ragmetrics_core import Embedder, Judge, evaluate
 from ragmetrics_core.errors import (
     AccessRefused,
+    ConfigError,
     ModelError,
     ModelOverloaded,
     ModelRefused,
@@ -24,7 +25,13 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.prompts import STATEMENTS
 from ragmetrics_core.protocol import Completion, Generate, Usage
-from ragmetrics_llama_index import LlamaIndexEmbedder, LlamaIndexJudge
+from ragmetrics_llama_index import (
+    FaithfulnessEvaluator,
+    LlamaIndexEmbedder,
+    LlamaIndexJudge,
+    RagMetricsEvaluator,
+    instrument,
+)
 from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding
 from tests.servers import Answer, OpenAIServer
 
@@ -139,6 +146,33 @@ def test_a_model_that_is_asynchronous_only_is_refused_with_a_sentence():
         "AsyncOnly has no synchronous interface, which is the one that a judge is asked through: "
         "its asynchronous one belongs to the application's event loop"
     )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda llm: instrument("faithfulness", llm),
+        FaithfulnessEvaluator,
+        lambda llm: RagMetricsEvaluator("faithfulness", llm),
+    ],
+)
+@pytest.mark.parametrize("is_decorated", [False, True])
+def test_a_model_that_is_asynchronous_only_is_refused_when_the_scorer_is_made(make: Any, is_decorated: bool):
+    def chat(self: Any, messages: Any, **kwargs: Any) -> ChatResponse:
+        raise NotImplementedError("use achat")
+
+    body = {"__module__": __name__, "chat": llm_chat_callback()(chat) if is_decorated else chat}
+    with pytest.raises(ConfigError, match="AsyncOnly has no synchronous interface"):
+        make(type("AsyncOnly", (ChatLLM,), body)())
+
+
+def test_an_embedding_model_that_is_asynchronous_only_is_refused_when_the_scorer_is_made():
+    class AsyncOnly(WordEmbedding):
+        def _get_text_embedding(self, text: str) -> list[float]:
+            raise NotImplementedError
+
+    with pytest.raises(ConfigError, match=r"AsyncOnly has no synchronous interface, .* an embedder"):
+        instrument("answer_similarity", embed_model=AsyncOnly())
 
 
 class HttpError(Exception):
