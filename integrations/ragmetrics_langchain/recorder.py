@@ -92,7 +92,7 @@ class Recorder:
         name = more.get("name") or (serialized or {}).get("name") or kind
         run = Seen(kind, str(name), tags or (), metadata or {}, None)
         if parent_run_id is None:
-            parent_run_id = self._fallbacks_around()
+            parent_run_id = self._fallbacks_around(inputs)
         node = self._collector.start(run_id, parent_run_id, run)
         if node.payload is not run:
             return  # the handler is attached twice
@@ -180,11 +180,17 @@ class Recorder:
             run.is_streamed = True
             run.inputs = self._held(run, more["inputs"])
 
-    def _fallbacks_around(self) -> Any:
-        """The run of a `with_fallbacks` around this one: it starts what it tries as roots of their own."""
+    def _fallbacks_around(self, inputs: Any) -> Any:
+        """The run of a `with_fallbacks` around this one: it starts what it tries as roots of their own.
+
+        It has that name unless the application named it; what it tries is given what it was given.
+        """
         around = parent_run_here()
         node = None if around is None else self._collector.get(around)
-        return around if node is not None and node.payload.name == "RunnableWithFallbacks" else None
+        if node is None:
+            return None
+        is_named = node.payload.name == "RunnableWithFallbacks"
+        return around if is_named or _is_same(node.payload.inputs, inputs) else None
 
     def _finish(self, node: Node) -> None:
         """Hand in what a unit has become, unless it waits for a person or was given up."""
@@ -263,3 +269,10 @@ def _system(messages: Any) -> str | None:
 def _is_interrupt(error: BaseException) -> bool:
     """Whether LangGraph stopped to ask a person; told by name, because langgraph may not be installed."""
     return any(kind.__name__ == "GraphInterrupt" for kind in type(error).__mro__)
+
+
+def _is_same(held: Any, inputs: Any) -> bool:
+    try:
+        return bool(held == inputs)
+    except Exception:  # the boundary to values of the host's: arrays, frames
+        return False
