@@ -9,6 +9,7 @@ from ragmetrics_core.cli.study_groups import groups
 from ragmetrics_core.cli.study_pairwise import pairwise
 from ragmetrics_core.cli.study_people import agreement, estimate
 from ragmetrics_core.cli.study_plan import plan
+from ragmetrics_core.cli.study_trend import trend
 from ragmetrics_core.cli.study_vectors import cosine, retriever
 
 __all__ = ["study"]
@@ -23,6 +24,7 @@ for command in (
     pairwise,
     estimate,
     plan,
+    trend,
     cosine,
     retriever,
     annotate,

@@ -64,6 +64,7 @@ from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
 from ragmetrics_core.study.significance import Range
 from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, flat, shown
 from ragmetrics_core.study.trace import TraceDifference, trace_difference
+from ragmetrics_core.study.trend import Trend, TrendPoint, study_trend, trend_tables
 
 __all__ = [
     "HUMAN",
@@ -99,6 +100,8 @@ __all__ = [
     "Summary",
     "Table",
     "TraceDifference",
+    "Trend",
+    "TrendPoint",
     "Unit",
     "agreement_tables",
     "annotation_tables",
@@ -159,9 +162,11 @@ __all__ = [
     "study_preferences",
     "study_published",
     "study_retrieval",
+    "study_trend",
     "system_correlation",
     "trace_difference",
     "trace_tables",
+    "trend_tables",
     "units_of",
     "verdict_changes",
 ]

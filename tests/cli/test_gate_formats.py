@@ -7,6 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from ragmetrics_core import evaluate
+from ragmetrics_core.report.gate_files import MARKER
 from ragmetrics_core.testing import ScriptedJudge
 
 GOLDEN = Path(__file__).with_name("gate_comment.md")
@@ -150,3 +151,29 @@ def test_the_trace_shows_samples_the_way_of_the_verdict(command, tmp_path):
     outcome = command("study", "compare", before, after, "--trace", "2", "--format", "json")
     moved = next(table for table in outcome.json if table["name"] == "moved")
     assert [row["sample"] for row in moved["rows"]] == ["s10", "s11"]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_action_knows_its_comment_again_and_uses_options_that_there_are(command):
+    yaml = pytest.importorskip("yaml")
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    steps = action["runs"]["steps"]
+    assert any(MARKER in step["run"] for step in steps)
+    options = command("study", "compare", "--help", columns=200).out
+    for option in ("--margin", "--fail-if", "--min", "--link", "--format", "--comment"):
+        assert any(option in step["run"] for step in steps)
+        assert option in options
+    # no input stands in a script itself, where it would be run
+    assert not [step for step in steps if "${{" in step["run"]]
+
+
+def test_the_workflow_of_the_page_has_ten_lines_and_uses_inputs_that_there_are():
+    yaml = pytest.importorskip("yaml")
+    page = (ROOT / "docs" / "gates.md").read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    assert len(text.splitlines()) <= 10
+    *_, last = yaml.safe_load(text)["jobs"]["gate"]["steps"]
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    assert set(last["with"]) <= set(action["inputs"])
