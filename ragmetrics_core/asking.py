@@ -130,7 +130,7 @@ def ask_each(
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
     decisions = [
-        _decision(text, found.get(number), source, texts, first, own=number if chunks else None)
+        _decision(text, found.get(number), source, texts, first, own=number if chunks else None, about=about)
         for number, text in numbered
     ]
     dropped = [text for answer in answers for text in answer.dropped]
@@ -380,7 +380,14 @@ def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:
 
 
 def _decision(
-    text: str, decided: _Decided | None, source: str, shown: Sequence[str], first: int, *, own: int | None
+    text: str,
+    decided: _Decided | None,
+    source: str,
+    shown: Sequence[str],
+    first: int,
+    *,
+    own: int | None,
+    about: str,
 ) -> Decision:
     if decided is None:
         return Decision(text, None)
@@ -391,6 +398,9 @@ def _decision(
         if span is not None and first > 1:
             span = replace(span, chunk=span.chunk + first - 1)
         evidence.append(Evidence(quote=quote, source=source, span=span))
+    if (field := about.partition(" ")[0]) in {"answer", "reference"}:
+        # where they stand in it, the driver knows
+        evidence += [Evidence(quote=words, source=field) for words in found.unsupported or ()]
     return Decision(
         text, found.supported, found.reason, tuple(evidence), None, votes, found.confidence, judge
     )

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ragmetrics_core.adapting import ending
+from ragmetrics_core.drivers.marked_words import placed_in
 from ragmetrics_core.drivers.own_code import OwnCode, status_of
 from ragmetrics_core.drivers.replies import CUT_SHORT, ended_hints, read_reply, unanswered
 from ragmetrics_core.drivers.segments import Segments, Used
@@ -316,7 +317,7 @@ class Interpreter(ABC):
                         supported=supported,
                         label=review.labels.of(supported),
                         reason=each.reason,
-                        evidence=each.evidence,
+                        evidence=placed_in(self._judged, each),
                         cosine=each.cosine,
                         overruled=each.supported if item in corrected else None,
                         votes=each.votes,

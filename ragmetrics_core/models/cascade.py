@@ -124,6 +124,7 @@ class Cascade:
             "number": number,
             "reason": said.reason or "",
             "evidence": list(said.evidence),
+            **({"unsupported": list(said.unsupported)} if said.unsupported else {}),
             **({} if share is None else {"probability": share}),
             "verdict": ("yes" if said.supported else "no") if is_sure else PASSED_ON,
         }

@@ -90,6 +90,7 @@ class NumberedVerdict(BaseModel):
         reason: in the judge's words, when it gives one.
         evidence: words that the judge copied from the contexts; not checked here.
         confidence: the probability that it is supported, where the judge gives one.
+        unsupported: the words of the statement that nothing supports, where the judge marks them.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
@@ -99,6 +100,7 @@ class NumberedVerdict(BaseModel):
     reason: str | None = None
     evidence: tuple[str, ...] = ()
     confidence: float | None = None
+    unsupported: tuple[str, ...] | None = None
 
 
 class VerdictList(Answer):
@@ -404,6 +406,7 @@ def _verdict(number: int, supported: bool, item: Json) -> NumberedVerdict:
         reason=(plain(reason) or None) if isinstance(reason, str) else None,
         evidence=_quotes(*quotes),
         confidence=_share(pick(item, "probability")),
+        unsupported=_quotes(*marked) if isinstance(marked := pick(item, "unsupported"), list) else None,
     )
 
 

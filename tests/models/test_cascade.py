@@ -186,3 +186,18 @@ def test_a_cascade_has_a_name_that_every_door_takes(monkeypatch):
 def test_a_band_that_is_none_is_a_mistake(band):
     with pytest.raises(ConfigError, match="a band from 0 to 1"):
         Cascade(*judges(), unsure=band)
+
+
+def test_words_that_a_judge_marks_stand_where_their_statement_stands_in_the_answer():
+    answer = "Ada lived in Ulm. Ada was born in Ulm."
+    marked = {"number": 2, "verdict": "no", "unsupported": ["in Ulm"]}
+    reply = {"verdicts": [{"number": 1, "verdict": "yes"}, marked]}
+    statements = {"statements": ["Ada lived in Ulm.", "Ada was born in Ulm."]}
+    judge = ScriptedJudge({"statements": statements, "verdicts": reply})
+
+    record = record_of(evaluate([{**SAMPLE, "answer": answer}], metrics="faithfulness", judge=judge))
+
+    (evidence,) = record.verdicts[1].evidence
+    # the second sentence begins at 18; its "in Ulm" is the second one of the answer
+    assert (evidence.source, evidence.span.start, evidence.span.end) == ("answer", 31, 37)
+    assert audit(record) == []

@@ -225,3 +225,17 @@ def test_no_code_that_comes_with_a_model_is_run(models, tmp_path):
         FactCG(model=str(folder)).check(CLAIMS[:1], TEXTS)
 
     assert not (tmp_path / "ran").exists()
+
+
+def test_marked_words_are_evidence_with_their_place_in_the_answer(models):
+    run = evaluate([SAMPLE], metrics="faithfulness", judge=f"grounded:{models['lettuce']}")
+
+    (record,) = run.records()
+    marked = [each for verdict in record.verdicts for each in verdict.evidence]
+    assert marked
+    assert audit(record) == []
+    for each in marked:
+        assert each.source == "answer"
+        if each.span is not None:  # two letters are too few to be sure of a place
+            assert SAMPLE["answer"][each.span.start : each.span.end].casefold() == each.quote.casefold()
+    assert any(each.span for each in marked)

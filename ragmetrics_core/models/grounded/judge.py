@@ -22,11 +22,13 @@ class Finding(NamedTuple):
         supported: its makers' rule on the probability; None when its reply could not be read.
         probability: that the statement is supported, from 0 to 1; None where the model's server gives none.
         reason: what it rests on, in words.
+        unsupported: the words of the statement that nothing supports, where the model marks them.
     """
 
     supported: bool | None
     probability: float | None
     reason: str
+    unsupported: tuple[str, ...] = ()
 
 
 class Checker(Protocol):
@@ -115,5 +117,6 @@ def _verdict(item: Item, found: Finding) -> dict[str, object]:
         "number": item.number,
         "reason": found.reason,
         **({} if found.probability is None else {"probability": round(found.probability, 6)}),
+        **({"unsupported": list(found.unsupported)} if found.unsupported else {}),
         "verdict": None if found.supported is None else "yes" if found.supported else "no",
     }

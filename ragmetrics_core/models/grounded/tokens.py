@@ -74,7 +74,8 @@ class LettuceDetect(Encoder):
                     f"“{claim[each.start : each.end].strip()}” has no support ({each.probability:.2f})"
                     for each in spans
                 )
-                found.append(Finding(not spans, 1 - highest, told or "no word is marked"))
+                marked = tuple([claim[each.start : each.end].strip() for each in spans])
+                found.append(Finding(not spans, 1 - highest, told or "no word is marked", marked))
         return found
 
     def _tokens(self, answer: str, passages: Sequence[str], question: str | None) -> list[MarkedSpan]:

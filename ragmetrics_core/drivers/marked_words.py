@@ -1,0 +1,25 @@
+"""Words of a statement that a judge marked, at their place in the text that makes the statement."""
+
+from dataclasses import replace
+
+from ragmetrics_core.measurement import Decision, Evidence
+from ragmetrics_core.parsers import locate
+from ragmetrics_core.sample import Sample
+
+__all__ = ["placed_in"]
+
+
+def placed_in(sample: Sample, decision: Decision) -> tuple[Evidence, ...]:
+    """The evidence of a decision; words of answer or reference are looked up where their statement stands."""
+    return tuple([_placed(sample, decision.text, each) for each in decision.evidence])
+
+
+def _placed(sample: Sample, statement: str, evidence: Evidence) -> Evidence:
+    if evidence.span is not None or evidence.source not in {"answer", "reference"}:
+        return evidence
+    whole: str = getattr(sample, evidence.source) or ""
+    span = locate(statement, (whole,))
+    inner = span and locate(evidence.quote, (whole[span.start : span.end],))
+    if span is None or inner is None:
+        return replace(evidence, span=locate(evidence.quote, (whole,)))
+    return replace(evidence, span=replace(inner, start=span.start + inner.start, end=span.start + inner.end))
