@@ -50,6 +50,7 @@ from ragmetrics_core.metrics.rubric import Rubric
 from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
 from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
 from ragmetrics_core.metrics.token_f1 import TokenF1
+from ragmetrics_core.metrics.useful_chunks import UsefulChunks
 from ragmetrics_core.protocol import Part
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "SelfKnowledge",
     "SemanticAnswerSimilarity",
     "TokenF1",
+    "UsefulChunks",
     "get",
     "models_needed",
     "names_of",

@@ -24,6 +24,11 @@ class BertScore(Metric[Worded]):
     values lie close together near 1: a `baseline` (what unrelated texts have with this model and layer)
     spreads them; what lies below the baseline is 0. Pass the model as `scorer=TokenMatchScorer(...)`.
 
+    It differs from the package bert_score in this: a value below the baseline is 0, where the package gives a
+    negative one; a word is never matched with the tokens around a text ([CLS], [SEP]), which the package does
+    not count but lets words match; the layer is the scorer's setting, the last one by default, where the
+    package chooses one by the model's name; there are no idf weights.
+
     Attributes:
         mode: the whole score, or only its "precision" or "recall".
         baseline: precision, recall and F are rescaled to (x - baseline) / (1 - baseline), not below 0.

@@ -47,6 +47,7 @@ from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
 from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
 from ragmetrics_core.metrics.settings import from_text, type_of
 from ragmetrics_core.metrics.token_f1 import TokenF1
+from ragmetrics_core.metrics.useful_chunks import UsefulChunks
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
 from ragmetrics_core.shapes import is_tuple
@@ -91,6 +92,7 @@ METRICS: Mapping[str, type[Metric[Any]]] = {
         Rubric,
         Criterion,
         ClaimRecall,
+        UsefulChunks,
         ContextUtilization,
         NoiseSensitivity,
         Hallucination,

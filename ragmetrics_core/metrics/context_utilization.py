@@ -22,7 +22,8 @@ COVERED = Labels("used", "left out")
 class ContextUtilization(ReferenceMetric[Complete]):
     """Of the reference's statements that some chunk entails, the share that the answer has.
 
-    Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference.
+    Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference. RAGChecker
+    gives 0 there.
 
     Attributes:
         references: the "best" of several counts, or the "first" alone.

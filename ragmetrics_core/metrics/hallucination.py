@@ -13,7 +13,8 @@ class Hallucination(OriginMetric):
     """Share of the answer's statements that neither the reference has nor any retrieved chunk entails.
 
     Range [0, 1], lower is better; undefined when the answer makes no statement. What is wrong and retrieved
-    is no hallucination but noise sensitivity.
+    is no hallucination but noise sensitivity. Without contexts all that is wrong was invented, so that the
+    score is the share of wrong statements; RAGChecker gives 0 there.
 
     Attributes:
         references: the "best" of several counts, or the "first" alone.

@@ -264,7 +264,7 @@ class TokenMatchScorer(Encoder):
         if self.layer is not None and not 1 <= self.layer <= layers:
             raise ModelRefused(f"{self.weights} has layers 1 to {layers}, no {self.layer}")
         rows: list[NDArray[np.float64]] = [np.zeros((0, 0))] * len(texts)
-        special = torch.tensor(self.tokenizer.all_special_ids, device=self.device)
+        special = torch.tensor(_frame(self.tokenizer), device=self.device)
         with torch.inference_mode():
             for places, tokens in self.batches(texts, self.limit(model)):
                 hidden = model(**tokens, output_hidden_states=True).hidden_states[self.layer or layers]
@@ -284,3 +284,10 @@ def _found(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
         return 0.0
     # rounding can leave a cosine of equal vectors a little above 1
     return min(1.0, float((one @ other.T).max(axis=1).mean()))
+
+
+def _frame(tokenizer: Any) -> list[int]:
+    """The tokens that stand around a text and are none of it; an unknown word ([UNK]) is one of it."""
+    names = ("cls", "sep", "bos", "eos", "pad")
+    ids = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
+    return [each for each in ids if each is not None]

@@ -16,6 +16,7 @@ from ragmetrics_core.metrics import (
     Hallucination,
     NoiseSensitivity,
     SelfKnowledge,
+    UsefulChunks,
     get,
 )
 from ragmetrics_core.runs import plan
@@ -277,3 +278,18 @@ def test_chunks_may_be_counted_from_0(measure):
 def test_an_answer_without_citations_is_undefined(measure):
     reply, sample = cited("Sun shines in [brackets].")
     assert measure(CitationSupport(), reply, **sample).score.reason == "no_citations"
+
+
+def test_a_chunk_is_useful_that_has_some_statement_of_the_reference(measure, verdicts):
+    # two chunks: the first has one of two statements, the second none; 1 / 2
+    def reply(request):
+        if request.prompt.name == "reference_statements":
+            return {"statements": ["Ulm is old.", "Ulm is big."]}
+        has = "old" in str(request.variables["contexts"])
+        return verdicts("yes" if has else "no", "no")
+
+    sample = {"question": "?", "contexts": ["It is old.", "It rains."], "reference": "Ulm is old and big."}
+    score = measure(UsefulChunks(), reply, **sample).score
+    assert (score.value, score.formula) == (0.5, "1 / 2 = 0.5")
+    assert measure(UsefulChunks(), reply, **{**sample, "contexts": [" "]}).score.reason == "no_contexts"
+    assert measure(UsefulChunks(), lambda _: {"statements": []}, **sample).score.reason == "no_statements"
