@@ -96,6 +96,11 @@ def read_pool() -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.open(encoding="utf-8")]
 
 
+def is_permissive(claim: dict[str, Any]) -> bool:
+    """Whether the licence of a claim asks nothing of what is made with it but to name it."""
+    return "sharing" not in claim["licence"].casefold()
+
+
 def rarity_of(claims: Sequence[dict[str, Any]]) -> dict[str, int]:
     """How seldom the distinct evidence texts have each word, for words that are in enough of them."""
     texts = {" ".join(claim["contexts"]) for claim in claims}
@@ -279,8 +284,9 @@ def main() -> None:
     options = parser.parse_args()
     claims = read_pool()
     rarity = rarity_of(claims)
-    pool = pool_of(claims, rarity)
-    print(f"{len(claims)} claims, {len(rarity)} words, unseen words count {UNSEEN}")
+    permissive = [claim for claim in claims if is_permissive(claim)]
+    pool = pool_of(permissive, rarity)
+    print(f"{len(permissive)} permissive claims of {len(claims)}, {len(rarity)} words, others count {UNSEEN}")
     for name, names in (("plain", FEATURES), ("vectors", FEATURES + VECTOR_FEATURES)):
         print(f"\n{name}: {len(names)} features")
         slope, shift = left_out(pool, names)

@@ -34,6 +34,8 @@ __all__ = ["LexicalJudge"]
 # What a parser would take for markup or cut away: as JSON escapes it reaches the parsed text unchanged.
 _ESCAPED = re.compile("[<\r\u200b\u2060\u200e\u200f\ufeff]")
 
+_PROBABILITY = re.compile(r"^[01]\.\d\d: ")
+
 Variables = Mapping[str, object]
 
 
@@ -111,7 +113,9 @@ def _paper_verdicts(variables: Variables, draw: int) -> str:
     for item, finding in zip(_items(variables), _on_contexts(variables), strict=True):
         word = "Yes" if finding.supported else "No"
         words.append(f"{word}.")
-        lines.append(f"{item.number}. {_line(finding.reason)}. Verdict: {word}.")
+        # without the probability in front, which could be taken for the number of a line
+        reason = _PROBABILITY.sub("", _line(finding.reason))
+        lines.append(f"{item.number}. {reason}. Verdict: {word}.")
     return "\n".join([*lines, f"Final verdicts in order: {' '.join(words)}"])
 
 
