@@ -146,8 +146,8 @@ def compare(
     save_plot(lambda path: _draw(found, path), plot)
     for failure in gate.failures:
         remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
-    for each in gate.unsure:
-        remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(each)), soft_wrap=True)
+    for unsure in gate.unsure:
+        remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(unsure)), soft_wrap=True)
     if gate.code:
         raise typer.Exit(gate.code)
 

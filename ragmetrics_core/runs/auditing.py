@@ -48,10 +48,10 @@ def audited(
         if differences:
             is_told = True
             yield key, differences
-    for name, (said, found) in folder.differing().items():
+    for name, (said, holds) in folder.differing().items():
         # of records the ones that were changed are told already, but not those that are missing
-        if not (is_told and name == "records.jsonl" and said is not None and said.count == found.count):
-            yield Key(name, ""), [Difference("contents", str(said), str(found))]
+        if not (is_told and name == "records.jsonl" and said is not None and said.count == holds.count):
+            yield Key(name, ""), [Difference("contents", str(said), str(holds))]
 
 
 def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:

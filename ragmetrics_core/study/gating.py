@@ -142,7 +142,7 @@ def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Ite
         yield f"{metric} has no value in {scores.name}"
         return
     lost = {each: scores.worst(metric) for each in (before.values.get(metric, {}) if before else ())}
-    counted = lost | scores.sure.get(metric, {}) | found
+    counted = {**lost, **scores.sure.get(metric, {}), **found}
     told = _mean_beyond(metric, counted, found, value, end, "")
     if told is None and before is not None:
         known = {each: counted[each] for each in counted if each in before.labels}
