@@ -221,10 +221,10 @@ def good_values(values: Mapping[str, Label], label: str, *, at_least: float | No
 
 
 def likert_threshold(values: Sequence[bool | float | str]) -> float | None:
-    """4 for a scale of 1 to 5, where "good" begins; None for any other values, and where nobody said 5."""
+    """4 for a scale of 1 to 5, where "good" begins; None for any other values."""
     numbers = [each for each in values if isinstance(each, float)]
     is_likert = len(numbers) == len(values) and all(each in (1.0, 2.0, 3.0, 4.0, 5.0) for each in numbers)
-    return LIKERT_GOOD if is_likert and 5.0 in numbers else None
+    return LIKERT_GOOD if is_likert and any(each > 1 for each in numbers) else None
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
