@@ -119,7 +119,7 @@ def probe(
     if on is not None:
         others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
         _refuse(others, "cannot stand beside")
-        with progress_of(remarks(), None) as told:
+        with progress_of(remarks(), None) as report:
             people = probe_on(
                 asked,
                 on,
@@ -139,7 +139,7 @@ def probe(
                 attempts=attempts,
                 prices=prices,
                 date=date,
-                progress=told,
+                progress=report,
             )
         if as_format == "json":
             write(people.model_dump_json(indent=2, exclude_none=True) + "\n", as_json=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -287,7 +287,7 @@ def measured_on_people(run: Run) -> dict[str, tuple[PeopleCard, ...]]:
 def _speaking(
     cards: Iterable[PeopleCard], run: Run, signature: str, asked: Mapping[str, set[str]]
 ) -> Iterable[PeopleCard]:
-    seen: set[Any] = set()
+    seen: set[tuple[str, ...]] = set()
     if run.manifest.repeats != 1:
         return
     for card in cards:

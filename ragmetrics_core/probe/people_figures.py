@@ -29,7 +29,6 @@ from ragmetrics_core.probe.people_card import Group, Interval, People, PeopleCar
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study.detection import calibration
-from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.reliability import krippendorff_alpha
 
 __all__ = ["card_of"]
@@ -261,5 +260,4 @@ def _people(labelled: LabelledSet) -> People | None:
     else:
         fields["balanced"] = Interval.of(clustered(balanced_accuracy(x > 0.5, y > 0.5), sources))
     names = {name for row in shared for name in row.votes}
-    value: Estimate = alpha.value
-    return People(annotators=len(names), items=len(shared), alpha=Interval.of(value), **fields)
+    return People(annotators=len(names), items=len(shared), alpha=Interval.of(alpha.value), **fields)
