@@ -71,9 +71,10 @@ def main() -> None:
         cards = {key: each for key, each in cards.items() if each.set_name != name}
         cards[card.key] = card
         measured += 1
+        # after each set, so that what was measured is kept however the run ends
+        order = list(SETS)
+        write_cards(given.out, sorted(cards.values(), key=lambda card: order.index(card.set_name)))
         print(f"{card.line}; {perf_counter() - started:.0f} s", flush=True)
-    order = list(SETS)
-    write_cards(given.out, sorted(cards.values(), key=lambda card: order.index(card.set_name)))
     print(f"{measured} sets measured, {len(cards)} cards in {given.out}")
 
 
