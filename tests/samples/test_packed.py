@@ -44,10 +44,10 @@ def test_a_packed_file_that_ends_too_early_is_one_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("data.jsonl.gz", gzip.compress(b"{}\n\n" * 7)),
+        ("data.jsonl.gz", gzip.compress(b"{}\n\n" * 7, mtime=0)),
         ("data.tsv", b"question\tanswer\n" + b"a\tb\n" * 7),
         ("data.csv", b"question;answer\n" + b"a;b\n" * 7),
-        ("data.csv.gz", gzip.compress(b"question,answer\n" + b'"a\nb",b\n' * 7)),
+        ("data.csv.gz", gzip.compress(b"question,answer\n" + b'"a\nb",b\n' * 7, mtime=0)),
     ],
 )
 def test_rows_of_each_kind_are_counted_for_the_progress(tmp_path, name, content):

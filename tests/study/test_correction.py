@@ -1,4 +1,4 @@
-"""A judge's known errors, against the truth of simulations and ppi-python's own numbers."""
+"""A judge's known errors, against the truth of simulations."""
 
 import numpy as np
 import pytest
