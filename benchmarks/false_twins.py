@@ -63,7 +63,7 @@ def _number(claim: str, whole: str, draw: int) -> str | None:
     changed = digits[:place] + other + digits[place + 1 :]
     if draw % 3 == 0:
         # a number that stands elsewhere in the texts is the harder error
-        others = [text for text in _NUMBER.findall(whole) if text not in claim]
+        others: list[str] = [text for text in _NUMBER.findall(whole) if text not in claim]
         changed = others[draw % len(others)] if others else changed
     elif changed in whole:
         return None
@@ -85,7 +85,7 @@ def _names(claim: str, whole: str, draw: int) -> str | None:
         if one[0] == two[0] or re.fullmatch(r"\W*(?:and|or|,)?\W*", between):
             return None
         return f"{claim[: one.start()]}{two[0]}{between}{one[0]}{claim[two.end() :]}"
-    others = [name for name in _NAME.findall(whole) if name.split()[0] not in claim]
+    others: list[str] = [name for name in _NAME.findall(whole) if name.split()[0] not in claim]
     if not found or not others:
         return None
     match = found[draw % len(found)]
@@ -113,7 +113,7 @@ def _unit(claim: str, whole: str, draw: int) -> str | None:
 def _word(claim: str, whole: str, draw: int) -> str | None:
     """A word that stands elsewhere in the texts takes the place of one of the claim."""
     own = [match for match in _WORD.finditer(claim) if len(match[0]) > 5]
-    others = [word for word in _WORD.findall(whole) if len(word) > 5 and word not in claim]
+    others: list[str] = [word for word in _WORD.findall(whole) if len(word) > 5 and word not in claim]
     if not own or not others:
         return None
     match = own[draw % len(own)]

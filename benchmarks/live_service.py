@@ -118,8 +118,8 @@ def main() -> int:
     base = statistics.median(each.median for each in rounds["no handler"])
     print(f"{given.requests} requests at once, {given.rounds} rounds, in ms")
     print(f"{'':20}{'median':>9}{'ratio':>8}{'99 %':>9}{'all':>9}")
-    for name, measured in rounds.items():
-        median, slow, whole = (statistics.median(values) for values in zip(*measured, strict=True))
+    for name, all_measured in rounds.items():
+        median, slow, whole = (statistics.median(values) for values in zip(*all_measured, strict=True))
         print(f"{name:20}{median:9.1f}{median / base:8.2f}{slow:9.1f}{whole:9.1f}")
     print(f"of the captures: {scored}")
     return 0

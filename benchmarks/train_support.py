@@ -85,7 +85,7 @@ class Pool(NamedTuple):
 
     def where(self, chosen: NDArray[np.bool_]) -> "Pool":
         """Some of its claims."""
-        return Pool(*(column[chosen] for column in self))
+        return Pool(self.rows[chosen], self.labels[chosen], self.sets[chosen], self.twins[chosen])
 
 
 def read_pool() -> list[dict[str, Any]]:
@@ -148,7 +148,7 @@ def weights_of(pool: Pool) -> NDArray[np.float64]:
         for label in (False, True):
             here = (sets == name) & (pool.labels == label)
             weights[here] = SHARES.get(str(name), 1.0) / max(int(here.sum()), 1)
-    return weights / weights.mean()
+    return np.asarray(weights / weights.mean())
 
 
 class Fitted(NamedTuple):
@@ -163,7 +163,8 @@ class Fitted(NamedTuple):
         """The log-odds of each row."""
         trees = np.mean([model.decision_function(rows[:, : len(self.names)]) for model in self.trees], axis=0)
         columns = [self.names.index(name) for name in self.linear]
-        return (trees + self.base + rows[:, columns] @ np.array(list(self.linear.values()))) / 2
+        linear = rows[:, columns] @ np.array(list(self.linear.values()))
+        return np.asarray((trees + self.base + linear) / 2)
 
 
 def fit(pool: Pool, names: Sequence[str]) -> Fitted:

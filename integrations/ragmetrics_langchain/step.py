@@ -113,14 +113,17 @@ def score_step(
         try:
             return scored(value, waiting.result(time_limit))
         except OutOfTime:
-            return scored(value, _out_of_time(time_limit))
+            _out_of_time(time_limit)
+            return scored(value, None)
 
     async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
         waiting = scored_beside(own, capture(value, run_manager))
         try:
-            return scored(value, await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit))
+            result = await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit)
+            return scored(value, result)
         except TimeoutError:
-            return scored(value, _out_of_time(time_limit))
+            _out_of_time(time_limit)
+            return scored(value, None)
 
     return RunnableLambda(score, afunc=ascore, name="score_step")
 

@@ -185,8 +185,9 @@ def embedder_of(embed_model: AnyEmbedder) -> Embedder:
         ConfigError: none of these, or a model that can only be asked asynchronously.
     """
     if isinstance(embed_model, BaseEmbedding):
-        has_batch = type(embed_model)._get_text_embeddings is not BaseEmbedding._get_text_embeddings
-        if can_only_raise(embed_model, "_get_text_embeddings" if has_batch else "_get_text_embedding"):
+        batch = "_get_text_embeddings"
+        has_batch = getattr(type(embed_model), batch) is not getattr(BaseEmbedding, batch)
+        if can_only_raise(embed_model, batch if has_batch else "_get_text_embedding"):
             raise ConfigError(_no_synchronous_side(embed_model))
         return LlamaIndexEmbedder(embed_model)
     return as_embedder(embed_model)

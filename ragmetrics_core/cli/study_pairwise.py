@@ -42,11 +42,12 @@ def pairwise(
     first, second = open_runs([run_a, run_b])
     said = read_labels(preferences)
     known = label_names(said)
-    if label is None and len(known) > 1:
+    most, *others = known
+    if label is None and others:
         raise ConfigError(f"{preferences} has several labels ({', '.join(known)}): name one with --label")
     if label is not None and label not in known:
         raise ConfigError(f"{preferences} has no label {label!r}; it has {', '.join(known)}")
-    units = units_of(said, label or known[0])
+    units = units_of(said, label or most)
     found = study_preferences(
         first,
         second,

@@ -102,5 +102,5 @@ class ContextRelevanceRating(Metric[Retrieved]):
             attempts=self.attempts,
         )
         given = iter(rated)
-        ratings = [next(given) if chunk.strip() else 0.0 for chunk in sample.contexts]
-        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
+        of_chunks = [next(given) if chunk.strip() else 0.0 for chunk in sample.contexts]
+        return mean_rating(of_chunks, scale, missing_ratings=self.missing_ratings)

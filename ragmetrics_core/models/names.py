@@ -32,7 +32,8 @@ _NO_SCHEME = re.compile(r".+@(?P<address>(localhost|[\w-]+(\.[\w-]+)*:\d{2,5})(/
 _AT_SERVER = re.compile(r"(?P<model>.+?)@(?P<url>https?://.+)")
 
 
-_MINICHECKS: Final[tuple[Literal["roberta", "deberta", "flan-t5"], ...]] = ("roberta", "deberta", "flan-t5")
+_MiniCheckKind = Literal["roberta", "deberta", "flan-t5"]
+_MINICHECKS: Final[tuple[_MiniCheckKind, ...]] = ("roberta", "deberta", "flan-t5")
 # What a command line may set of a judge; the key and the address stand elsewhere.
 _OPENAI_OPTIONS = ("temperature", "max_tokens", "seed", "response_format", "extra_body")
 _LLAMA_OPTIONS = ("temperature", "max_tokens", "seed", "context", "threads", "json_schema")
@@ -95,7 +96,7 @@ def _checker(rest: str, *, asked: bool) -> "Checker":
     if "bespoke-minicheck" in known or "granite-guardian" in known:
         kind = grounded.BespokeMiniCheck if "minicheck" in known else grounded.GraniteGuardian
         return kind(model=model, base_url=base_url)
-    size = next((each for each in _MINICHECKS if each in known), None)
+    size: _MiniCheckKind | None = next((each for each in _MINICHECKS if each in known), None)
     if base_url is None and "minicheck" in known and size is not None:
         return grounded.MiniCheck(model=model, kind=size, asked=asked)
     if base_url is None and "factcg" in known:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, NamedTuple
@@ -60,8 +60,8 @@ class Labelled:
     kind: str = ""
     task: str = ""
     source: str = ""
-    votes: Mapping[str, float] = field(default_factory=dict)
-    published: Mapping[str, float] = field(default_factory=dict)
+    votes: Mapping[str, float] = field(default_factory=dict[str, float])
+    published: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class Preference(NamedTuple):
@@ -237,7 +237,7 @@ class _Builder:
     def _add(self, item: Labelled, row: Row, items: dict[str, list[Labelled]]) -> None:
         annotator = next((str(row[name]) for name in ANNOTATORS if row.get(name) not in (None, "")), None)
         if annotator is not None and not item.votes and item.label is not None:
-            item = Labelled(**{**vars(item), "votes": {annotator: float(item.label)}})
+            item = replace(item, votes={annotator: float(item.label)})
             items.setdefault(item.sample.id, []).append(item)
         elif item.sample.id in items:
             self.dropped["the same sample twice"] += 1
@@ -317,10 +317,7 @@ def _one_source(items: Sequence[Labelled]) -> list[Labelled]:
     for item in sorted(items, key=lambda each: len(each.source)):
         if item.sample.contexts:
             by_contexts.setdefault(item.sample.contexts, item.source)
-    return [
-        Labelled(**{**vars(item), "source": by_contexts.get(item.sample.contexts or (), item.source)})
-        for item in items
-    ]
+    return [replace(item, source=by_contexts.get(item.sample.contexts or (), item.source)) for item in items]
 
 
 def _majority(votes: Sequence[float]) -> bool | None:
@@ -335,7 +332,7 @@ def _merged(items: Sequence[Labelled], *, rating: bool) -> Labelled:
         return first
     votes = {name: value for item in items for name, value in item.votes.items()}
     label = fmean(votes.values()) if rating else _majority(list(votes.values()))
-    return Labelled(**{**vars(first), "votes": votes, "label": label})
+    return replace(first, votes=votes, label=label)
 
 
 def _numbers_in(given: object) -> list[float]:

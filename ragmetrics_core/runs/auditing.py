@@ -71,7 +71,7 @@ def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:
 
 def _beside_the_manifest(record: Record, folder: Folder, named: Iterable[str]) -> list[Difference]:
     """What a record says otherwise than the manifest."""
-    found = []
+    found: list[Difference] = []
     if record.signature not in named:
         found.append(Difference("metric", record.signature, "none of this signature in manifest.json"))
     for name in _MODELS:

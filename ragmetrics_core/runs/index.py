@@ -6,10 +6,10 @@ run is, a few megabytes of the index are in memory. It is derived from the run's
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs.summary import Outcome
@@ -142,7 +142,8 @@ class Index:
     def records_told(self) -> Iterator[str]:
         """Each record's sample, signature and seal in a line, in the order of these."""
         self._write()
-        rows = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id")
+        told = self._rows.execute("SELECT id, signature, seal FROM records ORDER BY id")
+        rows = cast("Iterable[tuple[str, int, str]]", told)
         for sample_id, group in groupby(rows, key=itemgetter(0)):
             named = sorted((self._signatures[signature], seal) for _, signature, seal in group)
             yield from (json.dumps((sample_id, *each)) for each in named)

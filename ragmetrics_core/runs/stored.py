@@ -68,7 +68,7 @@ class StoredRecord(NamedTuple):
 def sample_in(line: bytes) -> StoredSample:
     """Which sample a line of `samples.jsonl` holds."""
     fields = json.loads(line)
-    labels = fields["sample"].get("labels") or {}
+    labels: Mapping[str, Any] = fields["sample"].get("labels") or {}
     return StoredSample(_text(fields["sample"]["id"]), _text(fields["digest"]), labels_digest(labels))
 
 

@@ -88,7 +88,8 @@ def cluster_effect(
 
 
 def _effects(values: Array, weights: Array, is_one: NDArray[np.bool_]) -> Array:
-    means, variances = [], []
+    means: list[Array] = []
+    variances: list[Array] = []
     for side in (is_one, ~is_one):
         of, x = weights[:, side], values[side]
         n = of.sum(axis=1)

@@ -81,7 +81,8 @@ def cluster_resamples(
     generator = np.random.default_rng(seed)
     for _ in range(count):
         drawn = generator.integers(0, size, size=size)
-        yield np.concatenate([members[each] for each in drawn])
+        parts: list[Indices] = [members[each] for each in drawn]
+        yield np.concatenate(parts)
 
 
 def cluster_counts(clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0) -> Array:

@@ -123,7 +123,7 @@ def study_preferences(
         if decided:
             side = side._replace(value=right / len(decided))
         found.append(Preference(short(metric, chosen), correlate(x, y, seed=seed), side, len(decided)))
-    notes = []
+    notes: list[str] = []
     if lacking := len(preferences) - len(said):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
     return PreferenceStudy(
@@ -201,7 +201,7 @@ def system_correlation(
     Undefined (None) for fewer than three systems; with fewer than five there is no interval.
     """
     scores, labels = np.asarray(metric, dtype=float), np.asarray(people, dtype=float)
-    systems, questions = scores.shape
+    systems, questions = (int(each) for each in scores.shape)
     if systems < 3:
         return Estimate(None)
     value = kendall(np.nanmean(scores, axis=1), np.nanmean(labels, axis=1))

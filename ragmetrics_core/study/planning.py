@@ -76,7 +76,8 @@ def needed(
 
     def reach(n: int) -> float:
         middle = t_quantile(1 - alpha / 2, n - 1)
-        return (2 * middle if difference is None else middle + t_quantile(_POWER, n - 1)) * spread / n**0.5
+        quantiles = 2 * middle if difference is None else middle + t_quantile(_POWER, n - 1)
+        return float(quantiles * spread / n**0.5)
 
     low, high = 1, 2
     while reach(high) > goal:
@@ -218,10 +219,8 @@ def _spread(values: ArrayLike, clusters: Sequence[object] | None = None) -> floa
     array = np.asarray(values, dtype=float)
     if clusters is None:
         return float(array.std(ddof=1))
-    return (
-        cluster_spread((array - array.mean()) / len(array), list(map(str, clusters))).error
-        * len(array) ** 0.5
-    )
+    spread = cluster_spread((array - array.mean()) / len(array), list(map(str, clusters)))
+    return float(spread.error * len(array) ** 0.5)
 
 
 def _need(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES
@@ -26,6 +26,8 @@ __all__ = [
 ]
 
 LeftOut = tuple[tuple[str, int], ...]
+
+T = TypeVar("T")
 
 
 class Oriented(NamedTuple):
@@ -109,15 +111,12 @@ class Scores:
 
     def only(self, ids: Collection[str]) -> "Scores":
         """The scores of some samples."""
-        columns = {
-            name: {
-                metric: {each: value for each, value in column.items() if each in ids}
-                for metric, column in getattr(self, name).items()
-            }
-            for name in ("values", "absent", "sure")
-        }
         return replace(
-            self, **columns, labels={each: labels for each, labels in self.labels.items() if each in ids}
+            self,
+            values=_only(self.values, ids),
+            absent=_only(self.absent, ids),
+            sure=_only(self.sure, ids),
+            labels={each: labels for each, labels in self.labels.items() if each in ids},
         )
 
     def worst(self, metric: str) -> float:
@@ -212,6 +211,13 @@ def _models(run: Run) -> dict[str, str]:
     named = {name: getattr(run.manifest, name) for name in ("judge", "embedder", "scorer")}
     asked = {"repeats": str(run.manifest.repeats)}
     return {name: identity for name, identity in named.items() if identity} | asked
+
+
+def _only(columns: Mapping[str, Mapping[str, T]], ids: Collection[str]) -> dict[str, dict[str, T]]:
+    return {
+        metric: {each: value for each, value in column.items() if each in ids}
+        for metric, column in columns.items()
+    }
 
 
 def named_runs(paths: Sequence[Path]) -> dict[str, Path]:

@@ -98,11 +98,13 @@ def _counted(
 ) -> tuple[Array, Array]:
     """For each row of weights of units, hits and trials of each part over all folds."""
     rows = max(1, _BATCH // (len(codes) * _FOLDS))
-    all_hits, all_of = [], []
+    all_hits: list[Array] = []
+    all_of: list[Array] = []
     for start in range(0, len(weights), rows):
         batch = weights[start : start + rows]
         # a random fold for each unit, as even as can be
-        order = generator.permuted(np.tile(np.arange(batch.shape[1]) % _FOLDS, (len(batch), 1)), axis=1)
+        folds = np.arange(int(batch.shape[1])) % _FOLDS
+        order = generator.permuted(np.tile(folds, (len(batch), 1)), axis=1)
         hits, of = np.zeros((len(batch), len(parts))), np.zeros((len(batch), len(parts)))
         for fold in range(_FOLDS):
             seen = (batch * (order != fold))[:, codes]

@@ -78,9 +78,9 @@ def _compared(statement: str, other: str, where: str, question: str) -> Finding:
         reason = f'{found.share:.2f}: it {"has" if found.agrees else "lacks"} the answer "{found.alias}"'
         return Finding(found.agrees, found.share, reason, found.alias if found.agrees else "")
     if aliases := aliases_of(statement):
-        found = max((match(aliases, text, question) for text in statements_of(other)), default=None)
-        share = found.share if found else 0.0
-        agrees = found is not None and found.agrees
+        best = max((match(aliases, text, question) for text in statements_of(other)), default=None)
+        share = best.share if best else 0.0
+        agrees = best is not None and best.agrees
         return Finding(agrees, share, f"{share:.2f}: {where} {'has' if agrees else 'lacks'} it", "")
     return _beyond_question(statement, other, where, question)
 

@@ -113,7 +113,8 @@ class Evidence:
                     weights = np.array([rarity.get(key, unseen) for key in keys], np.float32)
                     sums[place] = weights @ words[[places[key] for key in keys]]
             lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-            self._vectors = WordIndex(words, places, sums / np.where(lengths > 0, lengths, 1))
+            units = sums / np.where(lengths > 0, lengths, 1)
+            self._vectors = WordIndex(words, places, units.astype(np.float32, copy=False))
         return self._vectors
 
     def around(self, place: int, before: int, after: int) -> range:

@@ -126,7 +126,7 @@ def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:
 def _has_other_unit(token: Token, evidence: Evidence) -> bool:
     """Whether the evidence has the number, but only with another unit, and no equal amount."""
     unit = token.unit
-    dimensions = set().union(*(evidence.units.get(reading, ()) for reading in token.readings))
+    dimensions = set[str | None]().union(*(evidence.units.get(reading, ()) for reading in token.readings))
     if unit is None or not dimensions or None in dimensions:
         return False
     amounts = {(unit.dimension, amount_of(reading, unit.factor)) for reading in token.readings}
@@ -171,7 +171,7 @@ def _rows(said: Sentence, found: Found) -> tuple[float, ...]:
     wider = [*neighbours, *zip(content, content[2:], strict=False)]
     joined = sum(_meet(found, one, two) for one, two in wider) / len(wider) if wider else known
     apart = sum(not _meet(found, one, two) for one, two in neighbours)
-    best = set() if found.best is None else evidence.keys[found.best]
+    best = frozenset[str]() if found.best is None else evidence.keys[found.best]
     function = sum(key in best for key in keys) / len(keys) if keys else 0.0
     return in_pairs, in_triples, together / max(len(keys), 1), longest, joined, apart, function
 

@@ -57,7 +57,7 @@ def wording(
     """Negations, opposites, and words that change how much is said."""
     own = [token.folded for token in said.tokens]
     best = found.best_sentence
-    other = {token.folded for token in best.tokens} if best else set()
+    other = {token.folded for token in best.tokens} if best else set[str]()
     against = best.negations if best else 0
     own_modals = {_MODALS[word] for word in own if word in _MODALS}
     other_modals = {_MODALS[word] for word in other if word in _MODALS}
