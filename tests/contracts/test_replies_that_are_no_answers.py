@@ -31,6 +31,10 @@ VARIABLES = {
     "contexts": ("The building is a mausoleum. It is white.", "It was finished in 1653."),
     "items": (Item(1, "It is a mausoleum."), Item(2, "It was built in 1653.")),
     "count": 3,
+    "first": "It is a mausoleum. It was built in 1653.",
+    "second": "A mausoleum of the year 1653.",
+    "before": "It is a mausoleum.",
+    "after": "It is old.",
 }
 GOOD = {
     VerdictList: '{"verdicts": [{"number": 1, "reason": "so it is", "evidence": "", "verdict": "no"}, '

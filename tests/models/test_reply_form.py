@@ -20,10 +20,9 @@ def schema(prompt: Prompt[Any], *, numbered: bool = False, **variables: object) 
     return reply_schema(Generate(prompt=prompt, variables=variables), numbered=numbered)
 
 
-def shown_form(prompt: Prompt[Any]) -> Any:
-    """The example reply in a prompt's text: the line that is a JSON object."""
-    (line,) = re.findall(r'^\{".*\}$', prompt.user, re.MULTILINE)
-    return json.loads(line)
+def shown_forms(prompt: Prompt[Any]) -> list[Any]:
+    """The example replies in a prompt's text: the lines that are JSON objects."""
+    return [json.loads(line) for line in re.findall(r'^\{".*\}$', prompt.user, re.MULTILINE)]
 
 
 def fits(value: Any, schema: Any) -> bool:
@@ -50,9 +49,13 @@ def fits(value: Any, schema: Any) -> bool:
 @pytest.mark.parametrize("prompt", FOR_JSON, ids=lambda prompt: prompt.id)
 @pytest.mark.parametrize("numbered", [False, True])
 def test_the_form_that_a_prompt_shows_fits_its_schema(prompt: Prompt[Any], numbered: bool):
-    variables = {"items": (Item(1, "a"),), "count": 1}
+    forms = shown_forms(prompt)
+    judged = max((len(form.get("verdicts", [])) for form in forms), default=0)
+    items = tuple(Item(number, "a") for number in range(1, judged + 1))
 
-    assert fits(shown_form(prompt), schema(prompt, numbered=numbered, **variables))
+    assert forms
+    form = schema(prompt, numbered=numbered, items=items, count=1)
+    assert [fits(each, form) for each in forms] == [True] * len(forms)
 
 
 @pytest.mark.parametrize("prompt", FREE_TEXT, ids=lambda prompt: prompt.id)

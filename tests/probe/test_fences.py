@@ -10,7 +10,10 @@ from ragmetrics_core.prompts import Item, Prompt, numbered_sentences
 
 PROMPTS = [value for value in vars(prompts).values() if isinstance(value, Prompt)]
 ATTACKS = read_corpus().attacks
-FENCES = ("question", "answer", "reference", "contexts", "chunk", "items")
+FENCES = (
+    *("question", "answer", "reference", "contexts", "chunk", "items"),
+    *("first", "second", "before", "after"),
+)
 ANY_FENCE = re.compile(rf"<\s*/?\s*(?:{'|'.join(FENCES)})\b", re.IGNORECASE)
 CLEAN = {
     "question": "How high is it?",
@@ -19,6 +22,10 @@ CLEAN = {
     "contexts": ("It is 42 metres high. It is old.", "It stands on a rock."),
     "items": (Item(1, "It is 42 metres high."), Item(2, "It is new.")),
     "count": 3,
+    "first": "It is 42 metres high.",
+    "second": "42 metres.",
+    "before": "It is a tower.",
+    "after": "It is new.",
 }
 
 

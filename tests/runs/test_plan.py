@@ -57,6 +57,8 @@ ROWS: list[dict[str, Any]] = [
     },
     {"id": "q5", "question": "Who?", "answer": "Nobody."},
 ]
+# with several references each is asked about
+WITH_ONE_REFERENCE = {name: value for name, value in ROWS[0].items() if name != "references"}
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ def test_a_shared_call_belongs_to_the_metric_that_is_named_first():
 
 
 def test_only_calls_that_no_reply_decides_about_are_exact():
-    found = plan(ROWS[:1], judge="embedded")
+    found = plan([WITH_ONE_REFERENCE], judge="embedded")
     faithful, factual = found.metrics.values()
     # the statements of the answer follow from the sample, their verdicts from the statements
     assert (faithful.exact, faithful.estimated) == (1, 1)
@@ -163,7 +165,7 @@ def test_only_calls_that_no_reply_decides_about_are_exact():
 
 def test_calls_side_by_side_do_not_depend_on_one_another():
     # context precision asks only about the chunks of the sample: 21 chunks are two calls, both exact
-    row = {**ROWS[0], "contexts": [f"Chunk {number}." for number in range(21)]}
+    row = {**WITH_ONE_REFERENCE, "contexts": [f"Chunk {number}." for number in range(21)]}
     found = plan([row], metrics="context_precision", judge="embedded").total
     assert (found.exact, found.estimated) == (2, 0)
 
@@ -227,8 +229,8 @@ def test_the_plan_of_a_run_that_was_stopped_is_what_it_asks_when_it_goes_on(tmp_
 
 def test_what_a_shared_journal_holds_is_cached(tmp_path):
     cache = tmp_path / "cache.sqlite"
-    evaluate(ROWS[:1], metrics="faithfulness", judge="embedded", cache=cache)
-    found = plan(ROWS[:1], judge="embedded", cache=cache)
+    evaluate([WITH_ONE_REFERENCE], metrics="faithfulness", judge="embedded", cache=cache)
+    found = plan([WITH_ONE_REFERENCE], judge="embedded", cache=cache)
     faithful, factual = found.metrics.values()
     assert (faithful.calls, faithful.cached, faithful.prompt_tokens) == (0, 2, 0)
     # the answer's statements are shared with faithfulness; what is left are three calls
