@@ -82,7 +82,8 @@ JudgeNames = Annotated[
     list[str] | None,
     typer.Option(
         "--judge",
-        help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL. Without it: "
+        help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, "
+        "entailment:MODEL, grounded:MODEL or cascade:CHEAP,DEAR. Without it: "
         "embedded. Several times: a panel, whose majority decides.",
     ),
 ]

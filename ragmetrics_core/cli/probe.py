@@ -38,7 +38,10 @@ __all__ = ["probe"]
 def probe(
     judge: Annotated[
         str,
-        typer.Option(help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH or entailment:MODEL."),
+        typer.Option(
+            help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, "
+            "entailment:MODEL, grounded:MODEL or cascade:CHEAP,DEAR."
+        ),
     ] = DEFAULT,
     judge_option: JudgeOptions = None,
     only: Annotated[

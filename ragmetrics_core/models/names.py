@@ -20,7 +20,7 @@ __all__ = ["embedder_by_name", "judge_by_name", "judges_by_name", "scorer_by_nam
 
 _SERVER = '"openai:MODEL@BASE_URL" for any other OpenAI-compatible server'
 _JUDGES = (
-    '"embedded" (word rules, no model), "openai:MODEL", '
+    '"embedded" (a small support model, no language model), "openai:MODEL", '
     f'{_SERVER}, "llama:PATH" for a GGUF file, "llama" for SmolLM2, '
     '"entailment:MODEL" for an NLI model beside the embedded rules, '
     '"grounded:MODEL" for MiniCheck, FactCG, LettuceDetect and the like beside them, '

@@ -80,7 +80,7 @@ def labels(tmp_path):
 
 
 def test_groups_are_shown_with_tests_and_intervals(command, before):
-    outcome = command("study", "groups", before, "--by", "retrieval_correct", columns=WIDE)
+    outcome = command("study", "groups", before, "--by", "retrieval_correct", "--one-sided", columns=WIDE)
     assert (outcome.code, outcome.err) == (0, "")
     assert "Means by retrieval_correct" in outcome.out
     assert "true > false" in outcome.words
