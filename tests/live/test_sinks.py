@@ -233,7 +233,7 @@ def test_flushing_and_closing_again_counts_no_call_twice(live: MakeScorer, tmp_p
 
 
 def test_another_run_in_the_folder_is_told_at_once(run: Run, live: MakeScorer):
-    with pytest.raises(ConfigError, match="holds another run: its judge is scripted, not embedded:lexical"):
+    with pytest.raises(ConfigError, match="holds another run: its judge is scripted, not embedded:support"):
         live(out=run.path)
 
 

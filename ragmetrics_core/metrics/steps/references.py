@@ -62,8 +62,11 @@ def distinct(references: Sequence[str]) -> tuple[str, ...]:
     >>> distinct(["Ulm", " ", "In Ulm", "Ulm "])
     ('Ulm', 'In Ulm')
     """
-    by_words = {" ".join(text.split()): text for text in reversed(references) if text.strip()}
-    return tuple(by_words.values())[::-1] or tuple(references[:1])
+    by_words: dict[str, str] = {}
+    for text in references:
+        if text.strip():
+            by_words.setdefault(" ".join(text.split()), text)
+    return tuple(by_words.values()) or tuple(references[:1])
 
 
 def of_reference(number: int, steps: Steps[T]) -> Steps[T]:

@@ -89,7 +89,7 @@ def read_words(text: str) -> Sentence:
     """A text as one sentence.
 
     >>> [token.key for token in read_words("Timers were started at 1,200 ms").tokens if token.is_content]
-    ['timer', 'start', '1200']
+    ['timer', 'start', '1200', 'ms']
     """
     found = _TOKEN.findall(text)
     folded = [word.casefold().replace("’", "'") for word in found]
