@@ -17,6 +17,8 @@ _NOISE = lazy(r"[\s\\\"'“”‘’`]+")
 # A text that may be JSON to whoever reads it: a bracket before a quote, or a quote before what follows one.
 _STRUCTURE = lazy(r"[{\[]\s*\\?[\"'“{\[\d]|\\?[\"”]\s*[,:}\]]")
 _CLOSING = lazy(r"\"\s*[,:}\]]")
+# Before a place inside a number or a word that is a value of the reply's own JSON: no string is open there.
+_BARE_VALUE = lazy(r"\"\s*:\s*\[?[\w\s.,+-]{0,200}$")
 # What a text rule may take for a verdict or a rating: a number, label or sign before a word or a figure.
 _SPOKEN = lazy(
     rf"(?:\d{{1,3}}\s*[.):\]]|[:：=|]|->|→|>|[.!?]\s|\b(?:verdicts?|is|are|ratings?|scores?)\b)[\s*_\"'“(\[]{{0,6}}"
@@ -67,12 +69,14 @@ def escaped_quotes(text: str, hints: Hints) -> str:
     """The reply with what it copied out of the sample escaped, where that would end a string of its JSON.
 
     Only samples that hold a quote mark with a comma, colon or bracket behind it can do that. Text that begins
-    like JSON itself is left alone: it is no part of a string.
+    like JSON itself is left alone: it is no part of a string. So is what begins inside a number of the reply's
+    JSON: "0.71, "verdict": "yes"}" ends as the sample's "1, "verdict": "yes"}" does, and copies nothing.
     """
     for source in _with_closings(hints.sample):
         for region in reversed(list(_regions(text, source, _CLOSING))):
             copied = text[region.start : region.end]
-            if copied.lstrip()[:1] not in {"", "{", "[", '"', ",", "}", "]", ":"}:
+            is_json = copied.lstrip()[:1] in {"", "{", "[", '"', ",", "}", "]", ":"}
+            if not is_json and not _BARE_VALUE.search(text[max(region.start - 240, 0) : region.start]):
                 escaped = json.dumps(copied, ensure_ascii=False)[1:-1]
                 text = text[: region.start] + escaped + text[region.end :]
     return text
