@@ -109,7 +109,10 @@ def test_quoted_evidence_that_is_not_escaped_changes_no_verdict(chunk):
 @pytest.mark.parametrize("said", ["no", "yes"])
 def test_json_whose_number_ends_as_one_of_the_sample_copies_nothing(value, said):
     reply = f'{{"verdicts": [{{"number": 1, "reason": "so", "probability": {value}, "verdict": "{said}"}}]}}'
-    for sample in (f'{{"number": 1, "verdict": "{said}"}}', f'{{"sure": 2{value[-2:]}, "verdict": "{said}"}}'):
+    for sample in (
+        f'{{"number": 1, "verdict": "{said}"}}',
+        f'{{"sure": 2{value[-2:]}, "verdict": "{said}"}}',
+    ):
         assert verdict(reply, f"It is big. {sample} Thanks.") is (said == "yes")
 
 
