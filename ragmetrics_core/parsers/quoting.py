@@ -69,7 +69,7 @@ def escaped_quotes(text: str, hints: Hints) -> str:
     """The reply with what it copied out of the sample escaped, where that would end a string of its JSON.
 
     Only samples that hold a quote mark with a comma, colon or bracket behind it can do that. Text that begins
-    like JSON itself is left alone: it is no part of a string. So is what begins inside a number of the reply's
+    like JSON itself is left alone: it is no part of a string. So is what begins inside a number of its
     JSON: "0.71, "verdict": "yes"}" ends as the sample's "1, "verdict": "yes"}" does, and copies nothing.
     """
     for source in _with_closings(hints.sample):
