@@ -79,21 +79,25 @@ def without_leading_thoughts(text: str) -> str:
     >>> without_leading_thoughts("Write <think> before and </think> behind it.")
     'Write <think> before and </think> behind it.'
     """
-    if not has_thoughts(text):
-        return text
-    start = text.lstrip()
-    first = _TAG.match(start) or _CHANNEL.match(start)
-    if first is None:
-        tags = list(_TAG.finditer(text))
-        # the server put the opening tag into the prompt
-        is_rest = len(tags) == 1 and tags[0]["close"] is not None and text[tags[0].end() :].startswith("\n")
-        return text[tags[0].end() :].lstrip() if is_rest else text
-    if first.re.groupindex.get("close") and first["close"]:
-        return start[first.end() :].lstrip()
-    if "channel" in first.re.groupindex:
-        return without_thoughts(start).strip()
-    end = next((tag for tag in _TAG.finditer(start, first.end()) if tag["close"]), None)
-    return without_leading_thoughts(start[end.end() :].lstrip()) if end is not None else ""
+    while has_thoughts(text):
+        start = text.lstrip()
+        first = _TAG.match(start) or _CHANNEL.match(start)
+        if first is None:
+            tags = list(_TAG.finditer(text))
+            # the server put the opening tag into the prompt
+            is_rest = (
+                len(tags) == 1 and tags[0]["close"] is not None and text[tags[0].end() :].startswith("\n")
+            )
+            return text[tags[0].end() :].lstrip() if is_rest else text
+        if first.re.groupindex.get("close") and first["close"]:
+            return start[first.end() :].lstrip()
+        if "channel" in first.re.groupindex:
+            return without_thoughts(start).strip()
+        end = next((tag for tag in _TAG.finditer(start, first.end()) if tag["close"]), None)
+        if end is None:
+            return ""
+        text = start[end.end() :].lstrip()
+    return text
 
 
 def _final_channel(text: str, is_markup: IsMarkup) -> str:

@@ -78,6 +78,17 @@ def words(data: bytes) -> None:
     assert parsers.verdict_value(value) in {True, False, None}
 
 
+def thoughts(data: bytes) -> None:
+    """What is left is the end of the text, or its messages without their channels; never longer."""
+    text = text_of(data)
+    assert len(parsers.without_leading_thoughts(text)) <= len(text)
+
+
+def refusals(data: bytes) -> None:
+    """Any text is a refusal or none."""
+    assert parsers.is_refusal(text_of(data)) in {True, False}
+
+
 @cache
 def replies() -> list[bytes]:
     """Messy replies that were written by hand for all parsers, and the forms that the prompts show."""
@@ -106,4 +117,6 @@ TARGETS = [
     Target("parser.split_sentences", sentences, (), replies),
     Target("parser.locate", quotes, (), quoted),
     Target("parser.verdict_word", words, (), lambda: [reply[1:] for reply in replies()], largest=200),
+    Target("parser.without_leading_thoughts", thoughts, (), lambda: [reply[1:] for reply in replies()]),
+    Target("parser.is_refusal", refusals, (), lambda: [reply[1:] for reply in replies()]),
 ]

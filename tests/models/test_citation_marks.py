@@ -31,6 +31,10 @@ PLAIN = {
     "answer": "The limit of the Upload API is 25 MB per file. It was raised in May 2024.",
     "reference": "The Upload API takes 25 MB per file. It was raised in May 2024.",
     "contexts": ("The limit of the Upload API is 25 MB per file. It was raised in May 2024.",),
+    "first": "The limit of the Upload API is 25 MB per file. It was raised in May 2024.",
+    "second": "The Upload API takes 25 MB per file. It was raised in May 2024.",
+    "before": "The Upload API has a limit.",
+    "after": "Larger files are split.",
     "count": 2,
     "items": (Item(1, "The limit is 25 MB per file."), Item(2, "The Upload API was raised in May 2024.")),
 }
@@ -91,6 +95,10 @@ def test_no_prompt_is_answered_otherwise_because_of_marks(prompt: Prompt[Any]):
     marked = PLAIN | {
         "answer": "[1] The limit of the Upload API is 25 MB per file [1][2]. It was raised in May 2024 [3].",
         "reference": "The Upload API takes 25 MB per file [1]. It was raised in May 2024 【2】.",
+        "first": "[1] The limit of the Upload API is 25 MB per file [1][2]. It was raised in May 2024 [3].",
+        "second": "The Upload API takes 25 MB per file [1]. It was raised in May 2024 【2】.",
+        "before": "The Upload API has a limit [1].",
+        "after": "Larger files are split [2].",
         "items": (
             Item(1, "[1] The limit is 25 MB per file [1]."),
             Item(2, "The Upload API was raised in May 2024 [1, 2]."),
