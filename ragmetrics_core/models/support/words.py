@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from ragmetrics_core.models.lexical.citations import without_citations
 from ragmetrics_core.models.support.quantities import readings
 from ragmetrics_core.models.support.vocabulary import UNITS, Unit, language_of, stem
 
@@ -77,7 +78,8 @@ def read_sentences(text: str) -> list[Sentence]:
 
 @lru_cache(maxsize=4096)
 def _pieces(text: str) -> tuple[Sentence, ...]:
-    whole = read_words(text)
+    # marks that cite a source are no words; what is quoted keeps them, for it is a copy
+    whole = read_words(without_citations(text))._replace(text=text)
     if len(whole.tokens) <= _LONGEST:
         return (whole,) if whole.tokens else ()
     starts = range(0, len(whole.tokens) - _OVERLAP, _PIECE - _OVERLAP)

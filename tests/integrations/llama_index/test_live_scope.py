@@ -269,7 +269,7 @@ def test_metrics_beside_a_live_scorer_are_a_mistake():
 def test_an_alarm_goes_off_when_answers_get_worse(live):
     hooks, told = live(), []
     hooks.alert("faithfulness", below=0.5, window=2, call=told.append)
-    bad = engine("The tower is made of cheese.")
+    bad = engine("Penguins eat yellow cheese every Sunday.")
     for _ in range(2):
         bad.query(QUERY)
     assert hooks.flush(60)
