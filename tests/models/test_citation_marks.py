@@ -108,8 +108,9 @@ def test_no_prompt_is_answered_otherwise_because_of_marks(prompt: Prompt[Any]):
         numbered = (Item(1, "chunk 1"),)
         assert _reply(prompt, marked | {"items": numbered}) == _reply(prompt, PLAIN | {"items": numbered})
         return
-    # what is quoted as evidence is a copy, so it keeps its marks
-    assert without_citations(_reply(prompt, marked)) == without_citations(_reply(prompt, PLAIN))
+    # what is quoted as evidence is a copy, so it keeps its marks, and the blank behind the first one
+    reply = without_citations(_reply(prompt, marked)).replace('"evidence": " ', '"evidence": "')
+    assert reply == without_citations(_reply(prompt, PLAIN))
 
 
 def test_a_cited_answer_has_the_scores_of_the_plain_one():
