@@ -109,7 +109,7 @@ def test_a_link_opens_a_sample_at_a_metric_and_shows_its_proof(opened, files):
     text = page.inner_text("main")
 
     assert "1 / 2 = 0.5" in text
-    assert "the number third is not in the contexts" in text
+    assert "the number third is missing" in text
     assert page.get_attribute("[role=tab][aria-selected=true]", "id") == "tab-0"
 
 
