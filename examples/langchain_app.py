@@ -5,8 +5,8 @@
 
 Passages on telecom standards are cut into chunks of at most 1,024 characters, embedded with static word
 vectors and kept in memory; the two nearest to a question go to SmolLM2 (135M), which runs in this process.
-Scores come from word rules, which are there to try things out. The model is too small to answer well: the
-verdict log at the end says what is wrong with which statement. Takes less than a minute.
+Scores come from the embedded judge, which is there to try things out. The model is too small to answer
+well: the verdict log at the end says what is wrong with which statement. Takes less than a minute.
 """
 
 import argparse

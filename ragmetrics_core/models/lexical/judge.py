@@ -46,9 +46,8 @@ class LexicalJudge:
     It answers each prompt of the library from the prompt's variables, in the format that the prompt asks a
     model for, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
     statement comes from rules. The identity says whether its weights know word vectors, as they do with the
-    extra `embedded`. It concludes nothing: a paraphrase in
-    quite other words is "not supported", and a false statement in the right words may be "supported".
-    docs/judges.md has measured figures.
+    extra `embedded`. It concludes nothing: a paraphrase in quite other words is "not supported", and a false
+    statement in the right words is mostly "supported". docs/judges.md has measured figures.
     """
 
     draws_at_once: ClassVar[bool] = True
@@ -58,7 +57,10 @@ class LexicalJudge:
     @property
     def note(self) -> str:
         """What the judge says about itself, for whoever reads its scores."""
-        return "a lexical baseline: it compares words and understands nothing; use a model for real work"
+        return (
+            "a small model trained on labelled claims: it compares words and concludes nothing; "
+            "use a model for real work"
+        )
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """As many replies as there are draws; they differ only for the prompt that asks for one question.
