@@ -19,9 +19,11 @@ _STRUCTURE = lazy(r"[{\[]\s*\\?[\"'“{\[\d]|\\?[\"”]\s*[,:}\]]")
 _CLOSING = lazy(r"\"\s*[,:}\]]")
 # Before a place inside a number or a word that is a value of the reply's own JSON: no string is open there.
 _BARE_VALUE = lazy(r"\"\s*:\s*\[?[\w\s.,+-]{0,200}$")
-# What a text rule may take for a verdict or a rating: a number, label or sign before a word or a figure.
+# What a text rule may take for a verdict or a rating: a number, label or sign before a word or a figure. A
+# label belongs to it: "Verdict: Yes" is what a judge was asked to write, and alone no copy of a sample that
+# says it.
 _SPOKEN = lazy(
-    rf"(?:\d{{1,3}}\s*[.):\]]|[:：=|]|->|→|>|[.!?]\s|\b(?:verdicts?|is|are|ratings?|scores?)\b)[\s*_\"'“(\[]{{0,6}}"
+    rf"(?:\d{{1,3}}\s*[.):\]]|(?:\b(?:verdicts?|ratings?|scores?)\b[\s*_]{{0,3}})?(?:[:：=|]|->|→|>)|[.!?]\s|\b(?:verdicts?|is|are|ratings?|scores?)\b)[\s*_\"'“(\[]{{0,6}}"
     rf"(?:{PHRASE}|\d{{1,3}})(?!\w)",
     re.IGNORECASE,
 )

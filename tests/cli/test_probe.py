@@ -24,7 +24,7 @@ def test_the_card_says_what_the_judge_is_and_what_was_asked(command):
     assert "Fitness card of embedded:support.1+vectors" in outcome.out
     assert "at most 4 passages and attacks" in outcome.words
     assert "2026-01-31" in outcome.words
-    assert "understands nothing" in outcome.words
+    assert "it compares words and concludes nothing" in outcome.words
 
 
 def test_json_is_the_card_as_its_file_has_it(command, tmp_path):

@@ -1,6 +1,8 @@
 """LlamaIndex as its users run it, without a network and without a key."""
 
 import asyncio
+import gc
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if HERE in item.path.parents:
             for each in SILENCED:
                 item.add_marker(pytest.mark.filterwarnings(each))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_left_open() -> Iterator[None]:
+    """What LlamaIndex leaves open ends here, and not in a test of something else that collects garbage."""
+    yield
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*aiosqlite.* was deleted before", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
