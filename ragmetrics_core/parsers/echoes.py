@@ -61,26 +61,40 @@ def without_echo(text: str, hints: Hints) -> str:
 
     What a judge quotes from the sample without the instruction around it is no echo, and stays.
     """
-    if not hints.form or len(text) < _LEAST_HALF:
+    if not hints.form:
         return text
     form = _form(hints.form)
-    if not _is_echo(text, form):
-        return text
+    left = _without_copies(text, form, hints) if _is_echo(text, form, hints) else text
+    return "" if _is_example(left, form) else left
+
+
+def _without_copies(text: str, form: _Form, hints: Hints) -> str:
     for anchor in form.anchors:
         text = text.replace(anchor, f"\n{anchor}\n")
     lines = [part for line in text.split("\n") for part in _untagged(line, form)]
     keys = [_key(line) for line in lines]
     kinds = _kinds(lines, keys, form, hints)
-    removed = _removed(keys, kinds, form)
+    leads = [kind == "own" and _is_lead(line) for line, kind in zip(lines, kinds, strict=True)]
+    removed = _removed(keys, kinds, leads, form)
     following = False
     for place in reversed(range(len(lines))):
-        # "Sure, here it is:" and the name of the role that a chat template writes
-        is_lead = kinds[place] == "own" and lines[place].rstrip(" *_").endswith((":", "："))
-        removed[place] = removed[place] or (is_lead and following)
+        removed[place] = removed[place] or (leads[place] and following)
         following = removed[place] if kinds[place] != "blank" else following
     return "\n".join(
         line for line, gone in zip(lines, removed, strict=True) if not gone and not _ROLE.fullmatch(line)
     ).strip()
+
+
+def _is_lead(line: str) -> bool:
+    """Whether a line only announces what follows: "Sure, here it is:", or a role of a chat template."""
+    return line.rstrip(" *_").endswith((":", "："))
+
+
+def _is_example(text: str, form: _Form) -> bool:
+    """Whether each line of a reply is one of the prompt's example, but for one that announces it."""
+    lines = [line for line in text.split("\n") if has_content(line) and not _is_lead(line)]
+    keys = [_key(line) for line in lines]
+    return any(len(key) >= _LEAST_HALF for key in keys) and all(key in form.examples for key in keys)
 
 
 def _untagged(line: str, form: _Form) -> list[str]:
@@ -94,8 +108,11 @@ def _untagged(line: str, form: _Form) -> list[str]:
     return line.split("\n")
 
 
-def _is_echo(text: str, form: _Form) -> bool:
+def _is_echo(text: str, form: _Form, hints: Hints) -> bool:
     if any(anchor in text for anchor in form.anchors):
+        return True
+    # a fence is the prompt's own, unless the sample holds one: then it is a copy of the sample, read as such
+    if any(tag in text and not any(tag in shown for shown in hints.sample) for tag in form.tags):
         return True
     first = text.partition("\n")[0].strip()
     last = text.rpartition("\n")[2].strip()
@@ -131,7 +148,7 @@ def _kinds(lines: list[str], keys: list[str], form: _Form, hints: Hints) -> list
     return kinds
 
 
-def _removed(keys: list[str], kinds: list[Kind], form: _Form) -> list[bool]:
+def _removed(keys: list[str], kinds: list[Kind], leads: list[bool], form: _Form) -> list[bool]:
     """Which lines are an echo: runs of the form with an anchor, its fences, the sample in between."""
     removed = [False] * len(keys)
     run: list[int] = []
@@ -150,7 +167,7 @@ def _removed(keys: list[str], kinds: list[Kind], form: _Form) -> list[bool]:
         elif kind == "sample" and inside:
             ahead = next((p for p in range(place, len(keys)) if kinds[p] not in {"sample", "blank"}), None)
             removed[place] = removed[ahead] if ahead is not None else not ended
-        elif kind != "blank":
+        elif kind != "blank" and not leads[place]:
             inside = False
     return removed
 

@@ -95,6 +95,22 @@ def test_a_judge_that_repeats_its_prompt_says_nothing(prompt):
     assert [says(prompt, form, hints) for form in forms] == [None] * len(forms)
 
 
+@pytest.mark.parametrize("lead", ["", "Sure, here it is:\n", "> "])
+@pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.id)
+def test_no_lines_of_a_prompt_are_a_reply_where_a_fence_or_a_sentence_of_it_is_among_them(prompt, lead):
+    text, hints = shown(prompt)
+    lines = text.split("\n")
+    own = {line.strip() for piece in prompt.form for line in piece.split("\n")}
+    telling = [line.strip() in own and (line.startswith("<") or len(line) > 25) for line in lines]
+    pairs = [(start, end) for start in range(len(lines)) for end in range(start + 1, len(lines) + 1)]
+    parts = ["\n".join(lines[start:end]) for start, end in pairs if any(telling[start:end])]
+    # {"relevant": [1, 2]} is what a judge may mean: nothing in it is a placeholder
+    parts = [part for part in parts if not part.lstrip().startswith('{"relevant"')]
+
+    assert parts
+    assert [part for part in parts if says(prompt, lead + part, hints) is not None] == []
+
+
 @pytest.mark.parametrize("prompt", ALL, ids=lambda prompt: prompt.id)
 def test_a_good_reply_counts_behind_the_prompt_as_it_does_alone(prompt):
     text, hints = shown(prompt)
