@@ -41,6 +41,8 @@ class Settings:
         seed: another seed lets other requests fail.
         prompt_tokens, completion_tokens: what every usage says; None counts four characters as one token.
         dimensions: the length of embeddings.
+        holds_after: once so many requests were taken, further ones wait until it is told to behave otherwise;
+            None lets none wait.
     """
 
     latency: float = 0.0
@@ -52,6 +54,7 @@ class Settings:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     dimensions: int = 64
+    holds_after: int | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.faults) - set(FAULTS))
@@ -103,6 +106,12 @@ class Model:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.counts = Counts()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the next request waits."""
+        limit = self.settings.holds_after
+        return limit is not None and self.counts.total >= limit
 
     def control(self, path: str, body: bytes) -> bytes:
         """Answer to a request that is not for a model."""

@@ -103,6 +103,11 @@ class ServerProcess:
             return cast("dict[str, Any]", json.load(answer))
 
 
+_HELD = -1
+# Seconds until it is seen whether a request still has to wait.
+_HELD_FOR = 0.01
+
+
 class _Connection(asyncio.Protocol):
     """One connection, kept alive; requests have a content length, and clients wait for their answer."""
 
@@ -141,7 +146,15 @@ class _Connection(asyncio.Protocol):
             self._transport.write(self._model.control(path, body))
             return
         self._model.counts.in_flight += 1
+        self._take(path, body)
+
+    def _take(self, path: str, body: bytes) -> None:
         loop = asyncio.get_running_loop()
+        # no request has this number, and a connection has one at a time
+        self._timers.pop(_HELD, None)
+        if self._model.holds:
+            self._timers[_HELD] = loop.call_later(_HELD_FOR, self._take, path, body)
+            return
         due = loop.time()
         delay, answer = self._model.answer(path, body)
         if answer.outcome == "hang":

@@ -63,7 +63,8 @@ def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:
     for name in folder.manifest.altered:
         told = "what it held was changed by another hand before the run went on or was merged"
         yield Key(name, ""), [Difference("contents", "as they were written", told)]
-    for name in folder.cut_files:
+    # of a line that is being written only the beginning may be there yet
+    for name in () if folder.is_written else folder.cut_files:
         yield Key(name, ""), [Difference("last line", "cut", "a whole line")]
     if folder.manifest.finished and folder.manifest.contents is None:
         yield Key("manifest.json", ""), [Difference("contents", None, "what the files of a run hold")]

@@ -5,10 +5,10 @@ The format is described in docs/record.md.
 
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
@@ -16,7 +16,7 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.runs.index import Index, Key
 from ragmetrics_core.runs.lines import Line, Lines
 from ragmetrics_core.runs.loading import BadRow
-from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.lock import FolderLock, is_held
 from ragmetrics_core.runs.manifest import FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs.stored import (
     DAMAGED,
@@ -33,10 +33,30 @@ from ragmetrics_core.sample import Sample
 
 __all__ = ["Folder", "Key"]
 
+# How often a run is looked at again whose writer has just begun or ended: each time that is a run of its own.
+_LOOKS = 100
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
 # What a live application captured and did not score yet.
 CAPTURES = "captures"
+
+
+class _Files(NamedTuple):
+    """The files of a run, each as long as it is now.
+
+    They are looked at in the reverse of the order in which a writer adds to them, so that what a record names
+    has been written wherever the record is seen.
+    """
+
+    records: Lines
+    rejected: Lines
+    prompts: Lines
+    samples: Lines
+
+    @classmethod
+    def of(cls, path: Path | None) -> "_Files":
+        """The files of a folder, or of a run in memory."""
+        return cls(*(Lines(None if path is None else path / f"{name}.jsonl") for name in cls._fields))
 
 
 class Folder:
@@ -45,16 +65,19 @@ class Folder:
     Args:
         path: the run's folder.
         manifest: what the run is made of.
+        files: its files, where they have been looked at.
+
+    Attributes:
+        is_written: whether another process was writing to it when it was opened: what it holds then is what
+            was whole at that moment.
     """
 
-    def __init__(self, path: Path | None, manifest: Manifest) -> None:
+    def __init__(self, path: Path | None, manifest: Manifest, files: "_Files | None" = None) -> None:
         self.path = path
         self.manifest = manifest
+        self.is_written = False
         self._lock: FolderLock | None = None
-        self._samples = self._lines("samples.jsonl")
-        self._prompts = self._lines("prompts.jsonl")
-        self._records = self._lines("records.jsonl")
-        self._rejected = self._lines("rejected.jsonl")
+        self._records, self._rejected, self._prompts, self._samples = files or _Files.of(path)
         self._index = Index()
         self._texts: dict[str, PromptText] = {}
         self._read_all()
@@ -118,7 +141,18 @@ class Folder:
             RecordError: there is no run, one of a later format, or one that cannot be read.
         """
         path = Path(path)
-        return cls(path, manifest_in(path))
+        manifest = manifest_in(path)
+        files, is_written = _Files.of(path), not manifest.finished and is_held(path)
+        # whoever writes replaces the manifest before the first line and after the last one: one that stays
+        # the same while the files are looked at belongs to what they hold
+        for _ in range(_LOOKS):
+            earlier, manifest = manifest, manifest_in(path)
+            if manifest == earlier:
+                break
+            files, is_written = _Files.of(path), not manifest.finished and is_held(path)
+        folder = cls(path, manifest, files)
+        folder.is_written = is_written
+        return folder
 
     @classmethod
     def _go_on(cls, path: Path, manifest: Manifest, unnamed: Sequence[str]) -> "Folder":
@@ -260,11 +294,22 @@ class Folder:
             ConfigError: somebody is.
         """
         with FolderLock(self.path) if self.path else nullcontext():
-            altered = self.altered()
-            self.add_records([record])
             if self.manifest.finished:
-                self.save_manifest(self.manifest.model_copy(update={"altered": altered}))
+                with self._unfinished():
+                    self.add_records([record])
+            else:
+                self.add_records([record])
             self.close()
+
+    @contextmanager
+    def _unfinished(self) -> Generator[None]:
+        """Change a finished run: whoever reads it meanwhile sees from its manifest that it goes on."""
+        update = {"finished": False, "altered": self.altered()}
+        self.save_manifest(self.manifest.model_copy(update=update))
+        try:
+            yield
+        finally:
+            self.save_manifest(self.manifest.model_copy(update={"finished": True}))
 
     def reject(self, row: BadRow) -> None:
         """Note a row that is no sample."""
@@ -332,9 +377,6 @@ class Folder:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
-
-    def _lines(self, name: str) -> Lines:
-        return Lines(None if self.path is None else self.path / name)
 
     def _read_all(self) -> None:
         """Note where everything stands; the last line of a key counts."""

@@ -29,6 +29,10 @@ class Lines:
     Args:
         path: the file, which need not exist yet; None keeps the lines in memory.
 
+    Attributes:
+        is_cut: whether the file ended in a line that was not whole when it was looked at. Another process may
+            have been in the middle of that line.
+
     Raises:
         RecordError: it is no regular file.
     """
@@ -39,7 +43,7 @@ class Lines:
         self.path = path
         self._memory = BytesIO()
         self._writer: BinaryIO | FileIO | None = None
-        self._end = self._whole()
+        self._end, self.is_cut = self._whole()
 
     def append(self, *texts: str) -> list[int]:
         """Add lines in one go; gives the places where they can be read again.
@@ -75,12 +79,6 @@ class Lines:
                 yield Line(offset, text)
                 offset += len(text)
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether the file ends in a line that is not whole."""
-        with self._reader() as file:
-            return file.seek(0, 2) > self._end
-
     def broken(self, offset: int, error: Exception) -> RecordError:
         """The error that says which line cannot be read, and why."""
         with self._reader() as file:
@@ -114,15 +112,19 @@ class Lines:
         if self.path is None:
             return self._memory
         writer: FileIO = open(self.path, "a+b", buffering=0, opener=no_link)  # noqa: SIM115  kept open
-        self._end = self._whole()  # another process may have written since this one looked
+        self._end, _ = self._whole()  # another process may have written since this one looked
         writer.truncate(self._end)
+        self.is_cut = False
         if self._end and self.read(self._end - 1) != b"\n":
             writer.write(b"\n")
             self._end += 1
         return writer
 
-    def _whole(self) -> int:
-        """Where the last whole line ends; one without a line break is whole when it is JSON."""
+    def _whole(self) -> tuple[int, bool]:
+        """Where the last whole line ends, and whether more follows.
+
+        One without a line break is whole when it is JSON.
+        """
         with self._reader() as file:
             size = start = file.seek(0, 2)
             tail = b""
@@ -134,5 +136,5 @@ class Lines:
         try:
             json.loads(last or b"{}")
         except (ValueError, RecursionError):
-            return size - len(last)
-        return size
+            return size - len(last), True
+        return size, False

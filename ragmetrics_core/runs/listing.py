@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from ragmetrics_core.runs.waves import WAITING
 
@@ -65,23 +65,11 @@ def _listed(path: Path) -> Listed:
 
 
 def _state(path: Path, manifest: Manifest) -> State:
-    if _is_written(path):
+    if is_held(path):
         return "running"
     if manifest.finished:
         return "finished"
     return "waiting" if (path / WAITING).is_file() else "interrupted"
-
-
-def _is_written(path: Path) -> bool:
-    """Whether a process is writing to a run."""
-    # who cannot write to the folder cannot try the lock, and no writer is seen
-    if not os.access(path / FolderLock.FILES[0], os.W_OK) or not os.access(path, os.W_OK):
-        return False
-    try:
-        with FolderLock(path):
-            return False
-    except ConfigError:
-        return True
 
 
 def _count_lines(path: Path) -> int:

@@ -3,7 +3,8 @@
 import json
 import os
 import socket
-from contextlib import suppress
+import time
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,11 +16,14 @@ from ragmetrics_core.runs.writing import no_link
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = ["FolderLock"]
+__all__ = ["FolderLock", "is_held"]
 
 
-# Seconds. Whoever lists runs takes the lock for a moment to see whether it is held: no run may fail for that.
+# Seconds. Whoever looks at a run touches the lock for a moment to see whether it is held: no run may fail for
+# that. A machine may be busy in that moment, so as long as nobody has put a name there, the wait is longer.
 _PATIENCE = 0.1
+_UNNAMED_PATIENCE = 2.0
+_NAMELESS = "another process"
 
 
 class FolderLock:
@@ -65,7 +69,14 @@ class FolderLock:
             self.path.mkdir(parents=True, exist_ok=True)
             # It may be released in another thread than the one that takes it.
             lock = FileLock(file, thread_local=False)
-            lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+            deadline = time.monotonic() + _UNNAMED_PATIENCE
+            while not lock.is_locked:
+                with (
+                    suppress(Timeout)
+                    if time.monotonic() < deadline and not _is_named(beside)
+                    else nullcontext()
+                ):
+                    lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
         except Timeout:
             raise ConfigError(
                 f"{_holder(beside)} writes to the run {self.path}: wait until it ends or "
@@ -97,6 +108,47 @@ class FolderLock:
         self.release()
 
 
+def is_held(path: Path) -> bool:
+    """Whether a process writes to a folder; nothing is written to see it."""
+    file = path / FolderLock.FILES[0]
+    try:
+        import fcntl
+    except ImportError:
+        return _is_taken(file)
+    try:
+        lock = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:  # there is none, or it cannot be looked at, and no writer is seen
+        return False
+    try:
+        # shared: any number may look at the same time, and none is taken for a writer
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def _is_taken(file: Path) -> bool:
+    """`is_held` on a system without `flock`: the lock is tried."""
+    from filelock import FileLock, Timeout
+
+    if not os.access(file, os.W_OK):
+        return False
+    try:
+        with FileLock(file, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _is_named(file: Path) -> bool:
+    """Whether the holder of a lock, who may have come this moment, has put a name there and lives."""
+    return _holder(file) != _NAMELESS
+
+
 def _note_holder(file: Path) -> None:
     holder = {
         "pid": os.getpid(),
@@ -119,13 +171,13 @@ def _holder(file: Path) -> str:
         noted: Any = json.loads(file.read_bytes())
         pid, host, since = noted["pid"], noted["host"], noted["since"]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
-        return "another process"
+        return _NAMELESS
     if host == socket.gethostname():
         if pid == os.getpid():
             return f"another run of this process (pid {pid} on {host}, since {since})"
         if not _lives(pid):
             # It crashed, and the new holder has not put its name there yet.
-            return "another process"
+            return _NAMELESS
     return f"another process (pid {pid} on {host}, since {since})"
 
 

@@ -99,6 +99,11 @@ class Run:
         return self._folder.manifest.finished
 
     @property
+    def is_written(self) -> bool:
+        """Whether another process was writing to the run when it was opened; it holds what was there then."""
+        return self._folder.is_written
+
+    @property
     def manifest(self) -> Manifest:
         """What the run is made of: metrics, models, versions, notes and tally."""
         return self._folder.manifest

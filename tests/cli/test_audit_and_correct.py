@@ -7,6 +7,7 @@ from shutil import copytree
 from typing import Any
 
 from ragmetrics_core import Run
+from ragmetrics_core.runs.lock import FolderLock
 
 
 def alter(folder: Path, sample: str, metric: str, change: Callable[[dict[str, Any]], object]) -> None:
@@ -154,6 +155,7 @@ def test_the_audit_as_json_names_each_difference(command, folder):
         "passed": True,
         "records": 18,
         "finished": True,
+        "still_written": False,
         "differences": [],
     }
     alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
@@ -162,3 +164,19 @@ def test_the_audit_as_json_names_each_difference(command, folder):
     assert outcome.code == 1
     first = outcome.json["differences"][0]
     assert (first["sample"], first["field"], first["stored"]) == ("q1", "value", "0.9")
+
+
+def test_an_audit_of_a_run_that_is_still_written_passes_and_says_that_it_goes_on(command, folder):
+    manifest = Run.load(folder).manifest
+    going_on = manifest.model_copy(update={"finished": False, "contents": None})
+    (folder / "manifest.json").write_text(going_on.stored(), encoding="utf-8")
+    with FolderLock(folder):
+        page = command("audit", folder)
+        told = json.loads(command("audit", folder, "--json").out)
+    assert page.code == 0
+    assert "each score follows from its record" in page.words
+    assert "another process is still writing the run: what follows was not there to be checked" in page.words
+    assert (told["passed"], told["finished"], told["still_written"]) == (True, False, True)
+
+    left = command("audit", folder)
+    assert (left.code, "the run did not finish" in left.words) == (1, True)

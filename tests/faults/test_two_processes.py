@@ -13,6 +13,8 @@ from tests.faults import children
 from tests.faults.scores import Scores, scores_of, undisturbed, written
 
 SAMPLES = 15
+# The 15 samples make over 120 requests. With two samples at a time the first ones are finished by the 60th.
+HELD, SLOWLY = Settings(holds_after=60), ("--concurrency", 2)
 
 T = TypeVar("T")
 
@@ -28,8 +30,8 @@ def test_the_second_process_is_refused_and_the_first_finishes_undisturbed(
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
-    server.set(Settings(latency=0.05))
-    first = children.evaluated(server, data, out, name="first")
+    server.set(HELD)
+    first = children.evaluated(server, data, out, *SLOWLY, name="first")
     first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     # a process that stands still keeps its folder
     first.send(signal.SIGSTOP)
@@ -38,6 +40,7 @@ def test_the_second_process_is_refused_and_the_first_finishes_undisturbed(
     assert contents(out) == before
     assert server.counts().total == asked
     first.send(signal.SIGCONT)
+    server.set(Settings())
 
     assert refused.code == 2
     assert refused.err.startswith(f"ragmetrics: another process (pid {first.pid} on ")
@@ -53,13 +56,15 @@ def test_looking_at_a_run_is_possible_while_it_is_written(
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
-    server.set(Settings(latency=0.05))
-    first = children.evaluated(server, data, out, name="first")
+    server.set(HELD)
+    first = children.evaluated(server, data, out, *SLOWLY, name="first")
     first.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     for command in (["show", out], ["audit", out], ["runs", tmp_path]):
         looked = children.start(children.command, tmp_path / "looking", command).end()
-        assert (looked.code, looked.err) == (0, "")
+        assert (looked.code, looked.err) == (0, ""), command
+    assert 0 < len(scores_of(Run.load(out))) < len(alone)
     assert scores_of(Run.load(out)).items() <= alone.items()
+    server.set(Settings())
     assert first.end().code == 0
     assert scores_of(Run.load(out)) == alone
 
