@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ragmetrics_core.drivers.asynchronous import Calls, Models
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.models import Batched, Line, Meter, Spending, Traffic
+from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Traffic
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.redaction import Redact
@@ -16,8 +16,9 @@ def wired(
     models: Models,
     traffic: Traffic,
     journal: Journal | None,
-    spending: Spending,
+    budget: Budget | None = None,
     *,
+    price: Price | None = None,
     meter: Meter | None = None,
     redact: Redact | None = None,
     discretion: type[Discretion] = Discretion,
@@ -29,13 +30,14 @@ def wired(
         models: the models.
         traffic: how they are asked.
         journal: where answers are kept; None keeps none.
-        spending: the limits of the run.
+        budget: what the run may spend; None for no limit.
+        price: what the judge costs; needed for a budget with a cost.
         meter: counts in place of one with these limits.
         redact: takes what is private out of replies and errors.
         discretion: what takes it, and the models' keys, out.
         ends_when_refused: the run ends when a model refuses every call.
     """
-    meter = meter or Meter(spending=spending)
+    meter = meter or Meter(budget=budget, price=price)
 
     def line(model: Judge | Embedder | Scorer) -> Line:
         return Line.to(model, traffic, journal=journal, meter=meter, discretion=discretion(model, redact))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.drivers import Calls, Models, wired
 from ragmetrics_core.errors import ModelError, ModelRefused
-from ragmetrics_core.models import PromptChecker, Spending, Traffic, as_embedder, as_judge
+from ragmetrics_core.models import PromptChecker, Traffic, as_embedder, as_judge
 from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.per_loop import PerLoop
@@ -124,4 +124,4 @@ def calls_to(models: Models, traffic: Traffic, redact: Redact | None) -> Calls:
 
     A journal, even in memory, would keep every reply of an application that runs for months.
     """
-    return wired(models, traffic, None, Spending(), redact=redact, discretion=_Guard, ends_when_refused=False)
+    return wired(models, traffic, None, redact=redact, discretion=_Guard, ends_when_refused=False)

@@ -10,19 +10,22 @@ from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_emb
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.batched import Batched
+    from ragmetrics_core.models.budget import Budget, BudgetArgs, Price, Prices
     from ragmetrics_core.models.cascade import Cascade
     from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
     from ragmetrics_core.models.entailment import EntailmentJudge
     from ragmetrics_core.models.lexical import LexicalJudge
     from ragmetrics_core.models.line import Line
     from ragmetrics_core.models.llama import LlamaJudge
-    from ragmetrics_core.models.meter import Meter, Price, Spending, Tally
+    from ragmetrics_core.models.meter import Meter, Tally
     from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
-    from ragmetrics_core.models.traffic import Traffic
+    from ragmetrics_core.models.traffic import Traffic, TrafficArgs
     from ragmetrics_core.models.wordllama import WordLlamaEmbedder
 
 __all__ = [
     "Batched",
+    "Budget",
+    "BudgetArgs",
     "CallableJudge",
     "Cascade",
     "CrossEncoderScorer",
@@ -34,11 +37,12 @@ __all__ = [
     "OpenAIEmbedder",
     "OpenAIJudge",
     "Price",
+    "Prices",
     "PromptChecker",
-    "Spending",
     "Tally",
     "TokenMatchScorer",
     "Traffic",
+    "TrafficArgs",
     "WordLlamaEmbedder",
     "as_embedder",
     "as_judge",
@@ -55,6 +59,8 @@ __all__ = [
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
     "Batched": "batched",
+    "Budget": "budget",
+    "BudgetArgs": "budget",
     "Cascade": "cascade",
     "CrossEncoderScorer": "encoders",
     "EntailmentJudge": "entailment",
@@ -64,11 +70,12 @@ _MODULES = {
     "Meter": "meter",
     "OpenAIEmbedder": "openai_compatible",
     "OpenAIJudge": "openai_compatible",
-    "Price": "meter",
-    "Spending": "meter",
+    "Price": "budget",
+    "Prices": "budget",
     "Tally": "meter",
     "TokenMatchScorer": "encoders",
     "Traffic": "traffic",
+    "TrafficArgs": "traffic",
     "WordLlamaEmbedder": "wordllama",
 }
 

@@ -2,53 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 
-from pydantic import Field
-
-from ragmetrics_core.errors import BudgetSpent, ConfigError
+from ragmetrics_core.errors import BudgetSpent
+from ragmetrics_core.models.budget import Budget, Price
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
-__all__ = ["Meter", "Price", "Spending", "Tally", "tokens_in"]
+__all__ = ["Meter", "Tally", "tokens_in"]
 
 # A token is about four characters of English; other languages need up to three times as many.
 CHARACTERS_PER_TOKEN = 4
-
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-
-
-class Price(NamedTuple):
-    """What a model costs, in any currency, for a million tokens."""
-
-    prompt: Amount
-    completion: Amount
-
-
-@dataclass(frozen=True, kw_only=True)
-class Spending:
-    """Limits of a run; None for no limit.
-
-    Attributes:
-        calls: how often the judge may be asked, further attempts included; never exceeded.
-        tokens: prompt and completion tokens of the judge together; estimated from the characters where the
-            judge does not count them.
-        cost: in the currency of `price`. Tokens and cost are known only after a reply, so each call in
-            flight is taken to become what the calls so far were on average.
-        price: what the judge costs; needed with `cost`.
-    """
-
-    calls: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    price: Price | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("calls", "tokens", "cost"):
-            limit = getattr(self, name)
-            if limit is not None and limit < 0:
-                raise ConfigError(f"max_{name} must be 0 or more, or None, not {limit}")
-        if self.cost is not None and self.price is None:
-            raise ConfigError("max_cost needs the judge's price: pass prices=... with an entry for its model")
 
 
 @dataclass
@@ -76,14 +39,23 @@ class Tally:
 
 
 class Meter:
-    """Counts what is asked of a run's models and refuses what would go beyond its limits."""
+    """Counts what is asked of a run's models and refuses what would go beyond its budget.
 
-    def __init__(self, tally: Tally | None = None, spending: Spending | None = None) -> None:
+    Args:
+        tally: what was counted before.
+        budget: what the run may spend.
+        price: what the judge costs; needed for a budget with a cost.
+    """
+
+    def __init__(
+        self, tally: Tally | None = None, budget: Budget | None = None, price: Price | None = None
+    ) -> None:
         self.tally = tally or Tally()
-        self._spending = spending or Spending()
+        self._budget = budget or Budget()
+        self._price = price
         self._in_flight = 0
         self._uncounted = Usage(0, 0)
-        self._limited = self._spending != Spending(price=self._spending.price)
+        self._limited = self._budget.has_limit
 
     def start(self) -> None:
         """A call of the judge begins.
@@ -111,7 +83,7 @@ class Meter:
             self._uncounted = Usage(known.prompt_tokens + prompt, known.completion_tokens + completion)
 
     def _check(self) -> None:
-        limits, tally = self._spending, self.tally
+        limits, tally = self._budget, self.tally
         if limits.calls is not None and tally.calls >= limits.calls:
             raise BudgetSpent(f"the run may make no more than {limits.calls:,} calls")
         prompt = tally.prompt_tokens + self._uncounted.prompt_tokens
@@ -120,8 +92,8 @@ class Meter:
         expected = 1 + self._in_flight / ended if ended else 1.0
         if limits.tokens is not None and (prompt + completion) * expected >= limits.tokens:
             raise BudgetSpent(f"the run may use no more than {limits.tokens:,} tokens")
-        if limits.cost is not None and limits.price is not None:
-            cost = (prompt * limits.price.prompt + completion * limits.price.completion) / 1e6
+        if limits.cost is not None and self._price is not None:
+            cost = (prompt * self._price.prompt + completion * self._price.completion) / 1e6
             if cost * expected >= limits.cost:
                 raise BudgetSpent(f"the run may cost no more than {limits.cost:g}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Tally
+from ragmetrics_core.models import Tally, Traffic
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Progress, aevaluate
@@ -23,14 +23,16 @@ class Asker:
     Attributes:
         judge: the judge.
         out: where the runs are kept; None keeps them in memory.
-        options: further arguments of `aevaluate`.
+        traffic: how the judge is asked.
+        cache: a journal of answered calls that runs share.
         progress: called after each sample, with what all runs have done.
         records: every record so far.
     """
 
     judge: Judge
     out: Path | None
-    options: dict[str, Any]
+    traffic: Traffic
+    cache: str | Path | None = None
     progress: Callable[[Progress], None] | None = None
     records: list[Record] = field(default_factory=list)
     _done: Progress = field(default_factory=lambda: Progress(0, 0, 0, Tally()))
@@ -53,7 +55,13 @@ class Asker:
             return {}
         out = self.out / name if self.out is not None else None
         run = await aevaluate(
-            samples, metrics=metrics, judge=self.judge, out=out, progress=self._told, **self.options
+            samples,
+            metrics=metrics,
+            judge=self.judge,
+            out=out,
+            cache=self.cache,
+            traffic=self.traffic,
+            progress=self._told,
         )
         if run.rejected:
             raise ConfigError(

@@ -1,16 +1,17 @@
 """Measuring a judge on texts that people labelled."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Unpack
 
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric
-from ragmetrics_core.models import Price, as_embedder, as_judge
+from ragmetrics_core.models import Prices, Traffic, TrafficArgs, as_embedder, as_judge
 from ragmetrics_core.probe.label_words import Question
 from ragmetrics_core.probe.labelled import LabelledSet, limited, read_labelled
 from ragmetrics_core.probe.people_card import PeopleCard, keep_card
@@ -19,13 +20,14 @@ from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs import Progress, Run, aevaluate
 from ragmetrics_core.runs.loading import Source
-from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.prices import price_of
 
 __all__ = ["aprobe_on", "probe_on"]
 
 
-def probe_on(
+@unfolded(TrafficArgs, Traffic().keywords)
+async def aprobe_on(
     judge: Judge | Callable[[str], Any] | str,
     data: Source,
     *,
@@ -41,14 +43,15 @@ def probe_on(
     out: str | Path | None = None,
     beside: str | Path | None = None,
     cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    prices: str | Path | Mapping[str, Price] | None = None,
+    traffic: Traffic | None = None,
+    prices: Prices | None = None,
     date: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **settings: Unpack[TrafficArgs],
 ) -> PeopleCard:
     """Measure a judge on texts that people labelled: what its scores say about what people said.
+
+    `probe_on` waits for the card; `aprobe_on` takes the same and is awaited.
 
     Args:
         judge: a judge, any callable from prompt to reply, or a name such as "embedded".
@@ -67,68 +70,18 @@ def probe_on(
         out: a folder for the run and the card, `people.json`; the same call again goes on there.
         beside: a run of the same judge: the card is put beside its files, so that its report shows it.
         cache: a journal of answered calls that runs share.
-        concurrency: how many calls may be in flight.
-        timeout: seconds for one call; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
+        traffic: how the judge is asked: `Traffic(concurrency=64)`.
         prices: what the judge costs, as for `evaluate`; without it the card says no cost.
         date: goes onto the card as it is.
         progress: called after each sample.
+        settings: the settings of `traffic` one by one; see `TrafficArgs`.
 
     Raises:
         ConfigError: a mistake in the arguments or in the labels, before any call.
         SampleError: the file cannot be read, or none of its rows is a labelled sample.
         ModelError: the judge gave no item a score.
     """
-    return on_own_loop(
-        aprobe_on(
-            judge,
-            data,
-            question=question,
-            metric=metric,
-            label=label,
-            source=source,
-            by=by,
-            good=good,
-            name=name,
-            limit=limit,
-            embedder=embedder,
-            out=out,
-            beside=beside,
-            cache=cache,
-            concurrency=concurrency,
-            timeout=timeout,
-            attempts=attempts,
-            prices=prices,
-            date=date,
-            progress=progress,
-        )
-    )
-
-
-async def aprobe_on(
-    judge: Judge | Callable[[str], Any] | str,
-    data: Source,
-    *,
-    question: Question | None = None,
-    metric: str | Metric[Any] | None = None,
-    label: str | None = None,
-    source: str | None = None,
-    by: str | None = None,
-    good: Collection[str] = (),
-    name: str | None = None,
-    limit: int | None = None,
-    embedder: Embedder | str | None = None,
-    out: str | Path | None = None,
-    beside: str | Path | None = None,
-    cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    prices: str | Path | Mapping[str, Price] | None = None,
-    date: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> PeopleCard:
-    """Measure a judge on texts that people labelled; the asynchronous form of `probe_on`."""
+    traffic = (traffic or Traffic()).but(**settings)
     if find_spec("scipy") is None:
         raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
     if limit is not None and limit < 1:
@@ -158,9 +111,7 @@ async def aprobe_on(
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
         cache=cache,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
+        traffic=traffic,
         progress=told,
     )
     seconds = perf_counter() - started
@@ -185,6 +136,10 @@ async def aprobe_on(
         if folder is not None:
             keep_card(folder, card)
     return card
+
+
+probe_on = synchronous(aprobe_on)
+"""Measure a judge on texts that people labelled, and wait for it; it takes what `aprobe_on` takes."""
 
 
 def _metric(labelled: LabelledSet, given: str | Metric[Any] | None) -> Metric[Any]:

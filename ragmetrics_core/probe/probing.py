@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
-from ragmetrics_core.models import as_judge
+from ragmetrics_core.models import Traffic, TrafficArgs, as_judge
 from ragmetrics_core.probe import samples
 from ragmetrics_core.probe.asking import Asker
 from ragmetrics_core.probe.card import Consistency, FitnessCard, Injection, Position, Verbosity
@@ -23,7 +24,7 @@ from ragmetrics_core.probe.samples import Target
 from ragmetrics_core.probe.verdicts import on_chunks, on_padded, on_statements
 from ragmetrics_core.protocol import Judge
 from ragmetrics_core.runs import Progress, Run
-from ragmetrics_core.runs.own_loop import on_own_loop
+from ragmetrics_core.runs.own_loop import synchronous
 from ragmetrics_core.runs.writing import write_whole
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "count_samples", "probe"]
@@ -48,7 +49,8 @@ class _Places(NamedTuple):
     card: Path | None
 
 
-def probe(
+@unfolded(TrafficArgs, Traffic().keywords)
+async def aprobe(
     judge: Judge | Callable[[str], Any] | str,
     *,
     only: Collection[Probe] | None = None,
@@ -57,16 +59,15 @@ def probe(
     out: str | Path | None = None,
     beside: str | Path | None = None,
     cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
+    traffic: Traffic | None = None,
     date: str | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **settings: Unpack[TrafficArgs],
 ) -> FitnessCard:
     """Find out how fit a judge is, with questions of which the answers are known.
 
     All questions go through the prompts, parsers and metrics of an evaluation. Without a limit it is some 300
-    calls. It works in a script, in a thread and inside a running event loop.
+    calls. `probe` works in a script, in a thread and inside a running event loop; `aprobe` is awaited.
 
     Args:
         judge: a judge, any callable from prompt to reply, or a name such as "embedded".
@@ -77,60 +78,29 @@ def probe(
             there and makes no call twice.
         beside: a run of the same judge: the card is put beside its files, the records into `probe/`.
         cache: a journal of answered calls that runs share.
-        concurrency: how many calls may be in flight.
-        timeout: seconds for one call; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
+        traffic: how the judge is asked: `Traffic(concurrency=64)`.
         date: goes onto the card as it is; without it the same probe gives the same card on every day.
         progress: called after each sample.
+        settings: the settings of `traffic` one by one; see `TrafficArgs`.
 
     Raises:
         ConfigError: a mistake in the arguments, before any call.
         ModelError: the judge answered none of the first questions.
     """
-    return on_own_loop(
-        aprobe(
-            judge,
-            only=only,
-            limit=limit,
-            repeats=repeats,
-            out=out,
-            beside=beside,
-            cache=cache,
-            concurrency=concurrency,
-            timeout=timeout,
-            attempts=attempts,
-            date=date,
-            progress=progress,
-        )
-    )
-
-
-async def aprobe(
-    judge: Judge | Callable[[str], Any] | str,
-    *,
-    only: Collection[Probe] | None = None,
-    limit: int | None = None,
-    repeats: int = 3,
-    out: str | Path | None = None,
-    beside: str | Path | None = None,
-    cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    date: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> FitnessCard:
-    """Find out how fit a judge is; the asynchronous form of `probe`, with the same arguments."""
+    traffic = (traffic or Traffic()).but(**settings)
     wanted = _checked(only, limit=limit, repeats=repeats)
     asked = as_judge(judge)
     places = _places(asked, out, beside)
-    options = {"cache": cache, "concurrency": concurrency, "timeout": timeout, "attempts": attempts}
-    asker = Asker(asked, places.records, options, progress)
+    asker = Asker(asked, places.records, traffic, cache, progress)
     probing = _Probing(asker, read_corpus(), limit)
     card = await probing.card(wanted, repeats=repeats, date=date)
     if places.card is not None:
         write_whole(places.card, card.model_dump_json(indent=2) + "\n")
     return card
+
+
+probe = synchronous(aprobe)
+"""Find out how fit a judge is, and wait for it; it takes what `aprobe` takes."""
 
 
 def count_samples(

@@ -1,30 +1,36 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 from ragmetrics_core.drivers import Calls, measure_sample, wired
-from ragmetrics_core.errors import AccessRefused, RunStopped, SampleError
+from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, SampleError
 from ragmetrics_core.journal import Journal
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Price, Spending, Tally, Traffic
-from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.models import Budget, Tally, Traffic
+from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
-from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
+from ragmetrics_core.runs.own_loop import synchronous
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Prompts, prepare
 from ragmetrics_core.runs.prices import price_of
 from ragmetrics_core.runs.run import Run
+from ragmetrics_core.runs.settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
 from ragmetrics_core.runs.useless import useless_calls
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Progress", "aevaluate", "evaluate"]
+__all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
+
+OnError = Literal["record", "raise"]
+"""What becomes of a failure: the status of its score, or the end of the run."""
 
 # A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
 _BROKEN = FAILED - {"cancelled"}
@@ -48,7 +54,8 @@ class Progress(NamedTuple):
     kept: int = 0
 
 
-def evaluate(
+@unfolded(EvaluationArgs, EVALUATION_DEFAULTS)
+async def aevaluate(
     samples: AsyncSource,
     *,
     metrics: Metrics | None = None,
@@ -59,27 +66,22 @@ def evaluate(
     out: str | Path | None = None,
     overwrite: bool = False,
     cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
-    max_calls: int | None = None,
-    max_tokens: int | None = None,
-    max_cost: float | None = None,
-    prices: str | Path | Mapping[str, Price] | None = None,
+    traffic: Traffic | None = None,
+    budget: Budget | None = None,
     repeats: int = 1,
     full_repeats: int = 1,
-    on_error: Literal["record", "raise"] = "record",
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    on_error: OnError = "record",
+    prompts: Prompts | None = None,
     keep_vectors: bool = False,
-    redact: Callable[[str], str] | None = None,
+    redact: Redact | None = None,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    **settings: Unpack[EvaluationArgs],
 ) -> Run:
     """Measure metrics on samples.
 
-    It works in a script, in a thread and inside a running event loop: the run has a loop of its own.
+    `evaluate` works in a script, in a thread and inside a running event loop: the run has a loop of its own.
+    `aevaluate` takes the same and is awaited.
 
     With `out`, the same call again goes on where an earlier one ended, however it ended: scores that were
     finished are kept, those that failed or were cancelled are measured again, and no call whose reply is in
@@ -100,18 +102,8 @@ def evaluate(
         out: the run's folder; without one the run is kept in memory.
         overwrite: replace a run that the folder holds.
         cache: a journal that runs share: the path of a file in place of the folder's own journal.
-        concurrency: how many calls of a model may be in flight; it goes down by itself while the server asks
-            to slow down.
-        timeout: seconds for one call, not counting the time that it waits for its turn; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass. A judge that
-            is a `Line` already keeps its own number.
-        requests_per_minute: what the judge's server allows.
-        tokens_per_minute: likewise, prompt and completion together.
-        max_calls: how often the judge may be asked, further attempts included; what is left then is
-            `cancelled`, and the same run goes on with a higher limit.
-        max_tokens: where the run stops asking, likewise.
-        max_cost: likewise, in the currency of `prices`.
-        prices: what the judges cost: a JSON file or a mapping, by model name; see `Price`.
+        traffic: how the models are asked: `Traffic(concurrency=64, timeout=30)`.
+        budget: what the run may spend on its judge: `Budget(calls=1000)`.
         repeats: how often each verdict is asked for, as further draws; the majority decides.
         full_repeats: how often each metric is measured from the start, as scores of their own.
         on_error: "record" makes a failure the score's status; "raise" stops the run at the first one.
@@ -123,6 +115,10 @@ def evaluate(
             has put there; see docs/security.md.
         limit: read only so many rows.
         progress: called after each sample.
+        settings: the settings of `traffic` and `budget` one by one, in place of the objects or beside them:
+            `concurrency`, `timeout`, `attempts`, `requests_per_minute` and `tokens_per_minute`, which
+            `TrafficArgs` describes; `max_calls`, `max_tokens`, `max_cost` and `prices`, which `BudgetArgs`
+            describes.
 
     Raises:
         ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
@@ -132,75 +128,9 @@ def evaluate(
         RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
             a wrong key: after the first answers. What was measured is kept.
     """
-    return on_own_loop(
-        aevaluate(
-            samples,
-            metrics=metrics,
-            judge=judge,
-            panel=panel,
-            embedder=embedder,
-            scorer=scorer,
-            out=out,
-            overwrite=overwrite,
-            cache=cache,
-            concurrency=concurrency,
-            timeout=timeout,
-            attempts=attempts,
-            requests_per_minute=requests_per_minute,
-            tokens_per_minute=tokens_per_minute,
-            max_calls=max_calls,
-            max_tokens=max_tokens,
-            max_cost=max_cost,
-            prices=prices,
-            repeats=repeats,
-            full_repeats=full_repeats,
-            on_error=on_error,
-            prompts=prompts,
-            keep_vectors=keep_vectors,
-            redact=redact,
-            limit=limit,
-            progress=progress,
-        )
-    )
-
-
-async def aevaluate(
-    samples: AsyncSource,
-    *,
-    metrics: Metrics | None = None,
-    judge: AnyJudge | None = None,
-    panel: Sequence[AnyJudge] = (),
-    embedder: Embedder | str | None = None,
-    scorer: Scorer | str | None = None,
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    cache: str | Path | None = None,
-    concurrency: int = 16,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
-    max_calls: int | None = None,
-    max_tokens: int | None = None,
-    max_cost: float | None = None,
-    prices: str | Path | Mapping[str, Price] | None = None,
-    repeats: int = 1,
-    full_repeats: int = 1,
-    on_error: Literal["record", "raise"] = "record",
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
-    keep_vectors: bool = False,
-    redact: Callable[[str], str] | None = None,
-    limit: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> Run:
-    """Measure metrics on samples; the asynchronous form of `evaluate`, with the same arguments."""
-    traffic = Traffic(
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-    )
+    traffic, budget = settled(traffic, budget, settings)
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
     prepared = await prepare(
         samples,
         metrics=metrics,
@@ -215,12 +145,11 @@ async def aevaluate(
         redact=redact,
         limit=limit,
     )
-    price = price_of(prepared.models.judges, prices)
-    spending = Spending(calls=max_calls, tokens=max_tokens, cost=max_cost, price=price)
+    price = price_of(prepared.models.judges, budget.prices)
     unnamed = prepared.models.unnamed
     folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
     with writing(folder), journal_of(folder, cache) as journal:
-        calls = wired(prepared.models, traffic, journal, spending, redact=redact)
+        calls = wired(prepared.models, traffic, journal, budget, price=price, redact=redact)
         evaluation = Evaluation(
             prepared.metrics,
             calls,
@@ -229,9 +158,13 @@ async def aevaluate(
             on_error=on_error,
             progress=progress,
         )
-        await evaluation.run(prepared.rows, workers=concurrency)
+        await evaluation.run(prepared.rows, workers=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
+
+
+evaluate = synchronous(aevaluate)
+"""Measure metrics on samples and wait for the run; it takes what `aevaluate` takes."""
 
 
 def refuse_useless(folder: Folder) -> None:
@@ -277,7 +210,7 @@ class Evaluation:
         folder: Folder,
         journal: Journal,
         *,
-        on_error: Literal["record", "raise"] = "record",
+        on_error: OnError = "record",
         progress: Callable[[Progress], None] | None = None,
     ) -> None:
         self._metrics = metrics

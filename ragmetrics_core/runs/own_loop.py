@@ -3,14 +3,31 @@
 import asyncio
 import contextvars
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["on_own_loop"]
+__all__ = ["on_own_loop", "synchronous"]
 
+P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def synchronous(work: Callable[P, Awaitable[T]]) -> Callable[P, T]:
+    """What is awaited, for callers that wait for it, as `evaluate` is made of `aevaluate`.
+
+    It works in a script, in a thread and inside a running event loop: the work has a loop of its own.
+    """
+
+    @wraps(work)
+    def waited(*args: P.args, **kwargs: P.kwargs) -> T:
+        return on_own_loop(work(*args, **kwargs))
+
+    waited.__name__ = work.__name__.removeprefix("a")
+    waited.__qualname__ = work.__qualname__.removeprefix("a")
+    return waited
 
 
 def on_own_loop(work: Awaitable[T]) -> T:

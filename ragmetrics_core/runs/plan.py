@@ -1,24 +1,26 @@
 """What a run would ask and cost, before it is started."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ragmetrics_core.drivers import Estimate, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
-from ragmetrics_core.models import Price
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.models import Budget, Price, Traffic
 from ragmetrics_core.models.cascade import decider
-from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
 from ragmetrics_core.record import FAILED
+from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs.folder import Folder
 from ragmetrics_core.runs.loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs.manifest import Manifest
-from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import AnyJudge, Metrics, prepare
-from ragmetrics_core.runs.prices import Prices, price_of
+from ragmetrics_core.runs.own_loop import synchronous
+from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Prompts, prepare
+from ragmetrics_core.runs.prices import price_of
+from ragmetrics_core.runs.settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
 from ragmetrics_core.sample import Sample
 
 if TYPE_CHECKING:
@@ -83,51 +85,7 @@ class _StandIn:
         return await self.rules.agenerate(request)
 
 
-def plan(
-    samples: AsyncSource,
-    *,
-    metrics: Metrics | None = None,
-    judge: AnyJudge | None = None,
-    panel: Sequence[AnyJudge] = (),
-    embedder: Embedder | str | None = None,
-    scorer: Scorer | str | None = None,
-    out: str | Path | None = None,
-    cache: str | Path | None = None,
-    prices: Prices | None = None,
-    repeats: int = 1,
-    full_repeats: int = 1,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
-    redact: Callable[[str], str] | None = None,
-    limit: int | None = None,
-) -> Plan:
-    """Count what `evaluate` with the same arguments would ask, without one call.
-
-    No model is asked, so that those of a name need no key, no package and no file.
-    With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
-
-    Raises:
-        ConfigError: a mistake in the arguments, or the folder holds another run.
-    """
-    return on_own_loop(
-        aplan(
-            samples,
-            metrics=metrics,
-            judge=judge,
-            panel=panel,
-            embedder=embedder,
-            scorer=scorer,
-            out=out,
-            cache=cache,
-            prices=prices,
-            repeats=repeats,
-            full_repeats=full_repeats,
-            prompts=prompts,
-            redact=redact,
-            limit=limit,
-        )
-    )
-
-
+@unfolded(EvaluationArgs, EVALUATION_DEFAULTS)
 async def aplan(
     samples: AsyncSource,
     *,
@@ -138,14 +96,26 @@ async def aplan(
     scorer: Scorer | str | None = None,
     out: str | Path | None = None,
     cache: str | Path | None = None,
-    prices: Prices | None = None,
+    traffic: Traffic | None = None,
+    budget: Budget | None = None,
     repeats: int = 1,
     full_repeats: int = 1,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
-    redact: Callable[[str], str] | None = None,
+    prompts: Prompts | None = None,
+    redact: Redact | None = None,
     limit: int | None = None,
+    **settings: Unpack[EvaluationArgs],
 ) -> Plan:
-    """Count what a run would ask; the asynchronous form of `plan`, with the same arguments."""
+    """Count what `evaluate` with the same arguments would ask, without one call.
+
+    No model is asked, so that those of a name need no key, no package and no file.
+    With `out` or `cache`, what is there already is left out: finished scores, and calls in the journal.
+    `traffic` and `budget` are checked; a plan counts what a run would ask that no budget ends. `plan` waits
+    for it, `aplan` is awaited.
+
+    Raises:
+        ConfigError: a mistake in the arguments, or the folder holds another run.
+    """
+    _, budget = settled(traffic, budget, settings)
     # Loaded here, because its word lists take longer than all else that evaluating needs.
     from ragmetrics_core.models.lexical import LexicalJudge
 
@@ -197,8 +167,12 @@ async def aplan(
         kept=kept,
         rejected=rejected,
         metrics=estimates,
-        price=price_of(prepared.models.judges, prices),
+        price=price_of(prepared.models.judges, budget.prices),
     )
+
+
+plan = synchronous(aplan)
+"""Count what `evaluate` with the same arguments would ask, and wait for it; it takes what `aplan` takes."""
 
 
 def _folder_in(out: str | Path | None, manifest: Manifest) -> Folder | None:

@@ -8,12 +8,10 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models import Price
+from ragmetrics_core.models import Price, Prices
 from ragmetrics_core.protocol import Judge
 
-__all__ = ["Prices", "price_of", "read_prices"]
-
-Prices = str | Path | Mapping[str, Price]
+__all__ = ["price_of", "read_prices"]
 
 
 def read_prices(path: str | Path) -> Mapping[str, Price]:

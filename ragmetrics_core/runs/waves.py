@@ -21,7 +21,7 @@ from ragmetrics_core.drivers import wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Meter, Spending, Traffic
+from ragmetrics_core.models import Meter, Traffic
 from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.models.discreet import redacted_completion
 from ragmetrics_core.models.openai_compatible import completions_in
@@ -294,7 +294,7 @@ async def _export(
         traffic = Traffic()
         judges = tuple(_Awaiting(judge, sink=sink) for judge in prepared.models.judges)
         models = replace(prepared.models, judges=judges)
-        calls = wired(models, traffic, journal, Spending(), meter=_Uncounted(), redact=redact)
+        calls = wired(models, traffic, journal, meter=_Uncounted(), redact=redact)
         kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
         evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
         await evaluation.run(prepared.rows, workers=traffic.concurrency)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragmetrics_core.drivers import Models, wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, ModelTimeout, TransientModelError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.models import Batched, Line, Meter, Price, Spending, Tally, Traffic
+from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Tally, Traffic
 from ragmetrics_core.models.meter import tokens_in
 from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.protocol import Completion, Usage
@@ -30,7 +30,7 @@ class Lengths:
 
 
 def calls_to(judge: Any, *, traffic: Traffic | None = None, **limits: Any) -> Any:
-    return wired(Models(judges=(judge,)), traffic or Traffic(), Journal(), Spending(**limits))
+    return wired(Models(judges=(judge,)), traffic or Traffic(), Journal(), Budget(**limits))
 
 
 async def ask(calls: Any, *questions: str) -> list[Any]:
@@ -44,7 +44,7 @@ async def ask(calls: Any, *questions: str) -> list[Any]:
 
 def test_the_settings_reach_the_lines():
     traffic = Traffic(concurrency=7, timeout=3.0, attempts=2)
-    calls = wired(Models(judges=(ScriptedJudge({}),), scorer=Lengths()), traffic, Journal(), Spending())
+    calls = wired(Models(judges=(ScriptedJudge({}),), scorer=Lengths()), traffic, Journal(), Budget())
     for model in (calls.models.judge, calls.models.scorer):
         assert (model.traffic, model.concurrency) == (traffic, 7)
 
@@ -69,7 +69,7 @@ def test_the_model_itself_is_not_changed():
 
 
 def test_embeddings_are_gathered_before_they_are_looked_up():
-    calls = wired(Models(embedder=HashEmbedder(), scorer=Lengths()), Traffic(), Journal(), Spending())
+    calls = wired(Models(embedder=HashEmbedder(), scorer=Lengths()), Traffic(), Journal(), Budget())
     assert isinstance(calls.models.embedder, Batched)
     assert isinstance(calls.models.embedder.inner, Line)
     assert isinstance(calls.models.scorer, Line)
@@ -147,8 +147,8 @@ def test_a_stored_reply_is_given_even_when_nothing_may_be_asked_any_more():
     async def scene() -> list[Any]:
         journal = Journal()
         models = Models(judges=(SlowJudge(),))
-        await ask(wired(models, Traffic(), journal, Spending()), "a")
-        return await ask(wired(models, Traffic(), journal, Spending(calls=0)), "a", "b")
+        await ask(wired(models, Traffic(), journal, Budget()), "a")
+        return await ask(wired(models, Traffic(), journal, Budget(calls=0)), "a", "b")
 
     stored, refused = run(scene())
     assert stored[0].text == "ok"
@@ -188,7 +188,7 @@ def test_texts_are_counted_as_they_reach_the_embedder():
     embedder = SlowEmbedder()
 
     async def scene() -> Tally:
-        calls = wired(Models(embedder=embedder), Traffic(), Journal(), Spending(calls=0))
+        calls = wired(Models(embedder=embedder), Traffic(), Journal(), Budget(calls=0))
         texts = ["a", "b", "a"], ["b", "c"]
         await asyncio.gather(*(calls.models.embedder.aembed(each) for each in texts))
         await calls.models.embedder.aembed(["a"])
@@ -201,7 +201,7 @@ def test_texts_are_counted_as_they_reach_the_embedder():
 
 
 def test_a_failed_call_leaves_no_call_in_flight():
-    meter = Meter(Tally(), Spending(tokens=1000))
+    meter = Meter(Tally(), Budget(tokens=1000))
     metered = Line(SlowJudge(failures=[ModelError("no")] * 3, usage=REPLY[0].usage), meter=meter)
 
     async def scene() -> None:
@@ -219,8 +219,8 @@ def test_a_failed_call_leaves_no_call_in_flight():
 # -- the meter
 
 
-def meter(**limits: Any) -> Meter:
-    return Meter(Tally(), Spending(**limits))
+def meter(price: Price | None = None, **limits: Any) -> Meter:
+    return Meter(Tally(), Budget(**limits, prices={} if price else None), price)
 
 
 def test_calls_in_flight_are_taken_to_become_what_the_others_were():

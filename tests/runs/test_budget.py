@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
-from ragmetrics_core.models import Line, Price, Spending, Traffic
+from ragmetrics_core.models import Budget, Line, Price, Traffic
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -173,7 +173,7 @@ def test_a_limit_of_cost_needs_prices():
     with pytest.raises(ConfigError, match="max_cost needs the judge's price"):
         spent(counting(), max_cost=1.0)
     with pytest.raises(ConfigError, match="max_cost needs the judge's price"):
-        Spending(cost=1.0)
+        Budget(cost=1.0)
 
 
 def test_a_model_without_a_price_is_refused_before_any_call():
