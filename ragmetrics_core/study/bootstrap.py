@@ -89,7 +89,7 @@ def bootstrap(
     return percentile_interval(value, drawn, n=n, level=level)
 
 
-def percentile_interval(value: float, drawn: Array, *, n: int, level: float = 0.95) -> Estimate:
+def percentile_interval(value: float, drawn: Array, *, n: float, level: float = 0.95) -> Estimate:
     r"""A figure with the quantiles of what its resamples gave; see `bootstrap`.
 
     Resamples of n units vary too little by the factor :math:`\sqrt{(n-1)/n}`, and quantiles do not know that

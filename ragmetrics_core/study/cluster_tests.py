@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ragmetrics_core.study.bootstrap import percentile_interval
 from ragmetrics_core.study.clusters import (
     FEWEST_CLUSTERS,
-    cluster_codes,
     cluster_counts,
     cluster_difference,
+    cluster_worth,
 )
 from ragmetrics_core.study.distributions import Alternative, average_ranks, t_share
 from ragmetrics_core.study.intervals import Estimate
@@ -82,9 +82,8 @@ def cluster_effect(
         return Estimate(None)
     if min(len(set(of_one)), len(set(of_other))) < FEWEST_CLUSTERS:
         return Estimate(float(d))
-    size = int(cluster_codes(clusters).max()) + 1
     drawn = _effects(values, cluster_counts(clusters, seed=seed), is_one)
-    return percentile_interval(float(d), drawn, n=size, level=level)
+    return percentile_interval(float(d), drawn, n=cluster_worth(clusters), level=level)
 
 
 def _effects(values: Array, weights: Array, is_one: NDArray[np.bool_]) -> Array:

@@ -13,22 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_codes, cluster_spread, worth_of_clusters
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_of
 
 __all__ = [
     "FEWEST_CLUSTERS",
-    "Spread",
     "bootstrap_clusters",
     "check_clusters",
-    "cluster_area",
-    "cluster_codes",
     "cluster_counts",
     "cluster_difference",
     "cluster_mean",
     "cluster_resamples",
     "cluster_share",
-    "cluster_spread",
+    "cluster_worth",
 ]
 
 # Below this many clusters neither Student's t nor the bootstrap holds what it says.
@@ -36,13 +34,6 @@ FEWEST_CLUSTERS = 10
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
-
-
-class Spread(NamedTuple):
-    """The standard error of a figure that is a sum over clusters, and its degrees of freedom."""
-
-    error: float
-    df: int
 
 
 def check_clusters(clusters: Sequence[Hashable], *, by: str = "cluster") -> None:
@@ -56,16 +47,6 @@ def check_clusters(clusters: Sequence[Hashable], *, by: str = "cluster") -> None
         raise ConfigError(
             f"there are {count} clusters by {by}: an interval that knows them needs {FEWEST_CLUSTERS} or more"
         )
-
-
-def cluster_codes(clusters: Sequence[Hashable]) -> Indices:
-    """Each sample's cluster as a number from 0, in the order of their first sample.
-
-    >>> cluster_codes(["b", "a", "b"]).tolist()
-    [0, 1, 0]
-    """
-    places: dict[Hashable, int] = {}
-    return np.array([places.setdefault(each, len(places)) for each in clusters], dtype=np.intp)
 
 
 def cluster_resamples(
@@ -118,33 +99,22 @@ def bootstrap_clusters(
         return Estimate(value)
     figures = (statistic(rows) for rows in cluster_resamples(clusters, count=count, seed=seed))
     drawn = np.array([np.nan if each is None else each for each in figures], dtype=float)
-    return percentile_interval(value, drawn, n=size, level=level)
+    return percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
 
 
-def cluster_spread(influences: ArrayLike, clusters: Sequence[Hashable]) -> Spread:
-    r"""The error of a figure from what each sample adds to it, summed within clusters.
+def cluster_worth(clusters: Sequence[Hashable]) -> float:
+    """How many clusters of one size these are worth to a bootstrap, which knows no more than their sizes.
 
-    .. math:: \mathrm{se}^2 = \frac{G}{G-1} \sum_{g=1}^{G} \Big(\sum_{i \in g} u_i\Big)^2
-
-    for influences u that sum to 0; of a mean they are :math:`(x_i - \bar x) / n`. With samples that are each
-    their own cluster it is the usual standard error.
-
-    References:
-        Liang and Zeger (1986), Biometrika 73(1), 13-22; Miller (2024), "Adding Error Bars to Evals",
-        https://arxiv.org/abs/2411.00640, section 2.2.
+    >>> cluster_worth(["a", "b", "c", "d"]), round(cluster_worth(["a", "a", "b", "b", "c"]), 2)
+    (4.0, 2.45)
     """
-    codes = cluster_codes(clusters)
-    sums = np.bincount(codes, weights=np.asarray(influences, dtype=float))
-    size = len(sums)
-    if size < 2:
-        return Spread(0.0, 0)
-    return Spread(sqrt(size / (size - 1) * float((sums**2).sum())), size - 1)
+    return max(2.0, worth_of_clusters(np.bincount(cluster_codes(clusters)) ** 2))
 
 
 def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: float = 0.95) -> Estimate:
-    """The mean of samples with an interval that knows their clusters: Student's t with G - 1 degrees.
+    """The mean of samples with an interval that knows their clusters: Student's t, as `cluster_spread` says.
 
-    No interval (None) below 10 clusters; see `cluster_spread`.
+    No interval (None) below 10 clusters.
 
     >>> values = [0.0, 1.0] * 10
     >>> str(cluster_mean(values, [place // 2 for place in range(20)]))  # every cluster has one of each
@@ -154,8 +124,8 @@ def cluster_mean(values: ArrayLike, clusters: Sequence[Hashable], *, level: floa
     if not len(array):
         return Estimate(None)
     mean = float(array.mean())
-    spread = cluster_spread((array - mean) / len(array), clusters)
-    if spread.df + 1 < FEWEST_CLUSTERS:
+    spread = cluster_spread(MeanPart(array, clusters))
+    if spread.clusters < FEWEST_CLUSTERS:
         return Estimate(mean)
     half = t_quantile(0.5 + level / 2, spread.df) * spread.error
     return Estimate(mean, mean - half, mean + half)
@@ -166,9 +136,9 @@ def cluster_share(flags: ArrayLike, clusters: Sequence[Hashable], *, level: floa
 
     .. math:: n^* = p (1 - p) / \mathrm{se}^2
 
-    at most the n that there are, with Student's quantile of G - 1 degrees in place of the normal's. Where all
-    samples agree nothing is known of their clusters' spread, and each cluster counts as one sample. No
-    interval (None) below 10 clusters.
+    at most the n that there are, with Student's quantile in place of the normal's (see `cluster_spread`).
+    Where all samples agree nothing is known of their clusters' spread, and each cluster counts as one
+    sample. No interval (None) below 10 clusters.
     """
     array = np.asarray(flags, dtype=float)
     if not len(array):
@@ -176,11 +146,11 @@ def cluster_share(flags: ArrayLike, clusters: Sequence[Hashable], *, level: floa
     share, size = float(array.mean()), len(set(clusters))
     if size < FEWEST_CLUSTERS:
         return Estimate(share)
-    spread = cluster_spread((array - share) / len(array), clusters)
+    spread = cluster_spread(MeanPart(array, clusters))
     worth = float(size) if share in (0.0, 1.0) else float(len(array))
     if spread.error:
         worth = min(worth, share * (1 - share) / spread.error**2)
-    return wilson_of(share, worth, t_quantile(0.5 + level / 2, size - 1))
+    return wilson_of(share, worth, t_quantile(0.5 + level / 2, spread.df))
 
 
 class Difference(NamedTuple):
@@ -194,42 +164,22 @@ class Difference(NamedTuple):
 def cluster_difference(
     one: ArrayLike, other: ArrayLike, of_one: Sequence[Hashable], of_other: Sequence[Hashable]
 ) -> Difference | None:
-    r"""The difference of two means whose samples share clusters within, or also across, the groups.
+    """The difference of two means whose samples share clusters within, or also across, the groups.
 
-    What each cluster adds to the difference is one error; the small-sample factor is
-    :math:`\frac{G}{G-1} \frac{n-1}{n-2}`, with G - 1 degrees of freedom. Where no cluster is in both groups
-    the two errors are apart, and the degrees are Welch's. Undefined (`None`) below 10 clusters in a group.
+    What each cluster adds to the difference is one error; see `cluster_spread`. Where no cluster is in both
+    groups the two errors are apart, and the degrees are Welch's. Undefined (`None`) below 10 clusters in a
+    group.
     """
     x, y = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
     sizes = len(set(of_one)), len(set(of_other))
     if min(sizes) < FEWEST_CLUSTERS:
         return None
     value = float(x.mean() - y.mean())
-    left, right = (x - x.mean()) / len(x), -(y - y.mean()) / len(y)
-    n = len(x) + len(y)
+    one_part, other_part = MeanPart(x, of_one), MeanPart(y, of_other, -1.0)
     if set(of_one) & set(of_other):
-        spread = cluster_spread(np.concatenate([left, right]), [*of_one, *of_other])
-        return Difference(value, spread.error * sqrt((n - 1) / (n - 2)), spread.df)
-    parts = [cluster_spread(each, of) for each, of in ((left, of_one), (right, of_other))]
+        spread = cluster_spread(one_part, other_part)
+        return Difference(value, spread.error, spread.df)
+    parts = [cluster_spread(one_part), cluster_spread(other_part)]
     variance = sum(each.error**2 for each in parts)
     below = sum(each.error**4 / each.df for each in parts)
     return Difference(value, sqrt(variance), variance**2 / below if below else float(sum(sizes) - 2))
-
-
-def cluster_area(
-    wins: ArrayLike, losses: ArrayLike, of_correct: Sequence[Hashable], of_wrong: Sequence[Hashable]
-) -> Spread:
-    r"""The error of an area under the ROC curve whose samples are clustered.
-
-    Args:
-        wins: for each correct answer the share of wrong ones that it beats.
-        losses: for each wrong answer the share of correct ones that it loses to.
-        of_correct: the correct answers' clusters.
-        of_wrong: those of the wrong ones.
-
-    References:
-        Obuchowski (1997), "Nonparametric Analysis of Clustered ROC Curve Data", Biometrics 53(2), 567-578.
-    """
-    x, y = np.asarray(wins, dtype=float), np.asarray(losses, dtype=float)
-    influences = np.concatenate([(x - x.mean()) / len(x), (y - y.mean()) / len(y)])
-    return cluster_spread(influences, [*of_correct, *of_wrong])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
-from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts, cluster_worth
 from ragmetrics_core.study.distributions import average_ranks, normal_quantile
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.wording import number_of
@@ -196,7 +196,8 @@ def kendall_interval(
 
     together, scale = pairs(up * across), np.sqrt(pairs(np.abs(up)) * pairs(np.abs(across)))
     drawn = np.divide(together, scale, out=np.full(count, np.nan), where=scale > 0)
-    return percentile_interval(value, drawn, n=size, level=level)
+    worth = n if clusters is None else cluster_worth(clusters)
+    return percentile_interval(value, drawn, n=worth, level=level)
 
 
 def _clustered(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, resamples
-from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_area, cluster_resamples
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_resamples
 from ragmetrics_core.study.distributions import average_ranks, normal_quantile, t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 from ragmetrics_core.study.searching import Part, unseen_shares
@@ -146,7 +147,7 @@ def area_under_curve(
     other side. With an area of exactly 0 or 1 that variance is 0, and the interval is Wilson's for as many
     trials as there are answers on the smaller side. Scores that are all one have the area 1/2 without an
     interval, for nothing was measured. Undefined (None) when a side is empty. With clusters, what the
-    answers of one add is one error, with Student's quantile of G - 1 degrees; below 10 there is no interval.
+    answers of one add is one error, as `cluster_spread` takes it; below 10 there is no interval.
 
     References:
         DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44(3), 837-845; Obuchowski (1997), Biometrics 53(2).
@@ -177,8 +178,9 @@ def area_under_curve(
     if clusters is not None:
         of_correct = [each for each, good in zip(clusters, correct, strict=True) if good]
         of_wrong = [each for each, good in zip(clusters, correct, strict=True) if not good]
-        deviation, df = cluster_area(wins, losses, of_correct, of_wrong)
-        quantile = t_quantile(0.5 + level / 2, df)
+        # what a wrong answer wins, so that answers of one cluster are alike on both sides
+        spread = cluster_spread(MeanPart(wins, of_correct), MeanPart(1 - losses, of_wrong, -1.0))
+        deviation, quantile = spread.error, t_quantile(0.5 + level / 2, spread.df)
     middle = log(area / (1 - area))
     half = quantile * deviation / (area * (1 - area))
     return Estimate(area, _logistic(middle - half), _logistic(middle + half))

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study.clustering import clustering_of
-from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean, cluster_spread
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean
 from ragmetrics_core.study.correction import corrected_mean, judge_errors
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
@@ -174,8 +175,8 @@ def prediction_powered_mean(
         predicted: the predictions for the same samples.
         unlabelled: the predictions for others.
         weight: of the predictions; without it the one with the smallest variance.
-        clusters: of the labelled samples, then of the others; what a cluster adds is one error, with as many
-            degrees of freedom as labelled clusters less one, and below 10 of these there is no interval.
+        clusters: of the labelled samples, then of the others; what a cluster adds is one error, with no more
+            degrees of freedom than the labelled clusters give; below 10 of these there is no interval.
         level: confidence.
 
     References:
@@ -195,12 +196,13 @@ def prediction_powered_mean(
         weight = 0.0 if spread == 0 else float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0))
     value = weight * float(rest.mean()) + float((y - weight * f).mean())
     if clusters is not None:
-        errors = y - weight * f
-        influences = np.concatenate([(errors - errors.mean()) / n, weight * (rest - rest.mean()) / more])
-        size = len(set(clusters[:n]))
-        if size < FEWEST_CLUSTERS:
+        if len(set(clusters[:n])) < FEWEST_CLUSTERS:
             return Estimate(value), weight
-        half = t_quantile(0.5 + level / 2, size - 1) * cluster_spread(influences, clusters).error
+        labelled = MeanPart(y - weight * f, clusters[:n])
+        spread = cluster_spread(labelled, MeanPart(rest, clusters[n:], weight))
+        # the labelled samples weigh most, and have fewer clusters than all have
+        df = min(spread.df, cluster_spread(labelled).df)
+        half = t_quantile(0.5 + level / 2, df) * spread.error
         return Estimate(value, value - half, value + half), weight
     of_rest, of_errors = (
         weight**2 * float(rest.var(ddof=1)) / more,

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study.bootstrap import bootstrap_mean
-from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean, cluster_spread
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.permutation import sign_flip
@@ -80,19 +81,19 @@ def detectable_difference(
 
     .. math:: (t_{1-\alpha/2m} + t_{0.8}) \, \mathrm{se} + c / n
 
-    with n - 1 degrees of freedom (G - 1 with clusters). m is the number of tests in the family: in the worst
-    case Holm holds the smallest p to :math:`\alpha / m`. A difference must also have an interval on one side
-    of zero; that asks for no more than :math:`m = 1`, so that the test decides. c is the size of the
-    differences where all that are not zero have one, as of yes/no scores: the exact test moves in steps.
+    with n - 1 degrees of freedom (with clusters those of `cluster_spread`). m is the number of tests in the
+    family: in the worst case Holm holds the smallest p to :math:`\alpha / m`. A difference must also have
+    an interval on one side of zero; that asks for no more than :math:`m = 1`, so that the test decides. c is
+    the size of the differences where all that are not zero have one, as of yes/no scores: the exact test
+    moves in steps.
     Undefined (`None`) without spread, for fewer than two pairs, and below 10 clusters.
     """
     n = len(differences)
     if n < 2:
         return None
-    influences = (differences - differences.mean()) / n
-    error, df = cluster_spread(influences, range(n) if clusters is None else clusters)
+    error, df, groups = cluster_spread(MeanPart(differences, range(n) if clusters is None else clusters))
     # no spread was seen, which tells nothing of the spread that there is
-    if not error or (clusters is not None and df + 1 < FEWEST_CLUSTERS):
+    if not error or (clusters is not None and groups < FEWEST_CLUSTERS):
         return None
     sizes = np.unique(np.abs(np.round(differences, 12)))
     moved = sizes[sizes > 0]

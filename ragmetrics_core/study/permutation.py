@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study.clusters import cluster_codes
+from ragmetrics_core.study.cluster_errors import cluster_codes
 from ragmetrics_core.study.distributions import binomial_test
 
 __all__ = ["FLIPS", "sign_flip"]

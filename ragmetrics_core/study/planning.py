@@ -1,6 +1,6 @@
 """How many samples, labels and repeats an answer needs, from a pilot run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study.clustering import clustering_of
-from ragmetrics_core.study.clusters import cluster_spread
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.pairing import pairs_of
 from ragmetrics_core.study.scores import Scores, short
@@ -214,13 +214,12 @@ def plan_tables(found: Plan) -> Iterator[Table]:
     )
 
 
-def _spread(values: ArrayLike, clusters: Sequence[object] | None = None) -> float:
+def _spread(values: ArrayLike, clusters: Sequence[Hashable] | None = None) -> float:
     """The standard deviation of one sample; with clusters, that which gives their error of the mean."""
     array = np.asarray(values, dtype=float)
     if clusters is None:
         return float(array.std(ddof=1))
-    spread = cluster_spread((array - array.mean()) / len(array), list(map(str, clusters)))
-    return float(spread.error * len(array) ** 0.5)
+    return float(cluster_spread(MeanPart(array, clusters)).error * len(array) ** 0.5)
 
 
 def _need(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.study.bootstrap import RESAMPLES, drawn_tables, percentile_interval
-from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_codes
+from ragmetrics_core.study.cluster_errors import cluster_codes
+from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study.intervals import Estimate
 
 __all__ = ["Level", "Reliability", "Weights", "krippendorff_alpha", "weighted_kappa"]
@@ -94,14 +95,15 @@ def krippendorff_alpha(
 
     (alpha,) = alphas(np.ones((1, len(paired))))
     width, size = max(len(values) ** 2, len(entries)), len(paired)
-    places = np.arange(size)
+    places, worth = np.arange(size), float(size)
     if of is not None:
         places, size = cluster_codes(of), len(set(of))
         if size < FEWEST_CLUSTERS:
             return Reliability(Estimate(float(alpha)), len(paired), _few(size))
+        worth = cluster_worth(of)
     batches = drawn_tables(np.full(size, 1 / size), size, width=width, count=count, seed=seed)
     drawn = np.concatenate([alphas(weights[:, places]) for weights in batches])
-    value = percentile_interval(float(alpha), drawn, n=size, level=confidence)
+    value = percentile_interval(float(alpha), drawn, n=worth, level=confidence)
     return _told(value, len(paired))
 
 
@@ -167,20 +169,21 @@ def weighted_kappa(
     (value,) = _kappas(table.reshape(shape), distance)
     if not np.isfinite(value):
         return Reliability(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    size = n
+    worth = float(n)
     if clusters is None:
         batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
     else:
         size = len(set(clusters))
         if size < FEWEST_CLUSTERS:
             return Reliability(Estimate(float(value)), n, _few(size))
+        worth = cluster_worth(clusters)
         of_cluster = np.zeros((size, len(table)))
         np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
         even = np.full(size, 1 / size)
         drawn_clusters = drawn_tables(even, size, width=len(table), count=count, seed=seed)
         batches = (weights_ @ of_cluster for weights_ in drawn_clusters)
     drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
-    return _told(percentile_interval(float(value), drawn, n=size, level=confidence), n)
+    return _told(percentile_interval(float(value), drawn, n=worth, level=confidence), n)
 
 
 def _few(clusters: int) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study.clusters import cluster_codes
+from ragmetrics_core.study.cluster_errors import cluster_codes
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_of
 

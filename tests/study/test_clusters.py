@@ -10,6 +10,7 @@ from scipy import stats
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
 from ragmetrics_core.study.bootstrap import bootstrap_mean
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
 from ragmetrics_core.study.clusters import (
     bootstrap_clusters,
@@ -19,7 +20,6 @@ from ragmetrics_core.study.clusters import (
     cluster_mean,
     cluster_resamples,
     cluster_share,
-    cluster_spread,
 )
 from ragmetrics_core.study.correlations import correlate
 from ragmetrics_core.study.detection import area_under_curve
@@ -35,14 +35,46 @@ def clustered(seed=0, *, count=25):
     return values, clusters
 
 
-def test_the_error_of_a_mean_is_statsmodels_cluster_robust_one():
-    api = pytest.importorskip("statsmodels.api")
+def bell_mccaffrey(values, design, clusters):
+    """The errors of least squares with Bell and McCaffrey's correction (CR2), by matrices."""
+    bread = np.linalg.inv(design.T @ design)
+    residuals = values - design @ bread @ design.T @ values
+    meat = np.zeros_like(bread)
+    for each in set(clusters):
+        rows = np.flatnonzero(np.array(clusters) == each)
+        x = design[rows]
+        at, vectors = np.linalg.eigh(np.eye(len(rows)) - x @ bread @ x.T)
+        root = vectors @ np.diag(at**-0.5) @ vectors.T
+        added = x.T @ root @ residuals[rows]
+        meat += np.outer(added, added)
+    return np.sqrt(np.diag(bread @ meat @ bread))
+
+
+def test_the_error_of_a_mean_has_the_correction_of_bell_and_mccaffrey():
     values, clusters = clustered()
-    fit = api.OLS(values, np.ones(len(values))).fit(
-        cov_type="cluster", cov_kwds={"groups": np.array(clusters)}, use_t=True
+    (expected,) = bell_mccaffrey(values, np.ones((len(values), 1)), clusters)
+    assert cluster_spread(MeanPart(values, clusters)).error == pytest.approx(expected)
+
+
+def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_one():
+    api = pytest.importorskip("statsmodels.api")
+    clusters = np.repeat(np.arange(25), 4)
+    generator = np.random.default_rng(0)
+    values = generator.normal(size=25)[clusters] + generator.normal(size=100)
+    fit = api.OLS(values, np.ones(100)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
     )
-    found = cluster_mean(values, clusters)
-    assert (found.low, found.high) == pytest.approx(tuple(fit.conf_int()[0]))
+    found = cluster_spread(MeanPart(values, clusters.tolist()))
+    # without its own factor of G / (G - 1) * (n - 1) / (n - 1), which is CR2 for clusters of one size
+    assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24, 25))
+
+
+def test_clusters_of_many_sizes_are_worth_fewer_than_they_are():
+    # rho is 1: all 1 or all -1; 10 clusters of one sample (v is 1), 10 of three (9): 100^2 / (10 + 810)
+    values = np.repeat([1.0, 1.0, -1.0, -1.0] * 5, [1, 3] * 10)
+    found = cluster_spread(MeanPart(values, np.repeat(np.arange(20), [1, 3] * 10).tolist()))
+    assert found.df == pytest.approx(100**2 / 820 - 1)
+    assert found.clusters == 20
 
 
 def test_samples_that_are_each_their_own_cluster_have_students_interval():
@@ -87,7 +119,7 @@ def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
 
 def test_a_mean_without_values_is_none_and_one_cluster_has_no_spread():
     assert cluster_mean([], []).value is None
-    assert cluster_spread([0.1, -0.1], ["a", "a"]).df == 0
+    assert cluster_spread(MeanPart([0.1, -0.1], ["a", "a"])).df == 0
 
 
 def test_a_figure_that_most_resamples_lack_has_no_interval():
@@ -95,17 +127,16 @@ def test_a_figure_that_most_resamples_lack_has_no_interval():
     assert bootstrap_clusters(lambda rows: None, clusters, value=0.5).low is None
 
 
-def test_the_difference_of_two_groups_that_share_clusters_is_statsmodels_one():
-    api = pytest.importorskip("statsmodels.api")
+def test_the_difference_of_two_groups_that_share_clusters_has_the_correction_too():
     values, clusters = clustered()
     side = np.arange(len(values)) % 2 == 0
-    design = np.column_stack([np.ones(len(values)), side])
-    fit = api.OLS(values, design).fit(cov_type="cluster", cov_kwds={"groups": np.array(clusters)}, use_t=True)
+    errors = bell_mccaffrey(values, np.column_stack([np.ones(len(values)), side]), clusters)
     of = np.array(clusters)
-    groups = values[side], values[~side], of[side].tolist(), of[~side].tolist()
-    found = cluster_difference(*groups)
-    assert (found.value, found.error) == pytest.approx((fit.params[1], fit.bse[1]))
-    assert cluster_welch(*groups) == pytest.approx(fit.pvalues[1])
+    found = cluster_difference(values[side], values[~side], of[side].tolist(), of[~side].tolist())
+    assert found.value == pytest.approx(values[side].mean() - values[~side].mean())
+    assert found.error == pytest.approx(errors[1])
+    p = cluster_welch(values[side], values[~side], of[side].tolist(), of[~side].tolist())
+    assert p == pytest.approx(2 * stats.t.sf(abs(found.value / found.error), found.df))
 
 
 def test_groups_of_separate_clusters_are_tested_as_welch_tests_their_means():
