@@ -3,6 +3,7 @@
 from ragmetrics_core.parsers.entities import EntityList
 from ragmetrics_core.parsers.evidence import Span, locate
 from ragmetrics_core.parsers.facts import FactLists
+from ragmetrics_core.parsers.numbered_verdict import Aligned, NumberedVerdict, align
 from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers.ratings import Rating
 from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
@@ -11,14 +12,8 @@ from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.statements import StatementList
 from ragmetrics_core.parsers.thoughts import without_leading_thoughts
-from ragmetrics_core.parsers.verdicts import (
-    PASSED_ON,
-    Aligned,
-    DecliningVerdict,
-    NumberedVerdict,
-    VerdictList,
-    align,
-)
+from ragmetrics_core.parsers.verdict_json import PASSED_ON
+from ragmetrics_core.parsers.verdicts import DecliningVerdict, VerdictList
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
 __all__ = [

@@ -3,16 +3,18 @@
 import re
 from typing import Self
 
+from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     has_content,
     is_refusal,
     own_lines,
+    plain,
     unfinished,
     unmarked,
 )
@@ -46,13 +48,13 @@ _LAST_AND = lazy(r"\s+(?:and|und|et|y|e)\s+")
 _LONGEST = 120
 
 
-class EntityList(Answer):
+class EntityList(JsonAnswer):
     """Entities in the judge's order, without blank ones; repeats stay, for the metric to decide on."""
 
     entities: tuple[str, ...]
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else a numbered or bulleted list, else names separated by commas or line breaks."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
@@ -87,6 +89,16 @@ class EntityList(Answer):
         texts = texts_of(value, *_TEXT_NAMES)
         if texts is None:
             return None
+        return cls._fit(texts)
+
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        texts = value.get("entities")
+        return cls._fit([plain(text) for text in texts]) if len(value) == 1 and are_texts(texts) else None
+
+    @classmethod
+    def _fit(cls, texts: list[str]) -> Fit | None:
         kept = filled(texts)
         return None if texts and not kept.texts else Fit(cls(entities=kept.texts), kept.dropped)
 

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Self
 
 from ragmetrics_core.parsers.copies import is_copied
+from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers.json_text import Fit, fold, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
 from ragmetrics_core.parsers.loose_json import read_loose
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     has_content,
@@ -56,7 +57,7 @@ _LETTER = lazy(r"[^\W\d_]")
 _TEXT_NAMES = ("statement", "text", "fact", "claim", "sentence")
 
 
-class FactLists(Answer):
+class FactLists(JsonAnswer):
     """The statements in both answer and reference (tp), only in the answer (fp), only in the reference (fn).
 
     Repeats within a list do not count; a statement in both tp and fp is an fp, since a contradiction is no
@@ -68,7 +69,7 @@ class FactLists(Answer):
     fn: tuple[str, ...]
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else lists under the headings TP, FP and FN; without any heading the reply is unread."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
@@ -113,6 +114,12 @@ class FactLists(Answer):
         if not seen:
             return None
         return cls._settled(lists, []) if _is_said(lists) else None
+
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        is_form = value.keys() == {"TP", "FP", "FN"} and all(map(are_texts, value.values()))
+        return cls._shape(value) if is_form else None
 
     @classmethod
     def _settled(cls, lists: dict[Group, list[str]], dropped: Sequence[str]) -> Fit:

@@ -5,11 +5,12 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from ragmetrics_core.parsers.exact import JsonAnswer
 from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Abstention, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     Item,
@@ -54,7 +55,7 @@ class GeneratedQuestion(BaseModel):
     noncommittal: bool = False
 
 
-class QuestionList(Answer):
+class QuestionList(JsonAnswer):
     """The questions of one reply.
 
     Attributes:
@@ -66,7 +67,7 @@ class QuestionList(Answer):
     flagged: bool = False
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else a numbered or bulleted list, else the lines that end in a question mark."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
@@ -100,6 +101,14 @@ class QuestionList(Answer):
         return cls._from_items(value)
 
     @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        items = value.get("questions")
+        if len(value) != 1 or type(items) is not list or not all(map(_is_exact, items)):
+            return None
+        return cls._from_items(items)
+
+    @classmethod
     def _from_items(cls, items: list[Json]) -> Fit | None:
         questions: list[GeneratedQuestion] = []
         dropped: list[str] = []
@@ -127,6 +136,14 @@ class QuestionList(Answer):
         if not self.flagged:
             return None
         return Abstention(all(question.noncommittal for question in self.questions))
+
+
+def _is_exact(item: Json) -> bool:
+    return (
+        isinstance(item, dict)
+        and isinstance(item.get("question"), str)
+        and item.keys() <= {"question", "noncommittal"}
+    )
 
 
 class _Texts(NamedTuple):

@@ -5,11 +5,12 @@ import re
 from typing import Self
 
 from ragmetrics_core.parsers.copies import judged_lines
+from ragmetrics_core.parsers.exact import JsonAnswer
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, outside_json, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.quoting import without_quotes
-from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     has_content,
@@ -78,7 +79,7 @@ _REASON = lazy(
 )
 
 
-class Rating(Answer):
+class Rating(JsonAnswer):
     """A finite number; whether it lies on the scale is for the caller to check.
 
     Attributes:
@@ -90,7 +91,7 @@ class Rating(Answer):
     reason: str | None = None
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, a labelled number ("Rating: 7"), or one that stands where a rating does.
 
         That is: alone, alone in the first or last line, before its reason ("7 - it says most of it"), or
@@ -148,6 +149,12 @@ class Rating(Answer):
             return None
         why = plain(reason) or None if isinstance(reason, str) else None
         return Fit(cls(rating=rating, reason=why)) if math.isfinite(rating) else None
+
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        is_form = type(value.get("rating")) in {int, float} and value.keys() <= {"rating", "reason"}
+        return cls._shape(value) if is_form else None
 
 
 def _number(figure: str) -> float:

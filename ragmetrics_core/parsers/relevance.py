@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, cast
 
 from ragmetrics_core.parsers.copies import is_copied, shown_number
+from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
+from ragmetrics_core.parsers.numbered_verdict import number_of
 from ragmetrics_core.parsers.own_text import own_text
 from ragmetrics_core.parsers.quoting import without_quotes
-from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
     has_content,
@@ -23,7 +25,6 @@ from ragmetrics_core.parsers.reply_text import (
     unmarked,
 )
 from ragmetrics_core.parsers.sentences import split_sentences
-from ragmetrics_core.parsers.verdicts import number_of
 from ragmetrics_core.parsers.words import leading_verdict
 from ragmetrics_core.shapes import Json
 
@@ -72,7 +73,7 @@ _SAYS_SOMETHING = lazy(r"\W*(?:is|are|has|have|does|was|may|might|could)\b|.*\[\
 _WIDEST_RANGE = 1000
 
 
-class RelevantSentences(Answer):
+class RelevantSentences(JsonAnswer):
     """The numbers of the context sentences that help to answer the question.
 
     Attributes:
@@ -84,7 +85,7 @@ class RelevantSentences(Answer):
     insufficient: bool
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, the phrase, a text that is nothing but numbers, or lines that begin with numbers."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints, arrays=False)) is not None:
@@ -145,8 +146,19 @@ class RelevantSentences(Answer):
             read.dropped,
         )
 
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        said = value.get("relevant")
+        if len(value) != 1:
+            return None
+        if isinstance(said, list) and all(type(each) is int and 0 <= each < 10_000 for each in said):
+            numbers = cast("list[int]", said)
+            return Fit(cls(numbers=tuple(dict.fromkeys(numbers)), insufficient=not numbers))
+        return cls._shape(value) if isinstance(said, str) else None
 
-class ExtractedSentences(Answer):
+
+class ExtractedSentences(JsonAnswer):
     """The context sentences that the judge copied out, in its order, as Es et al. (2023) ask for them.
 
     Attributes:
@@ -161,7 +173,7 @@ class ExtractedSentences(Answer):
     insufficient_exactly: bool = False
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, else split the text into sentences, without list markers and an introduction.
 
         The sample's own lines count here: copying them is what was asked for.
@@ -214,6 +226,11 @@ class ExtractedSentences(Answer):
         if texts and not kept:
             return None
         return Fit(cls(sentences=kept, insufficient=not kept))
+
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        return cls._shape(value) if len(value) == 1 and are_texts(value.get("sentences")) else None
 
 
 def says_insufficient(text: str) -> bool:

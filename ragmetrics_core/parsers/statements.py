@@ -1,13 +1,15 @@
 """The statements of a text, as a judge listed them."""
 
 import re
+from collections.abc import Sequence
 from typing import Self
 
+from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import Abstention, Hints, Reading
 from ragmetrics_core.parsers.reply_text import CUT_TEXT, plain, unfinished
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
@@ -41,7 +43,7 @@ _LACKS = lazy(
 )
 
 
-class StatementList(Answer):
+class StatementList(JsonAnswer):
     """Short sentences that can each be true or false alone.
 
     Attributes:
@@ -55,7 +57,7 @@ class StatementList(Answer):
     declined_reason: str | None = None
 
     @classmethod
-    def read(cls, text: str, hints: Hints) -> Reading[Self]:
+    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read JSON, a numbered or bulleted list, one statement a line or sentence."""
         reply = own_text(text, hints)
         if (reading := read_json(reply, cls._shape, cls, hints=hints)) is not None:
@@ -88,6 +90,19 @@ class StatementList(Answer):
         texts = texts_of(_flat(value), *_TEXT_NAMES)
         if texts is None:
             return None
+        return cls._fit(texts, declined, why)
+
+    @classmethod
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
+        """What an object says that is of the prompt's form to the letter."""
+        texts = value.get("statements")
+        if not are_texts(texts) or not value.keys() <= {"statements", "declined"}:
+            return None
+        declined, why = (False, None) if value.get("declined") is False else _declined(value)
+        return cls._fit([plain(text) for text in texts], declined, why)
+
+    @classmethod
+    def _fit(cls, texts: Sequence[str], declined: bool | None, why: str | None) -> Fit | None:
         kept = distinct(texts)
         if texts and not kept.texts:
             return None  # {"statements": ["..."]} is the prompt's example, not an empty list

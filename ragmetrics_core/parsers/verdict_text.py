@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.lazy_pattern import lazy
+from ragmetrics_core.parsers.numbered_verdict import NumberedVerdict
 from ragmetrics_core.parsers.quoting import without_quotes
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
@@ -27,7 +28,7 @@ from ragmetrics_core.parsers.verdict_blocks import (
 )
 from ragmetrics_core.parsers.words import PHRASE, LeadingVerdict, leading_verdict, verdict_word
 
-__all__ = ["TextVerdict", "VerdictText", "read_verdict_text"]
+__all__ = ["VerdictText", "read_verdict_text"]
 
 _FINAL_HEADING = lazy(
     r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:(?:so|thus|therefore|hence),?\ )?
@@ -66,20 +67,11 @@ _TAIL = 60
 _LONGEST_LIST = 1200
 
 
-class TextVerdict(NamedTuple):
-    """A verdict as a text rule read it."""
-
-    number: int
-    supported: bool
-    reason: str | None = None
-    evidence: tuple[str, ...] = ()
-
-
 class VerdictText(NamedTuple):
     """What a text rule read, its name, and what did not count."""
 
     rule: str
-    verdicts: tuple[TextVerdict, ...]
+    verdicts: tuple[NumberedVerdict, ...]
     dropped: tuple[str, ...] = ()
 
 
@@ -104,7 +96,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     """Try the text rules in their order; None when none of them reads the reply."""
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
     if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
-        return VerdictText("bare", (TextVerdict(hints.numbers[0], verdict),))
+        return VerdictText("bare", (NumberedVerdict(number=hints.numbers[0], supported=verdict),))
     own = without_quotes("\n".join(judged_lines(reply, hints)), hints).split("\n")
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
     cut = _Reply(lines, tuple(blocks(lines)))
@@ -145,14 +137,18 @@ def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
         if len(said) != len(hints.numbers):
             return VerdictText(rule, ())
         said = [one._replace(number=hints.numbers[place]) for place, one in enumerate(said)]
-    verdicts: list[TextVerdict] = []
+    verdicts: list[NumberedVerdict] = []
     for one in said:
         if one.number is None:
             dropped.append(f"a verdict without a number among numbered ones: {one.shown[:60]}")
         elif one.supported is None:
             dropped.append(f"verdict {one.number}: {one.shown[:60]!r} is no verdict")
         else:
-            verdicts.append(TextVerdict(one.number, one.supported, one.reason, one.evidence))
+            verdicts.append(
+                NumberedVerdict(
+                    number=one.number, supported=one.supported, reason=one.reason, evidence=one.evidence
+                )
+            )
     return VerdictText(rule, tuple(verdicts), tuple(dropped))
 
 

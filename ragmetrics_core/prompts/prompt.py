@@ -48,10 +48,11 @@ class Item(NamedTuple):
 
 def digest_of(*texts: str) -> str:
     """The first 128 bits of the SHA-256 of the texts, as 32 hexadecimal digits."""
-    data = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return sha256(b"".join([part for each in data for part in (len(each).to_bytes(8), each)])).hexdigest()[
-        :32
-    ]
+    parts: list[bytes] = []
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        parts += len(data).to_bytes(8), data
+    return sha256(b"".join(parts)).hexdigest()[:32]
 
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
@@ -83,6 +84,7 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
     """The chunk with a number for each sentence; without the blank lines around it."""
     parts: list[str] = []
     end = 0
+    has_code = "```" in chunk or "~~~" in chunk
     for number, sentence in enumerate(sentences, first):
         start = chunk.find(sentence, end)
         if start < 0:  # the split changed it: half a character has become a whole one
@@ -90,7 +92,7 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
         before, line, lead = chunk[end:start].rpartition("\n")
         if line or not parts:
             parts += [before, line, f"[{number}] ", lead]
-        elif lead.strip() or _is_laid_out(chunk, start):
+        elif lead.strip() or _is_laid_out(chunk, start, has_code=has_code):
             parts += [lead, f"[{number}] "]
         else:
             parts.append(f"\n[{number}] ")
@@ -99,10 +101,11 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
     return _OUTER_LINES.sub("", "".join([*parts, chunk[end:]]))
 
 
-def _is_laid_out(chunk: str, place: int) -> bool:
+def _is_laid_out(chunk: str, place: int, *, has_code: bool) -> bool:
     """Whether the line at a place is indented, a row of a table, or stands in a block of code."""
-    line = chunk[chunk.rfind("\n", 0, place) + 1 : place]
-    return line.startswith((" ", "\t", "|")) or len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
+    if chunk.startswith((" ", "\t", "|"), chunk.rfind("\n", 0, place) + 1, place):
+        return True
+    return has_code and len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
 
 
 @dataclass(frozen=True, kw_only=True)
