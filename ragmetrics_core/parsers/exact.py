@@ -1,6 +1,6 @@
 """Replies that keep the form of their prompt to the letter: most are, and are read in a fifth of the time."""
 
-from typing import Any, Self, TypeGuard, cast
+from typing import Self, TypeGuard, cast
 
 from pydantic_core import from_json
 
@@ -8,6 +8,7 @@ from ragmetrics_core.parsers.echoes import is_form
 from ragmetrics_core.parsers.json_text import Fit
 from ragmetrics_core.parsers.quoting import may_be_quoted
 from ragmetrics_core.parsers.reading import Answer, Hints, Reading
+from ragmetrics_core.shapes import Json
 
 __all__ = ["JsonAnswer", "are_texts"]
 
@@ -24,7 +25,7 @@ class JsonAnswer(Answer):
         return cls.read_freely(text, hints)
 
     @classmethod
-    def in_form(cls, value: dict[str, Any]) -> Fit | None:
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
         """What an object says that is of the prompt's form to the letter; None for any other."""
         raise NotImplementedError
 
@@ -34,18 +35,20 @@ class JsonAnswer(Answer):
         raise NotImplementedError
 
 
-def _object(text: str, hints: Hints) -> dict[str, Any] | None:
+def _object(text: str, hints: Hints) -> dict[str, Json] | None:
     """The object that a reply is and nothing else; None where it might be the sample's or the prompt's."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     try:
-        value: Any = from_json(text, allow_inf_nan=False)
+        value: Json = from_json(text, allow_inf_nan=False)
     except (TypeError, ValueError):  # the first for half a character, which has no UTF-8 form
+        return None
+    if not isinstance(value, dict):
         return None
     # of a key that is there twice, neither value is sure to be meant
     if text.count('":') != _keys(value) or may_be_quoted(hints) or is_form(text, hints):
         return None
-    return cast("dict[str, Any]", value)
+    return value
 
 
 def are_texts(value: object) -> TypeGuard[list[str]]:
@@ -53,12 +56,12 @@ def are_texts(value: object) -> TypeGuard[list[str]]:
     return type(value) is list and all(type(each) is str for each in cast("list[object]", value))
 
 
-def _keys(value: dict[str, Any]) -> int:
+def _keys(value: dict[str, Json]) -> int:
     """How many keys an object has, with those of the objects in its lists."""
     count = len(value)
     for inner in value.values():
-        if type(inner) is list:
+        if isinstance(inner, list):
             for each in inner:
-                if type(each) is dict:
+                if isinstance(each, dict):
                     count += len(each)
     return count

@@ -97,6 +97,8 @@ def exact_verdicts(value: dict[str, Json]) -> list[dict[str, object]] | None:
         reason, quote = item.get("reason", ""), item.get("evidence", "")
         if type(number) is not int or abs(number) > LARGEST_NUMBER or said not in ("yes", "no"):
             return None
+        if not isinstance(reason, str) or not isinstance(quote, str):
+            return None
         verdicts.append(
             {
                 "number": number,

@@ -1,7 +1,7 @@
 """The verdicts of one reply on numbered statements."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Self
 
 from ragmetrics_core.parsers.exact import JsonAnswer
 from ragmetrics_core.parsers.json_text import Fit, fits, outside_json, read_json
@@ -60,7 +60,7 @@ class VerdictList(JsonAnswer):
         return Reading(cls(verdicts=verdicts), found.rule, notes, cut=True)
 
     @classmethod
-    def in_form(cls, value: dict[str, Any]) -> Fit | None:
+    def in_form(cls, value: dict[str, Json]) -> Fit | None:
         """What an object says that is of the prompt's form to the letter."""
         verdicts = exact_verdicts(value)
         return None if verdicts is None else Fit(cls.model_validate({"verdicts": verdicts}))

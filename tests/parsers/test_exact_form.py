@@ -33,16 +33,23 @@ VERDICTS = st.fixed_dictionaries(
         "number": NUMBERS | st.booleans() | st.just("2"),
         "verdict": st.sampled_from(["yes", "no", "Yes", True]),
     },
-    optional={"reason": WORDS, "evidence": WORDS | st.just("N/A"), "probability": st.just(0.5)},
+    optional={
+        "reason": WORDS | st.none(),
+        "evidence": WORDS | st.just("N/A") | st.lists(WORDS, max_size=2),
+        "probability": st.just(0.5),
+    },
 )
-QUESTIONS = st.fixed_dictionaries({"question": WORDS}, optional={"noncommittal": st.booleans() | WORDS})
+QUESTIONS = st.fixed_dictionaries(
+    {"question": WORDS | st.none()}, optional={"noncommittal": st.booleans() | WORDS | st.none()}
+)
 FORMS: dict[type[JsonAnswer], st.SearchStrategy[dict[str, Any]]] = {
-    EntityList: st.fixed_dictionaries({"entities": TEXTS}),
+    EntityList: st.fixed_dictionaries({"entities": TEXTS | st.lists(st.none() | NUMBERS) | WORDS}),
     ExtractedSentences: st.fixed_dictionaries({"sentences": TEXTS}),
     FactLists: st.fixed_dictionaries({"TP": TEXTS, "FP": TEXTS, "FN": TEXTS}),
     QuestionList: st.fixed_dictionaries({"questions": st.lists(QUESTIONS, max_size=4)}),
     Rating: st.fixed_dictionaries(
-        {"rating": NUMBERS | st.floats(allow_nan=False) | st.just("7")}, optional={"reason": WORDS}
+        {"rating": NUMBERS | st.floats(allow_nan=False) | st.just("7")},
+        optional={"reason": WORDS | st.lists(WORDS)},
     ),
     RelevantSentences: st.fixed_dictionaries(
         {
