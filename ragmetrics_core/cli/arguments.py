@@ -21,6 +21,7 @@ from ragmetrics_core.runs import Run
 
 __all__ = [
     "OWN",
+    "AsJson",
     "Cache",
     "Chosen",
     "Data",
@@ -132,6 +133,7 @@ PriceTable = Annotated[
         help='JSON file with prices for a million tokens: {"MODEL": {"prompt": 0.4, "completion": 1.6}}.',
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")]
 
 
 class Chosen(NamedTuple):

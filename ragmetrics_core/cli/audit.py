@@ -1,14 +1,12 @@
 """`ragmetrics audit`: derive every score of a run again from its record, and the run as a whole."""
 
-import json
-from typing import Annotated, Any
-
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
-from ragmetrics_core.cli.screen import page, show, write
+from ragmetrics_core.cli.arguments import AsJson, OwnMetrics, RunFolder, open_run
+from ragmetrics_core.cli.screen import page, show, write_json
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import audit_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.wording import number_of
 
@@ -18,7 +16,7 @@ __all__ = ["audit"]
 def audit(
     run: RunFolder,
     metrics: OwnMetrics = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Derive every score again, without any model, and the run as a whole.
 
@@ -28,8 +26,7 @@ def audit(
     finish. Of a run that another process is still writing, what it has so far is checked, and that is said.
     """
     read = open_run(run, metrics)
-    count = len(read.keys)
-    code = _as_json(read, count) if as_json else _as_page(read, count)
+    code = _as_json(read) if as_json else _as_page(read, len(read.keys))
     if code:
         raise typer.Exit(code)
 
@@ -59,28 +56,7 @@ def _as_page(read: Run, count: int) -> int:
     return 0 if passed else 1
 
 
-def _as_json(read: Run, count: int) -> int:
-    rows: list[dict[str, Any]] = [
-        {
-            **(
-                {"sample": key.sample_id, "metric": key.signature}
-                if key in read.keys
-                else {"file": key.sample_id, "metric": key.signature or None}
-            ),
-            "field": each.field,
-            "stored": repr(each.stored),
-            "derived": repr(each.derived),
-        }
-        for key, differences in read.audit()
-        for each in differences
-    ]
-    passed = not rows and (read.finished or read.is_written)
-    told = {
-        "passed": passed,
-        "records": count,
-        "finished": read.finished,
-        "still_written": read.is_written,
-        "differences": rows,
-    }
-    write(json.dumps(told, ensure_ascii=False, indent=2) + "\n", as_json=True)
-    return 0 if passed else 1
+def _as_json(read: Run) -> int:
+    found = audit_json(read)
+    write_json(found)
+    return 0 if found.passed else 1

@@ -1,6 +1,7 @@
 """`ragmetrics evaluate`: measure metrics on a file of samples."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Literal
@@ -10,6 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.cli.arguments import (
+    AsJson,
     Cache,
     Data,
     EmbedderName,
@@ -26,12 +28,16 @@ from ragmetrics_core.cli.arguments import (
     choose,
     seconds_of,
 )
-from ragmetrics_core.cli.progress import count_rows, progress_of
+from ragmetrics_core.cli.limits import Maximum, Minimum, check_limits, limits_of, tell
+from ragmetrics_core.cli.progress import Counted, count_rows, progress_of
 from ragmetrics_core.cli.redacting import Redactions, redact_of
-from ragmetrics_core.cli.screen import page, remarks, show
+from ragmetrics_core.cli.screen import page, remarks, show, write_json
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import evaluation_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs import evaluate as run_evaluation
+from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["closing", "evaluate"]
 
@@ -80,16 +86,30 @@ def evaluate(
     ] = False,
     redact: Redactions = None,
     limit: Limit = None,
+    minimum: Minimum = None,
+    maximum: Maximum = None,
+    fail_if: Annotated[
+        Literal["cannot-tell"] | None,
+        typer.Option(
+            help="Exit with 3 where a mean reaches its limit, but its interval does not.", show_default=False
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure metrics on the samples of a file.
 
     The folder given with --out keeps the proof of every score. The same command again goes on where an
     earlier one ended: no finished score is measured and no answered call is made again.
+
+    Exit codes: 0 at least one score came out and every limit is reached, 1 none did, or a limit of --min or
+    --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
     """
     chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option)
+    check_limits(chosen.metrics, minimum, maximum)
     private = redact_of(redact)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
+            counted = Counted(progress)
             run = run_evaluation(
                 data,
                 metrics=chosen.metrics,
@@ -115,7 +135,7 @@ def evaluate(
                 keep_vectors=keep_vectors,
                 redact=private,
                 limit=limit,
-                progress=progress,
+                progress=counted,
             )
     except KeyboardInterrupt:
         if out:
@@ -125,10 +145,34 @@ def evaluate(
             )
         raise
     causes = terminal.Causes.of(run.outcomes())
-    notes = [note for note in (getattr(each, "note", None) for each in chosen.judges) if note]
-    show(page(), closing(run, causes, notes[0] if notes else None))
-    if not causes.measured:
-        raise typer.Exit(1)
+    gate = _gate(run, minimum, maximum, counted)
+    if as_json:
+        write_json(evaluation_json(run, gate))
+    else:
+        notes = [note for note in (getattr(each, "note", None) for each in chosen.judges) if note]
+        show(page(), closing(run, causes, notes[0] if notes else None))
+    code = 0
+    if gate is not None:
+        tell(gate)
+        code = gate.code if gate.failed or fail_if else 0
+    if code or not causes.measured:
+        raise typer.Exit(code or 1)
+
+
+def _gate(
+    run: Run, minimum: list[str] | None, maximum: list[str] | None, counted: Counted
+) -> GateVerdict | None:
+    """What the limits come to; None without any."""
+    if not minimum and not maximum:
+        return None
+    scores = replace(read_scores(run), rejected=counted.rejected)
+    found = decide_limits(scores, limits_of(scores, minimum, maximum))
+    if not (others := len(run) - counted.samples):
+        return found
+    # scores of an earlier day would hide those of today
+    told = f"{number_of(others, 'sample')} of {scores.name} are not in the data, or are other ones there"
+    hint = "take a new folder, or --overwrite"
+    return found._replace(failed=(*found.failed, ("", f"{told}: {hint}")))
 
 
 def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:

@@ -4,9 +4,12 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.cli.arguments import AsJson
+from ragmetrics_core.cli.screen import page, show, write_json
+from ragmetrics_core.metrics import METRICS
 from ragmetrics_core.metrics.catalogue import metric_class
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import catalogue_json
 
 __all__ = ["metrics"]
 
@@ -15,9 +18,13 @@ def metrics(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="A name or alias.", show_default=False)
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """List all metrics, or describe one.
 
     With a name: its definition, its settings with their defaults, and its variants.
     """
+    if as_json:
+        write_json(catalogue_json(METRICS.values() if name is None else [metric_class(name)]))
+        return
     show(page(), terminal.catalogue_page() if name is None else terminal.metric_page(metric_class(name)))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli.arguments import (
+    AsJson,
     Cache,
     Data,
     EmbedderName,
@@ -22,8 +23,9 @@ from ragmetrics_core.cli.arguments import (
     choose,
 )
 from ragmetrics_core.cli.redacting import Redactions, redact_of
-from ragmetrics_core.cli.screen import page, show
+from ragmetrics_core.cli.screen import page, show, write_json
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import plan_json
 from ragmetrics_core.runs import plan as make_plan
 
 __all__ = ["plan"]
@@ -47,6 +49,7 @@ def plan(
     full_repeats: FullRepeats = 1,
     redact: Redactions = None,
     limit: Limit = None,
+    as_json: AsJson = False,
 ) -> None:
     """Count the calls and tokens that `evaluate` would use, without one call."""
     chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option, asked=False)
@@ -66,4 +69,7 @@ def plan(
         redact=private,
         limit=limit,
     )
-    show(page(), terminal.plan_page(found))
+    if as_json:
+        write_json(plan_json(found))
+    else:
+        show(page(), terminal.plan_page(found))

@@ -18,7 +18,7 @@ from ragmetrics_core.runs.separated import rows_of_csv
 from ragmetrics_core.runs.tables import count_parquet
 from ragmetrics_core.wording import number_of
 
-__all__ = ["PlainLines", "count_rows", "progress_of", "told"]
+__all__ = ["Counted", "PlainLines", "count_rows", "progress_of", "told"]
 
 Report = Callable[[Progress], None]
 EVERY = 5.0
@@ -38,6 +38,24 @@ def progress_of(console: Console, total: int | None) -> Generator[Report]:
             bar.update(task, completed=progress.samples + progress.rejected, progress=progress)
 
         yield report
+
+
+class Counted:
+    """Passes the progress on, and keeps what it came to.
+
+    Attributes:
+        samples: how many samples of the data the run has.
+        rejected: how many rows of them were left out.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.samples = self.rejected = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass it on."""
+        self.samples, self.rejected = progress.samples, progress.rejected
+        self._report(progress)
 
 
 class PlainLines:

@@ -6,8 +6,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli.screen import page
+from ragmetrics_core.cli.arguments import AsJson
+from ragmetrics_core.cli.screen import page, write_json
 from ragmetrics_core.report import terminal
+from ragmetrics_core.report.json_pages import runs_json
 from ragmetrics_core.runs import list_runs
 
 __all__ = ["runs"]
@@ -19,9 +21,13 @@ def runs(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="Where to look for runs, in folders below too.")
     ] = Path("runs"),
+    as_json: AsJson = False,
 ) -> None:
     """List the runs of a folder: when they began, whether they are finished, and what was measured."""
     found = list(list_runs(folder))
+    if as_json:
+        write_json(runs_json(found))
+        return
     if not found:
         page().print(Text(f"There is no run in {folder}."))
         return

@@ -1,15 +1,17 @@
 """Where the commands write: pages to standard output, remarks and errors to standard error."""
 
 import io
+import json
 import sys
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
+from ragmetrics_core.report.json_pages import JsonPage
 from ragmetrics_core.report.terminal import escaped, visible
 
-__all__ = ["Output", "page", "remarks", "show", "write"]
+__all__ = ["Output", "page", "remarks", "show", "write", "write_json"]
 
 
 class _Screen(Console):
@@ -46,6 +48,12 @@ def _is_terminal() -> bool:
 def write(text: str, *, as_json: bool = False) -> None:
     """Write a text that other programs read to standard output; see `Output`."""
     Output(as_json=as_json).write(text)
+
+
+def write_json(content: JsonPage) -> None:
+    """Write what a command says as JSON, and nothing else, to standard output."""
+    text = json.dumps(content.model_dump(), ensure_ascii=False, allow_nan=False, indent=2)
+    write(text + "\n", as_json=True)
 
 
 def page(*, no_color: bool = False, width: int | None = None) -> Console:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.text import Text
 
+from ragmetrics_core.cli.limits import Maximum, Minimum, limits_of, tell
 from ragmetrics_core.cli.screen import remarks, write
 from ragmetrics_core.cli.study_output import (
     Alpha,
@@ -25,7 +25,6 @@ from ragmetrics_core.cli.study_output import (
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.gate_files import comment_text, github_text, junit_text
 from ragmetrics_core.report.plots import draw_intervals
-from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
@@ -35,7 +34,6 @@ from ragmetrics_core.study import (
     comparison_tables,
     decide,
     gate_tables,
-    limit_of,
     short,
     trace_difference,
     trace_tables,
@@ -73,14 +71,8 @@ def compare(
             "with 3 if it cannot be told (cannot-tell). Several times.",
         ),
     ] = None,
-    minimum: Annotated[
-        list[str] | None,
-        typer.Option("--min", help="Exit with 1 if B's mean is lower: faithfulness=0.8. Several times."),
-    ] = None,
-    maximum: Annotated[
-        list[str] | None,
-        typer.Option("--max", help="Exit with 1 if B's mean is higher: hallucination=0.1. Several times."),
-    ] = None,
+    minimum: Minimum = None,
+    maximum: Maximum = None,
     trace: Annotated[
         int, typer.Option(min=0, help="Follow the N samples that moved a mean most into their records.")
     ] = 0,
@@ -114,10 +106,7 @@ def compare(
     before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
-    limits = [
-        *(limit_of(each, after, "min") for each in minimum or ()),
-        *(limit_of(each, after, "max") for each in maximum or ()),
-    ]
+    limits = limits_of(after, minimum, maximum)
     found = compare_runs(
         before,
         after,
@@ -144,10 +133,7 @@ def compare(
     if comment is not None:
         write_whole(comment, comment_text(found, gate, traces, link=link))
     save_plot(lambda path: _draw(found, path), plot)
-    for failure in gate.failures:
-        remarks().print(Text.assemble(("failed: ", "bold red"), plain(failure)), soft_wrap=True)
-    for unsure in gate.unsure:
-        remarks().print(Text.assemble(("cannot tell: ", "bold yellow"), plain(unsure)), soft_wrap=True)
+    tell(gate)
     if gate.code:
         raise typer.Exit(gate.code)
 

@@ -14,7 +14,7 @@ _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
 # Why a score is undefined through the expected texts of a sample, which no application writes.
 _OF_THE_TEST_SET = ("no_reference", "nothing_relevant", "grades_of_other_items", "no_entities")
 # Fields that the application fills: a score that is skipped for one of them is the application's doing.
-_OF_THE_APPLICATION = ("answer", "contexts", "context_ids", "retrievals")
+_OF_THE_APPLICATION = ("question", "answer", "contexts", "context_ids", "retrievals")
 
 
 class Outcome(NamedTuple):

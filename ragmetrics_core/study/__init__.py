@@ -31,7 +31,7 @@ from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
 from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
 from ragmetrics_core.study.estimate_tables import estimate_tables
-from ragmetrics_core.study.gating import FailIf, GateVerdict, Limit, beyond, decide, limit_of
+from ragmetrics_core.study.gating import FailIf, GateVerdict, decide, decide_limits
 from ragmetrics_core.study.group_tables import group_tables
 from ragmetrics_core.study.groups import GroupStudy, study_groups
 from ragmetrics_core.study.intervals import Estimate, Summary, mean_of
@@ -48,6 +48,7 @@ from ragmetrics_core.study.labels import (
     read_labels,
     units_of,
 )
+from ragmetrics_core.study.limits import Limit, beyond, limit_of, near
 from ragmetrics_core.study.pairwise import (
     PreferenceStudy,
     compare_correlations,
@@ -119,6 +120,7 @@ __all__ = [
     "correlate",
     "cosine_tables",
     "decide",
+    "decide_limits",
     "estimate_quality",
     "estimate_tables",
     "first_hits",
@@ -136,6 +138,7 @@ __all__ = [
     "limit_of",
     "mean_of",
     "named_runs",
+    "near",
     "on_unit_scale",
     "parse_size",
     "plan_study",

@@ -5,9 +5,10 @@ from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.comparison import Compared, Comparison
+from ragmetrics_core.study.limits import Limit, beyond, near
 from ragmetrics_core.study.scores import Scores
 
-__all__ = ["FailIf", "GateVerdict", "Limit", "beyond", "decide", "limit_of"]
+__all__ = ["FailIf", "GateVerdict", "decide", "decide_limits"]
 
 FailIf = Literal["worse", "not-better", "inferior", "cannot-tell"]
 
@@ -43,30 +44,6 @@ class GateVerdict(NamedTuple):
     def code(self) -> int:
         """The exit code: 0 passed, 1 failed, 3 cannot tell."""
         return {"passed": 0, "failed": 1, "cannot tell": 3}[self.word]
-
-
-class Limit(NamedTuple):
-    """What a mean must reach, or must not exceed."""
-
-    metric: str
-    value: float
-    end: Literal["min", "max"]
-
-
-def limit_of(text: str, scores: Scores, end: Literal["min", "max"]) -> Limit:
-    """Read a limit, "faithfulness=0.8".
-
-    Raises:
-        ConfigError: it is none, or no score of the metric could reach it, or all would.
-    """
-    name, equals, number = text.rpartition("=")
-    try:
-        value = float(number)
-    except ValueError:
-        equals, value = "", 0.0
-    if not equals or not (value - value == 0):
-        raise ConfigError(f"{text!r} is no {end}imum: write METRIC=0.8")
-    return Limit(scores.metric(name), value, end)
 
 
 def decide(
@@ -105,6 +82,23 @@ def decide(
     return GateVerdict(tuple(failures), tuple(unsure))
 
 
+def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | None = None) -> GateVerdict:
+    """Whether the means of one run reach their limits, and of which that do it cannot be told.
+
+    Args:
+        scores: the run.
+        limits: means that it must reach, or must not exceed.
+        cluster: the label whose values are the clusters, or "none"; see `clustering_of`.
+
+    Raises:
+        ConfigError: no sample has that label, or scipy is not installed.
+    """
+    failed = tuple((limit.metric, told) for limit in limits for told in beyond(scores, limit))
+    reached = [limit for limit in limits if not any(beyond(scores, limit))]
+    untold = tuple((limit.metric, told) for limit in reached for told in near(scores, limit, cluster=cluster))
+    return GateVerdict(failed, untold)
+
+
 def _failures(found: Comparison, each: Compared, fail_if: Collection[str]) -> Iterator[str]:
     if each.failed:
         lost = f"it lost {each.lost} of the {each.n + each.lost} scores that {found.before} has"
@@ -122,48 +116,3 @@ def _failures(found: Comparison, each: Compared, fail_if: Collection[str]) -> It
     if "inferior" in fail_if and not each.within_margin:
         margin = f"within {found.margin:g} of before"
         yield f"{each.metric} is not shown to be {margin} (difference {each.pessimistic})"
-
-
-def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Iterator[str]:
-    """Why a mean does not reach its limit; nothing when it does.
-
-    Scores that failed, are lost, or whose answers say nothing, count as the worst, incomplete ones with
-    their worse bound. With an earlier run the mean over its samples must reach the limit too: easy samples
-    that came since raise nothing.
-
-    Args:
-        scores: the run.
-        limit: what the mean must reach.
-        before: an earlier run, whose scores the run must have too.
-    """
-    metric, value, end = limit
-    found = scores.values[metric]
-    if not found:
-        yield f"{metric} has no value in {scores.name}"
-        return
-    lost = {each: scores.worst(metric) for each in (before.values.get(metric, {}) if before else ())}
-    counted = {**lost, **scores.sure.get(metric, {}), **found}
-    told = _mean_beyond(metric, counted, found, value, end, "")
-    if told is None and before is not None:
-        known = {each: counted[each] for each in counted if each in before.labels}
-        told = _mean_beyond(metric, known, found, value, end, f" of {before.name}") if known else None
-    if told:
-        yield told
-
-
-def _mean_beyond(
-    metric: str,
-    counted: dict[str, float],
-    found: Collection[str],
-    value: float,
-    end: Literal["min", "max"],
-    whose: str,
-) -> str | None:
-    mean = sum(counted.values()) / len(counted)
-    if not (mean < value if end == "min" else mean > value):
-        return None
-    side = "below" if end == "min" else "above"
-    without = sum(each not in found for each in counted)
-    told = f"the mean of {metric} is {mean:.3f} over {len(counted)} samples{whose}"
-    at_worst = f", {without} of them without a score and counted as the worst" if without else ""
-    return f"{told}{at_worst}, {side} {value:g}"

@@ -54,6 +54,8 @@ class Scores:
             incomplete score, the bad end of the range where a score failed or the answer says nothing.
         expected: for each sample a digest of its expected texts and its labels of relevance.
         models: what judged, embedded and rated, by kind, and how often each verdict was asked for.
+        exceeds: the signatures of the metrics whose scores may lie above their range.
+        rejected: how many rows were no samples, so that nothing is known of them.
     """
 
     name: str
@@ -67,6 +69,8 @@ class Scores:
     sure: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
     expected: Mapping[str, str] = field(default_factory=dict[str, str])
     models: Mapping[str, str] = field(default_factory=dict[str, str])
+    exceeds: frozenset[str] = frozenset()
+    rejected: int = 0
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -195,6 +199,8 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
         sure=sure,
         expected={sample_id: _expected(sample) for sample_id, sample in samples.items()},
         models=_models(run),
+        exceeds=frozenset(each.signature for each in run.metrics if each.exceeds),
+        rejected=len(run.rejected),
     )
 
 

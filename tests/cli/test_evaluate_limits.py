@@ -1,0 +1,149 @@
+"""`ragmetrics evaluate --min`: the same rule as the gate of two runs, and attempts to get past it."""
+
+import json
+
+import pytest
+
+ROW = {"question": "Where is it?", "contexts": ["It is in Paris."]}
+GOOD, WRONG = "It is in Paris.", "It was sold to Peru."
+
+
+@pytest.fixture
+def measure(command, tmp_path):
+    """Evaluate answers; rows that are no mappings are written as they are."""
+
+    def run(answers, *words, name="data", metrics="faithfulness"):
+        rows = [
+            {**ROW, "id": f"q{number}", "question": f"Where is {number}?", "answer": each}
+            if isinstance(each, str)
+            else each
+            for number, each in enumerate(answers)
+        ]
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return command("evaluate", file, "--metrics", metrics, *words)
+
+    return run
+
+
+def test_a_mean_at_its_minimum_passes(measure):
+    # 30 equal scores of 1: Wilson's interval of 30 of 30 begins at 0.886
+    outcome = measure([GOOD] * 30, "--min", "faithfulness=0.88", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.json["gate"] == {"verdict": "passed", "failed": [], "cannot_tell": []}
+
+
+def test_a_mean_below_its_minimum_exits_with_1_and_says_why(measure):
+    outcome = measure([GOOD, WRONG], "--min", "faithfulness=0.75")
+    assert outcome.code == 1
+    assert outcome.err == "failed: the mean of faithfulness/strict.1 is 0.500 over 2 samples, below 0.75\n"
+
+
+def test_what_cannot_be_told_is_said_and_exits_with_3_when_asked(measure):
+    answers = [GOOD] * 9 + [WRONG]
+    outcome = measure(answers, "--min", "faithfulness=0.85")
+    # 0.9, sd 0.316, n 10: 0.9 - 2.262 x 0.1 = 0.674
+    told = "the mean of faithfulness/strict.1 is 0.900 (0.674, 1.126) over 10 samples: on others it may be"
+    assert (outcome.code, outcome.err) == (0, f"cannot tell: {told} below 0.85\n")
+    asked = measure(answers, "--min", "faithfulness=0.85", "--fail-if", "cannot-tell", "--json")
+    assert (asked.code, asked.json["gate"]["verdict"]) == (3, "cannot tell")
+
+
+def test_a_few_perfect_answers_show_little(measure):
+    # Wilson's interval of 3 of 3 begins at 3 / (3 + 1.96^2) = 0.439
+    outcome = measure([GOOD] * 3, "--min", "faithfulness=0.8", "--fail-if", "cannot-tell")
+    assert outcome.code == 3
+    assert "1.000 (0.439, 1.000) over 3 samples" in outcome.err
+
+
+@pytest.mark.parametrize("broken", [{"answer": 3}, {"question": "?"}, {}, 7, {"id": "q0", "answer": "A."}])
+def test_a_bad_answer_that_is_written_as_no_sample_counts_as_the_worst(measure, broken):
+    outcome = measure([GOOD, GOOD, GOOD, broken], "--min", "faithfulness=0.8")
+    assert outcome.code == 1
+    assert "0.750 over 4 samples, 1 of them without a score and counted as the worst" in outcome.err
+
+
+@pytest.mark.parametrize("answer", ["", "   "])
+def test_an_answer_that_says_nothing_counts_as_the_worst(measure, answer):
+    outcome = measure([GOOD, GOOD, GOOD, answer], "--min", "faithfulness=0.8")
+    assert outcome.code == 1
+    assert "0.750 over 4 samples" in outcome.err
+
+
+def test_an_answer_without_what_was_retrieved_counts_as_the_worst(measure):
+    bare = {"id": "bare", "question": "Where is it?", "answer": GOOD}
+    assert measure([GOOD, GOOD, bare], "--min", "faithfulness=0.8").code == 1
+
+
+def test_a_budget_that_ends_early_does_not_pass(measure):
+    outcome = measure([GOOD] * 10, "--min", "faithfulness=0.8", "--max-calls", 4)
+    assert outcome.code == 1
+    assert "counted as the worst, below 0.8" in outcome.err
+
+
+def test_the_samples_of_an_earlier_day_do_not_hide_those_of_today(measure, tmp_path):
+    out = ("--out", tmp_path / "run")
+    assert measure([GOOD] * 20, *out, "--min", "faithfulness=0.8").code == 0
+    today = [{**ROW, "id": "new", "answer": WRONG}]
+    outcome = measure(today, *out, "--min", "faithfulness=0.8", name="today")
+    assert outcome.code == 1
+    assert "20 samples of run are not in the data, or are other ones there: take a new folder" in outcome.err
+
+
+def test_answers_that_changed_under_their_ids_do_not_pass_by_their_old_scores(measure, tmp_path):
+    out = ("--out", tmp_path / "run")
+    assert measure([GOOD] * 20, *out, "--min", "faithfulness=0.8").code == 0
+    outcome = measure([WRONG] * 20, *out, "--min", "faithfulness=0.3", name="today")
+    assert outcome.code == 1
+    assert "20 samples of run are not in the data" in outcome.err
+    assert measure([WRONG] * 20, *out, "--overwrite", "--min", "faithfulness=0.3", name="today").code == 1
+
+
+def test_a_run_that_goes_on_passes_as_one_that_was_done_at_once(measure, tmp_path):
+    words = ("--out", tmp_path / "run", "--min", "faithfulness=0.8")
+    assert measure([GOOD] * 8, *words).code == 0
+    assert measure([GOOD] * 20, *words).code == 0
+
+
+def test_a_row_that_was_mended_counts_no_longer(measure, tmp_path):
+    words = ("--out", tmp_path / "run", "--min", "faithfulness=0.9")
+    assert measure([GOOD, GOOD, {}], *words).code == 1
+    assert measure([GOOD, GOOD, GOOD], *words).code == 0
+
+
+def test_a_run_that_scored_nothing_does_not_pass(measure):
+    outcome = measure([{"question": "Where?", "answer": GOOD}], "--min", "faithfulness=0")
+    assert outcome.code == 1
+    assert outcome.err == "failed: faithfulness/strict.1 has no value in run\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--min", "faithful=0.8"), "no metric 'faithful'"),
+        (("--min", "faithfulness"), "is no minimum"),
+        (("--min", "faithfulness=80"), "lie from 0 to 1"),
+        (("--max", "hallucination=10"), "no metric 'hallucination'"),
+        (("--min", "faithfulness=-0.1"), "lie from 0 to 1"),
+        (("--min", "faithfulness=nan"), "is no minimum"),
+        (("--max", "faithfulness=1e999"), "is no maximum"),
+    ],
+)
+def test_a_limit_that_holds_nothing_is_refused_before_anything_is_asked(measure, tmp_path, words, told):
+    outcome = measure([GOOD], *words, "--out", tmp_path / "run")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert told in outcome.err
+    assert not (tmp_path / "run").exists()
+
+
+def test_where_lower_is_better_what_failed_counts_as_the_highest(measure):
+    words = ("--max", "hallucination=0.2", "--max-calls", 3)
+    outcome = measure([GOOD] * 10, *words, metrics="hallucination")
+    assert outcome.code == 1
+
+
+def test_a_minimum_where_lower_is_better_is_not_reached_by_failures(measure):
+    # the highest is the bad end of hallucination, and would reach any minimum
+    words = ("--min", "hallucination=0.5")
+    outcome = measure([WRONG, {}, {}], *words, metrics="hallucination")
+    assert outcome.code == 1
