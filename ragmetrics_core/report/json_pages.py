@@ -286,9 +286,9 @@ def _run(run: Listed) -> RunRow:
         samples=run.samples,
         started=None if run.started is None else run.started.isoformat(),
         metrics=[] if made_of is None else [entry.signature for entry in made_of.metrics],
-        judge=made_of and made_of.judge,
-        embedder=made_of and made_of.embedder,
-        scorer=made_of and made_of.scorer,
+        judge=None if made_of is None else made_of.judge,
+        embedder=None if made_of is None else made_of.embedder,
+        scorer=None if made_of is None else made_of.scorer,
         problem=run.problem,
     )
 
