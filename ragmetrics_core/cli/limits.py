@@ -1,12 +1,14 @@
 """Limits of means on the command line, and how a gate's verdict is told."""
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.report.terminal import plain
 from ragmetrics_core.study import GateVerdict, Limit, Scores, limit_of
@@ -46,8 +48,12 @@ def check_limits(
         maximum: limits that they must not exceed.
 
     Raises:
-        ConfigError: as `limits_of`.
+        ConfigError: as `limits_of`, or scipy is not installed, which the intervals need.
     """
+    if not minimum and not maximum:
+        return
+    if find_spec("scipy") is None:
+        raise ConfigError("--min and --max need the scipy package: pip install 'ragmetrics[study]'")
     measured = resolve(RECOMMENDED) if metrics is None else metrics
     planned = Scores(
         name="this evaluation",

@@ -136,7 +136,13 @@ def test_the_catalogue_as_json(command):
 
 def test_an_audit_as_json(command, folder):
     found = parsed(command("audit", folder, "--json"), "AuditPage")
-    assert found == {"passed": True, "records": 18, "finished": True, "still_written": False, "differences": []}
+    assert found == {
+        "passed": True,
+        "records": 18,
+        "finished": True,
+        "still_written": False,
+        "differences": [],
+    }
     file = folder / "records.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))
     outcome = command("audit", folder, "--json")
