@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.shapes import is_mapping, is_sequence
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
@@ -43,6 +44,7 @@ def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
 
     Raises:
         SampleError: a sample has no question.
+        ConfigError: the file cannot be written.
     """
     examples: list[dict[str, Any]] = []
     for sample in samples:
@@ -59,7 +61,7 @@ def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
             }
         )
     text = json.dumps({"examples": examples}, ensure_ascii=False, indent=2)
-    Path(path).write_text(text + "\n", encoding="utf-8")
+    write_whole(Path(path), text + "\n")
 
 
 def _sample(example: object, prediction: object) -> Sample:

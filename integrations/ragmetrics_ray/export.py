@@ -51,7 +51,7 @@ def to_run(
         writer = _Writer(folder, {metric.signature: metric for metric in metrics})
         for table, manifest in _tables(results):
             writer.take_over(manifest)
-            for row in table.to_pylist():
+            for row in _rows(table):
                 writer.add(row)
         folder.save_manifest(writer.manifest())
     finally:
@@ -90,9 +90,10 @@ class _Writer:
             if row["sample"] != self._text:
                 self._sample, self._text = Sample.model_validate_json(row["sample"]), row["sample"]
             prompts = {digest: PromptText(**text) for digest, text in json.loads(row["prompts"]).items()}
-        except (KeyError, TypeError, ValueError, RecordError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError, RecordError) as error:
             raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
-        if record.seal != record.digest:
+        # one without a seal would get a new one when it is written again
+        if not record.digest or record.seal != record.digest:
             raise RecordError(
                 f"the record of sample {record.sample_id!r}, {record.signature}, "
                 "was changed after it was written"
@@ -141,6 +142,13 @@ class _Writer:
             exceeds=metric.exceeds,
             higher_is_better=metric.higher_is_better,
         )
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    try:
+        return cast("list[dict[str, Any]]", table.to_pylist())
+    except (ValueError, OverflowError) as error:  # bytes that are no UTF-8, a time beyond time
+        raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
 
 
 def _tables(results: Dataset | str | Path) -> Iterator[tuple[pa.Table, Manifest | None]]:

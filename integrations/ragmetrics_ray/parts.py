@@ -137,15 +137,27 @@ class Parts:
             table = pq.read_table(f"{folder}/{name}", columns=columns, filesystem=system)
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
-        if missing := sorted(set(columns or SCHEMA.names) - set(table.column_names)):
+        wanted = columns or SCHEMA.names
+        if missing := sorted(set(wanted) - set(table.column_names)):
             raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
+        try:
+            table.validate(full=True)
+            for place, column in enumerate(table.column_names):
+                if column in wanted:
+                    table = table.set_column(place, column, _read_as(SCHEMA.field(column), table[column]))
+        except (ValueError, KeyError, OSError) as error:
+            raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
         return table
 
     def manifest(self) -> Manifest | None:
         """What the folder's first file says the results are made of; None when there is no file."""
         for name in self.names():
             system, folder = self._place
-            return manifest_of(pq.read_schema(f"{folder}/{name}", filesystem=system))
+            try:
+                schema = pq.read_schema(f"{folder}/{name}", filesystem=system)
+            except (OSError, ValueError) as error:
+                raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+            return manifest_of(schema)
         return None
 
     def take_up(self, signatures: frozenset[str]) -> Finished:
@@ -155,6 +167,9 @@ class Parts:
 
         Args:
             signatures: what is measured.
+
+        Raises:
+            RecordError: a file there is no file of results.
         """
         system, folder = self._place
         for name in self._all_names():
@@ -221,6 +236,26 @@ def manifest_of(schema: pa.Schema) -> Manifest:
         raise RecordError(
             "a Parquet file there does not hold results of ragmetrics: choose another folder"
         ) from error
+
+
+def _read_as(field: pa.Field, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as its type has it; other writers of the same rows have texts of other widths.
+
+    Raises:
+        ValueError: it holds other things.
+    """
+    if values.type == field.type:
+        return values
+    textual = pa.types.is_string(field.type)
+    if not pa.types.is_null(values.type) and textual != _is_text(values.type):
+        raise ValueError(f"the column {field.name!r} holds {values.type}")
+    return values.cast(field.type)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_in(keys: NDArray[np.uint64], key: int) -> bool:

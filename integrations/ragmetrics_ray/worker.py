@@ -14,7 +14,7 @@ import ray
 
 from ragmetrics_core import Embedder, Judge, Metric, Run, Sample, aevaluate, as_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.models import Line, Traffic, as_embedder
+from ragmetrics_core.models import Line, Traffic, as_embedder, keyless
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
 from ragmetrics_ray.parts import Finished, Parts
@@ -105,14 +105,14 @@ class Actor:
         self._scorer: Scorer | None = None
         self._manifest = Manifest(metrics=())
         # An actor that fails while it is made is an error of Ray's: the mistake is told at the first block.
-        self._problem: ConfigError | None = None
+        self._problem: RagMetricsError | None = None
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="ragmetrics-actor", daemon=True).start()
         self._gate = asyncio.Lock()
         try:
             self._make_models()
             self._manifest = self._on_loop(self._checked())
-        except ConfigError as error:
+        except RagMetricsError as error:
             self._problem = error
 
     def __call__(self, block: pa.Table) -> pa.Table:
@@ -160,13 +160,11 @@ class Actor:
             tokens_per_minute=plan.tokens_per_minute,
         )
         if plan.judge is not None:
-            judge = as_judge(plan.judge if isinstance(plan.judge, str) else plan.judge())
-            self._judge = Line(judge, traffic)
+            self._judge = Line(as_judge(_made("judge", plan.judge)), traffic)
         if plan.embedder is not None:
-            embedder = as_embedder(plan.embedder if isinstance(plan.embedder, str) else plan.embedder())
-            self._embedder = Line(embedder, traffic)
+            self._embedder = Line(as_embedder(_made("embedder", plan.embedder)), traffic)
         if plan.scorer is not None:
-            self._scorer = Line(plan.scorer(), traffic)
+            self._scorer = Line(_made("scorer", plan.scorer), traffic)
 
     async def _checked(self) -> Manifest:
         """What the results are made of; it must be what those in the folder are made of.
@@ -273,6 +271,27 @@ class Actor:
 
     def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _made(kind: str, given: Callable[[], Any] | str) -> Any:
+    """A model of its factory, or its name.
+
+    What a factory raises would end the actor, which Ray makes again and again, and would stand with all its
+    words in Ray's logs.
+
+    Raises:
+        ConfigError: the factory raised something; keys that can be seen are not repeated.
+    """
+    if isinstance(given, str):
+        return given
+    try:
+        return given()
+    except RagMetricsError:
+        raise
+    except Exception as error:  # the boundary to the user's code, which may raise anything
+        problem = f"the {kind} could not be made in an actor: {type(error).__name__}: {keyless(error, given)}"
+    # outside the handler: the error must not carry the one that may hold the key
+    raise ConfigError(problem)
 
 
 class _Turn:

@@ -221,7 +221,7 @@ class Delivery:
                 self._failing.discard(record.signature)
                 continue
             message = one_line(f"{record.signature}: {record.status} ({record.reason})")
-            self.counts.error(f"sample {record.sample_id}: {message}")
+            self.counts.error(one_line(f"sample {record.sample_id}: {message}"))
             if record.signature not in self._failing:
                 self._failing.add(record.signature)
                 _LOGGER.warning("%s; nothing more is logged until this metric succeeds again", message)

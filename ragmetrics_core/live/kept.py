@@ -15,6 +15,7 @@ from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.runs.folder import CAPTURES
 from ragmetrics_core.runs.lines import Lines
 from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs.writing import not_a_link
 from ragmetrics_core.sample import Sample
 
 __all__ = ["KeptCaptures", "Left"]
@@ -49,10 +50,14 @@ class KeptCaptures:
     Args:
         folder: the run folder.
         limit: how many may wait; beyond that the oldest is forgotten.
+
+    Raises:
+        ConfigError: the place of the captures is a link: what it leads to is not ours to remove.
     """
 
     def __init__(self, folder: str | Path, *, limit: int = 10_000) -> None:
         self._folder = Path(folder)
+        not_a_link(self._folder / CAPTURES)
         self._limit = limit
         self._begin()
 
@@ -111,7 +116,11 @@ class KeptCaptures:
         """What earlier processes left behind; from now on it is this one's, and written to its own file.
 
         Each step leaves everything on disk: killed between two of them, the next process finds it again.
+
+        Raises:
+            ConfigError: the place of the captures is a link.
         """
+        not_a_link(self._folder / CAPTURES)
         found: dict[str, Sample] = {}
         taken: list[FolderLock] = []
         for place in self._abandoned():
@@ -133,14 +142,14 @@ class KeptCaptures:
         own = self._lock.path if self._lock is not None else None
         with suppress(OSError):
             for path in sorted((self._folder / CAPTURES).iterdir()):
-                if path == own or not (path / _FILE).is_file():
+                if path == own or path.is_symlink() or not (path / _FILE).is_file():
                     continue
                 with suppress(ConfigError):  # somebody writes there
                     yield FolderLock(path).acquire()
 
     def _append(self, line: str) -> None:
         if self._lines is None:
-            path = self._folder / CAPTURES / f"{os.getpid()}-{uuid4().hex[:8]}"
+            path = not_a_link(self._folder / CAPTURES) / f"{os.getpid()}-{uuid4().hex[:8]}"
             self._lock = FolderLock(path).acquire()
             self._lines = Lines(path / _FILE)
         self._lines.append(line)

@@ -28,7 +28,7 @@ from ragmetrics_core.runs.stored import (
     sample_in,
 )
 from ragmetrics_core.runs.summary import Outcome
-from ragmetrics_core.runs.writing import no_link, not_a_link
+from ragmetrics_core.runs.writing import made_anew, not_a_link
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Folder", "Key"]
@@ -184,7 +184,7 @@ class Folder:
         text = manifest.stored()
         scratch = self.path / SCRATCH
         try:
-            with open(scratch, "w", encoding="utf-8", opener=no_link) as file:
+            with made_anew(scratch, encoding="utf-8") as file:
                 file.write(text)
             os.replace(scratch, self.path / "manifest.json")
         except OSError as error:
@@ -270,9 +270,13 @@ class Folder:
         """The file of the run's own journal; None for a run in memory.
 
         Raises:
-            ConfigError: a link stands there.
+            ConfigError: a link stands there, or in the place of one of the files beside it.
         """
-        return None if self.path is None else not_a_link(self.path / "journal.sqlite")
+        if self.path is None:
+            return None
+        for beside in ("-wal", "-shm", "-journal"):
+            not_a_link(self.path / f"journal.sqlite{beside}")
+        return not_a_link(self.path / "journal.sqlite")
 
     @property
     def prompt_texts(self) -> Mapping[str, PromptText]:

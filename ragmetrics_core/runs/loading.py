@@ -232,7 +232,8 @@ def _rows_of(source: object) -> Generator[Found]:
 
 def _rows_of_iterable(rows: Iterable[object]) -> Generator[Found]:
     for number, row in enumerate(rows, start=1):
-        yield Found(f"row {number}", row)
+        where = f"row {number}"
+        yield row._replace(where=where) if isinstance(row, Found) else Found(where, row)
 
 
 def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs.writing import no_link
+from ragmetrics_core.runs.writing import made_anew
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -157,7 +157,7 @@ def _note_holder(file: Path) -> None:
     }
     scratch = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        with open(scratch, "w", encoding="utf-8", opener=no_link) as written:
+        with made_anew(scratch, encoding="utf-8") as written:
             written.write(json.dumps(holder) + "\n")
         os.replace(scratch, file)
     except OSError:

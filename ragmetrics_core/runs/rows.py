@@ -45,9 +45,11 @@ def opened(path: Path) -> BinaryIO:
 
 def refuse_repeated(columns: Sequence[object], where: str) -> None:
     """Raise `SampleError` when two columns have one name."""
-    repeated = next((column for column in columns if columns.count(column) > 1), None)
-    if repeated is not None:
-        raise SampleError(f"{where} has more than one column {repeated!r}; rename or drop one")
+    seen: set[object] = set()
+    for column in columns:
+        if column in seen:
+            raise SampleError(f"{where} has more than one column {column!r}; rename or drop one")
+        seen.add(column)
 
 
 class _Unpacked(io.RawIOBase):

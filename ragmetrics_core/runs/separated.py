@@ -17,7 +17,9 @@ __all__ = ["rows_of_csv", "separator_in"]
 
 SEPARATORS: Final = ",;\t|"
 # what Excel writes, and reads, before the header
-_TOLD: Final = re.compile(r"sep=(.)", re.IGNORECASE)
+_TOLD: Final = re.compile(r"sep=([^ \r\n\"])", re.IGNORECASE)
+# of the columns of a file that has none of a sample
+_SHOWN: Final = 20
 
 
 def separator_in(line: str) -> str:
@@ -88,7 +90,7 @@ def _header(path: Path, cells: Sequence[str]) -> list[str]:
     if not any(map(is_sample_column, header)):
         raise SampleError(
             f"{str(path)!r}: no column is a field of a sample (separated by commas, semicolons or tabs?), "
-            f"found {header}"
+            f"found {header[:_SHOWN]}{' and more' if len(header) > _SHOWN else ''}"
         )
     return header
 

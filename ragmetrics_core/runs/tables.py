@@ -6,13 +6,16 @@ What has rows of its own is asked for them (pandas, polars). Everything else tha
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs.rows import refuse_repeated
+from ragmetrics_core.runs.rows import ALWAYS_UNPACKED, MOST_UNPACKED, Found, refuse_repeated
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["Table", "count_parquet", "rows_of_parquet", "rows_of_table"]
+
+# Rows that are unpacked together: a value that a file holds once may stand in each of them.
+_TOGETHER: Final = 100
 
 
 class Table(Protocol):
@@ -78,10 +81,10 @@ def rows_of_table(source: object) -> Iterable[object] | None:
 
 
 def rows_of_parquet(path: Path) -> Iterator[object]:
-    """The rows of a Parquet file, batch by batch.
+    """The rows of a Parquet file, batch by batch; a `Found` with its problem for one that cannot be read.
 
     Raises:
-        SampleError: it is none.
+        SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
         ConfigError: pyarrow is not installed.
     """
     arrow = _pyarrow()
@@ -89,9 +92,16 @@ def rows_of_parquet(path: Path) -> Iterator[object]:
     try:
         with parquet.ParquetFile(path) as file:
             refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
-            for batch in file.iter_batches(batch_size=1000):
-                yield from batch.to_pylist()
-    except (arrow.ArrowException, OSError) as error:
+            left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
+            for batch in file.iter_batches(batch_size=_TOGETHER):
+                left -= batch.nbytes
+                if left < 0:
+                    raise SampleError(
+                        f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
+                        "write it as JSON Lines if it is what it should be"
+                    )
+                yield from _rows_of_batch(batch)
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 
@@ -106,14 +116,35 @@ def count_parquet(path: Path) -> int:
     parquet = _parquet()
     try:
         return int(parquet.read_metadata(path).num_rows)
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
 
 
 def _rows_of_arrow(source: _Arrow) -> Iterator[object]:
     reader = _pyarrow().RecordBatchReader.from_stream(source)
-    refuse_repeated(list(reader.schema.names), "the table")
-    return (row for batch in reader for row in batch.to_pylist())
+    try:
+        names = list(reader.schema.names)
+    except UnicodeDecodeError as error:
+        raise SampleError(f"the table has a column whose name is no text: {error}") from error
+    refuse_repeated(names, "the table")
+    return (row for batch in reader for row in _rows_of_batch(batch))
+
+
+def _rows_of_batch(batch: Any) -> Iterator[object]:
+    """The rows of a batch; one that Arrow has and Python has not (bytes that are no UTF-8) says so."""
+    if "dictionary" not in str(batch.schema.types):
+        try:
+            yield from batch.to_pylist()
+            return
+        except (ValueError, OverflowError):
+            pass
+    # one by one: a long value that a dictionary holds once would stand in memory as often as there are rows
+    for place in range(batch.num_rows):
+        try:
+            (row,) = batch.slice(place, 1).to_pylist()
+        except (ValueError, OverflowError) as error:
+            row = Found("", problem=f"it cannot be read: {' '.join(str(error).split())[:200]}")
+        yield row
 
 
 def _refuse_splits(source: Mapping[Any, object]) -> None:

@@ -39,7 +39,7 @@ from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, prepare
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.runs.useless import useless_calls
-from ragmetrics_core.runs.writing import new_file, no_link, not_a_link
+from ragmetrics_core.runs.writing import made_anew, new_file, not_a_link
 from ragmetrics_core.shapes import Json
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
@@ -405,7 +405,7 @@ def _put_in_place(file: Path, waiting: Mapping[str, str]) -> None:
     scratch = file.with_name(file.name + ".new")
     lines = (json.dumps({"address": key, "judge": name}) + "\n" for key, name in waiting.items())
     try:
-        with open(scratch, "w", encoding="utf-8", opener=no_link) as written:
+        with made_anew(scratch, encoding="utf-8") as written:
             written.writelines(lines)
         os.replace(scratch, file)
     except OSError as error:

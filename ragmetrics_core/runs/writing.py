@@ -1,28 +1,59 @@
 """Files as they are written: whole or not at all, and never through a link that somebody put in their place.
 
 A folder may come from somebody else. A link in it must not have a file outside overwritten, and a pipe must
-not have a command wait for ever.
+not have a command wait for ever. A hard link is a file with another name elsewhere: it may be replaced, for
+then the other name keeps what it had, but nothing is added to it.
 """
 
+import errno
 import os
 import secrets
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, Literal
 
 from ragmetrics_core.errors import ConfigError
 
-__all__ = ["new_file", "no_link", "not_a_link", "replacing", "write_whole"]
+__all__ = ["made_anew", "new_file", "no_link", "not_a_link", "replacing", "write_whole"]
 
 # What not every system has.
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+_LINK = "is a link, and nothing is written through links: remove it first"
+_OTHER_NAME = "has another name elsewhere (a hard link), and both would change: put a copy in its place first"
 
 
 def no_link(path: str, flags: int) -> int:
-    """Open a file for writing, but not one that a link in its place leads to; an `opener` for `open`."""
-    return os.open(path, flags | _NO_LINK | _NO_WAIT, 0o666)
+    """Open a file for writing, but none that has another name elsewhere, by a link of either kind.
+
+    An `opener` for `open`; not for a file that is to be emptied, see `made_anew`.
+
+    Raises:
+        OSError: it is such a link, or cannot be opened.
+    """
+    try:
+        file = os.open(path, flags | _NO_LINK | _NO_WAIT, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, f"it {_LINK}") from error
+        raise
+    found = os.fstat(file)
+    if S_ISREG(found.st_mode) and found.st_nlink > 1:
+        os.close(file)
+        raise OSError(errno.EMLINK, f"it {_OTHER_NAME}")
+    return file
+
+
+def made_anew(path: Path, **options: Any) -> Any:
+    """Open a text file that is made now: what stood in its place is removed, wherever it led.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    path.unlink(missing_ok=True)
+    return open(path, "x", opener=no_link, **options)
 
 
 def new_file(path: Path, mode: Literal["w", "wb"] = "w", **options: Any) -> Any:
@@ -77,8 +108,15 @@ def not_a_link(path: Path) -> Path:
     """The path of a file or a folder that is ours to write to.
 
     Raises:
-        ConfigError: it is a link.
+        ConfigError: it is a link, or a file that has another name elsewhere.
     """
     if path.is_symlink():
-        raise ConfigError(f"{path} is a link, and nothing is written through links: remove it first")
+        raise ConfigError(f"{path} {_LINK}")
+    if path.is_file() and path.stat().st_nlink - _own_names(path) > 1:
+        raise ConfigError(f"{path} {_OTHER_NAME}")
     return path
+
+
+def _own_names(path: Path) -> int:
+    """How many names of its own making a file has: a crash leaves the one under which it was begun."""
+    return sum(each.samefile(path) for each in path.parent.glob(f".{path.name}.*") if each.is_file())
