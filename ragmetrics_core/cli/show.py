@@ -14,6 +14,7 @@ from ragmetrics_core.cli.arguments import OwnMetrics, RunFolder, open_run
 from ragmetrics_core.cli.screen import page, write
 from ragmetrics_core.cli.screen import show as print_page
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report import terminal
 from ragmetrics_core.runs import Run
 
@@ -81,7 +82,14 @@ def show(
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         print_page(
             console,
-            terminal.proof(record, low=entry.worst, high=entry.best, prompts=prompts, replies=replies),
+            terminal.proof(
+                record,
+                low=entry.worst,
+                high=entry.best,
+                prompts=prompts,
+                replies=replies,
+                measured=people_lines(measured_on_people(opened, record.signature)) if record.judge else (),
+            ),
         )
 
 

@@ -270,18 +270,23 @@ def carried_cards() -> tuple[PeopleCard, ...]:
     return _CARDS.validate_json(data.read_bytes()) if data.is_file() else ()
 
 
-def measured_on_people(run: Run) -> dict[str, tuple[PeopleCard, ...]]:
+def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[PeopleCard, ...]]:
     """The cards that speak of a run's metrics, by signature; nothing for one that was never measured.
 
     A card counts when judge, embedder and signature are the same and every prompt of the run that has the
     name of one of the card's has its digest too. A run with a panel or repeats has a judge of its own.
+
+    Args:
+        run: the run.
+        metric: the signature of the one metric that is asked about; without it all of the run.
     """
     beside = read_cards(run.path) if run.path is not None else ()
     given = [*beside, *carried_cards()]
     asked: dict[str, set[str]] = {}
     for digest, text in run.prompts.items():
         asked.setdefault(text.name, set()).add(digest)
-    return {entry.signature: tuple(_speaking(given, run, entry.signature, asked)) for entry in run.metrics}
+    signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
+    return {signature: tuple(_speaking(given, run, signature, asked)) for signature in signatures}
 
 
 def _speaking(

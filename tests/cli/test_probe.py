@@ -1,10 +1,11 @@
 """`ragmetrics probe`: a judge's fitness card."""
 
 import json
+from html import escape
 
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Run, evaluate
 from ragmetrics_core.probe import FitnessCard
 
 QUICK = ("--only", "known-answers,injection", "--limit", "4")
@@ -104,3 +105,24 @@ def test_a_run_says_what_its_judge_was_measured_at(command, tmp_path):
     outcome = command("show", tmp_path / "run")
     assert "faithfulness/strict.1 measured on people's labels: area" in outcome.words
     assert "never measured on people's labels: context_relevance/strict.1" in outcome.words
+
+
+def test_the_proof_of_a_score_and_a_notebook_say_what_the_judge_was_measured_at(command, tmp_path):
+    data = tmp_path / "data.jsonl"
+    row = {"id": "one", "question": "q", "answer": "a b c.", "contexts": ["a b c."]}
+    data.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    metrics = "faithfulness,context_relevance,rouge"
+    command("evaluate", data, "--metrics", metrics, "--out", tmp_path / "run")
+    measured = "faithfulness/strict.1 measured on people's labels: area"
+    never = "never measured on people's labels: context_relevance/strict.1"
+
+    proof = command("show", tmp_path / "run", "one", "faithfulness").words
+    assert measured in proof
+    assert "never measured" not in proof
+    assert never in command("show", tmp_path / "run", "one", "context_relevance").words
+    # no judge had a part in it
+    assert "people's labels" not in command("show", tmp_path / "run", "one", "rouge").words
+
+    shown = Run.load(tmp_path / "run")._repr_html_()
+    assert f"<p>{escape(measured)}" in shown
+    assert f"<p>{escape(never)}" in shown

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.lexical.citations import without_citations
 from ragmetrics_core.models.lexical.entities import entities_of
 from ragmetrics_core.models.lexical.questions import questions_for
 from ragmetrics_core.models.lexical.ratings import (
@@ -25,6 +24,7 @@ from ragmetrics_core.models.lexical.relevance import relevant_sentences
 from ragmetrics_core.models.lexical.statements import statements_of
 from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, compared, findings
 from ragmetrics_core.models.support import support_name
+from ragmetrics_core.models.support.citations import without_citations
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 

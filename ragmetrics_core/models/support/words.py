@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.models.lexical.citations import without_citations
+from ragmetrics_core.models.support.citations import without_citations
 from ragmetrics_core.models.support.quantities import readings
 from ragmetrics_core.models.support.vocabulary import UNITS, Unit, language_of, stem
 

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report.html.text import one_line
 from ragmetrics_core.runs import Mean, Run
 from ragmetrics_core.wording import number_of
@@ -10,7 +11,10 @@ __all__ = ["notebook_table"]
 
 
 def notebook_table(run: Run) -> str:
-    """The means with n, the counts by status and how far failures reach; everything in it is text."""
+    """The means with n, the counts by status and how far failures reach, and what the judge is worth.
+
+    Everything in it is text.
+    """
     heads = ("metric", "mean", "sd", "n", "worst to best", "other")
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     body = "".join(_row(mean) for mean in run.means())
@@ -19,10 +23,12 @@ def notebook_table(run: Run) -> str:
         told += f", judge {one_line(run.judge)}"
     if not run.finished:
         told += "; the run is not finished"
+    measured = people_lines(measured_on_people(run)) if run.judge else ()
+    lines = "".join(f"<p>{escape(one_line(line))}</p>" for line in measured)
     hint = 'run.report("report.html") shows every score with its proof'
     return (
         f"<table><caption>{escape(told)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        f"<p>{escape(hint)}</p>"
+        f"{lines}<p>{escape(hint)}</p>"
     )
 
 

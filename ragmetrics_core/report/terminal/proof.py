@@ -1,6 +1,6 @@
 """The proof of one score: what was asked, the formula, every verdict with its evidence, and the sources."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
@@ -33,7 +33,13 @@ SYMBOLS = {True: "✓", False: "✗", None: "?"}
 
 
 def proof(
-    record: Record, *, low: float = 0.0, high: float = 1.0, prompts: bool = False, replies: bool = False
+    record: Record,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    prompts: bool = False,
+    replies: bool = False,
+    measured: Iterable[str] = (),
 ) -> Iterator[RenderableType]:
     """A record with its sample as a page.
 
@@ -43,6 +49,7 @@ def proof(
         high: its highest value.
         prompts: show the exact prompts too.
         replies: show the raw replies too, and the parser's rule that read each.
+        measured: what is known of the judge from people's labels, in lines.
     """
     value = outcome(record.status, record.value, record.bounds, low=low, high=high)
     value.stylize("bold")
@@ -63,7 +70,7 @@ def proof(
     if prompts or replies:
         yield from steps_page(record, prompts=prompts, replies=replies)
     yield Text()
-    yield facts(_origin(record))
+    yield facts(_origin(record, measured))
 
 
 def _how(record: Record) -> Iterator[tuple[str, RenderableType]]:
@@ -185,10 +192,12 @@ def _remarks(record: Record) -> Iterator[RenderableType]:
         yield Text.assemble(("The answer declines to answer: ", OPEN), reason)
 
 
-def _origin(record: Record) -> Iterator[tuple[str, RenderableType]]:
+def _origin(record: Record, measured: Iterable[str]) -> Iterator[tuple[str, RenderableType]]:
     for name in ("judge", "embedder", "scorer"):
         if identity := getattr(record, name):
             yield name, plain(identity, LABEL)
+            if name == "judge":
+                yield from (("", one_line(line, LABEL)) for line in measured)
     rules = dict.fromkeys(f"{step.prompt} by {step.rule}" for step in record.generate_steps)
     if rules:
         yield "read", plain(", ".join(rules), LABEL)

@@ -1,6 +1,8 @@
 """The small model behind the embedded judge: what it decides, and that it decides the same everywhere."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,15 @@ def test_the_reason_says_how_probable_it_is_and_what_is_missing():
 def test_empty_statements_and_texts_get_a_decision(statement: str, text: str):
     for model in (PLAIN, support_model()):
         assert 0 <= model.support(statement, [text] if text else []).probability <= 1
+
+
+@pytest.mark.parametrize("module", ["ragmetrics_core.models.support", "benchmarks.false_twins"])
+def test_the_model_can_be_imported_before_the_judge(module: str):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import {module}"],
+        cwd=HERE.parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
