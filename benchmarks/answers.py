@@ -41,8 +41,8 @@ class Settings:
         seed: another seed lets other requests fail.
         prompt_tokens, completion_tokens: what every usage says; None counts four characters as one token.
         dimensions: the length of embeddings.
-        holds_after: once so many requests were taken, further ones wait until it is told to behave otherwise;
-            None lets none wait.
+        holds_after: once it has seen so many different requests, new ones wait until it is told to behave
+            otherwise; None lets none wait.
     """
 
     latency: float = 0.0
@@ -107,11 +107,10 @@ class Model:
         self.settings = settings
         self.counts = Counts()
 
-    @property
-    def holds(self) -> bool:
-        """Whether the next request waits."""
-        limit = self.settings.holds_after
-        return limit is not None and self.counts.total >= limit
+    def holds(self, body: bytes) -> bool:
+        """Whether a request waits."""
+        limit, asked = self.settings.holds_after, self.counts.asked
+        return limit is not None and len(asked) >= limit and _digest(body) not in asked
 
     def control(self, path: str, body: bytes) -> bytes:
         """Answer to a request that is not for a model."""
@@ -129,7 +128,7 @@ class Model:
     def answer(self, path: str, body: bytes) -> tuple[float, Answer]:
         """After how many seconds a request is answered, and with what."""
         settings, counts = self.settings, self.counts
-        digest = blake2b(body, digest_size=16).hexdigest()
+        digest = _digest(body)
         counts.total += 1
         counts.asked[digest] += 1
         times = counts.asked[digest]
@@ -241,3 +240,7 @@ def _response(status: int, body: bytes, headers: str = "", content_type: str = "
 
 def _error(status: int, message: str, headers: str = "") -> bytes:
     return _response(status, json.dumps({"error": {"message": message}}).encode(), headers)
+
+
+def _digest(body: bytes) -> str:
+    return blake2b(body, digest_size=16).hexdigest()

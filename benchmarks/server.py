@@ -152,7 +152,7 @@ class _Connection(asyncio.Protocol):
         loop = asyncio.get_running_loop()
         # no request has this number, and a connection has one at a time
         self._timers.pop(_HELD, None)
-        if self._model.holds:
+        if self._model.holds(body):
             self._timers[_HELD] = loop.call_later(_HELD_FOR, self._take, path, body)
             return
         due = loop.time()

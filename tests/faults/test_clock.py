@@ -37,7 +37,12 @@ class BusyServer(OpenAIServer):
     Args:
         wait: how many seconds it then asks to wait; None answers every prompt.
         as_date: it says so as a date, by its own clock, which does not jump.
+
+    Attributes:
+        silent_after: it answers nothing more when it has been asked so often; None answers for ever.
     """
+
+    silent_after: int | None = None
 
     def __init__(self, *, wait: float | None = None, as_date: bool = False) -> None:
         super().__init__(self._answer)
@@ -59,6 +64,8 @@ class BusyServer(OpenAIServer):
         wait = self._wait if is_chosen else None
         self._known.add(prompt)
         self.asked.append(Asked(prompt, time.time(), wait))
+        if self.silent_after is not None and len(self.asked) > self.silent_after:
+            return Answer(silent=True)
         if wait is None:
             return chat(judge_reply(prompt, "0"))
         return Answer(status=429, body={}, headers=self._headers(wait))
@@ -115,9 +122,12 @@ def test_a_run_that_was_killed_goes_on_at_another_time_and_asks_nothing_twice_at
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
     with BusyServer() as server:
-        killed = jumping(server, data, out, "--requests-per-minute", PER_MINUTE)
+        # of 80 prompts: with two samples at a time the first ones are finished by then, and not all
+        server.silent_after = 40
+        killed = jumping(server, data, out, "--requests-per-minute", PER_MINUTE, "--concurrency", 2)
         killed.wait_for(lambda: records.exists() and records.stat().st_size > 0)
         killed.kill()
+        server.silent_after = None
         assert jumping(server, data, out).end().code == 0
         asked = len(server.asked)
         assert jumping(server, data, out).end().code == 0

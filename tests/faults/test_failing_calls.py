@@ -21,6 +21,8 @@ from tests.servers import Answer, OpenAIServer, Seen, chat
 SAMPLES, ATTEMPTS = 25, 3
 # Seconds: only a server that hangs takes so long, also on a busy machine.
 TIMEOUT = 2.5
+# The 25 samples make over 200 requests. With four samples at a time the first ones are finished by the 100th.
+HELD, SLOWLY = Settings(holds_after=100), ("--concurrency", 4)
 # Together 30 %. A page of HTML is the only one that asking again cannot mend.
 FAULTS: Mapping[Fault, float] = {
     "429": 0.05,
@@ -128,8 +130,8 @@ def test_a_judge_that_never_answers_leaves_a_run_that_can_go_on(
 def test_a_server_that_dies_and_comes_back_costs_no_score(tmp_path: Path, alone: Scores):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
-    with ServerProcess(Settings(latency=0.05)) as server:
-        run = children.evaluated(server, data, out, "--attempts", 10)
+    with ServerProcess(HELD) as server:
+        run = children.evaluated(server, data, out, "--attempts", 10, *SLOWLY)
         run.wait_for(lambda: records.exists() and records.stat().st_size > 0)
     with ServerProcess(port=server.port) as server:
         ended = run.end()
@@ -145,8 +147,8 @@ def test_a_server_that_stays_away_fails_what_is_left_until_the_same_command_come
 ):
     data, out = written(tmp_path, SAMPLES), tmp_path / "run"
     records = out / "records.jsonl"
-    with ServerProcess(Settings(latency=0.05)) as server:
-        run = children.evaluated(server, data, out, "--attempts", 2)
+    with ServerProcess(HELD) as server:
+        run = children.evaluated(server, data, out, "--attempts", 2, *SLOWLY)
         run.wait_for(lambda: records.exists() and records.stat().st_size > 0)
         before = server.counts()
     ended = run.end()

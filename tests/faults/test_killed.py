@@ -69,7 +69,8 @@ def killed(tmp_path_factory: pytest.TempPathFactory, alone: Run) -> Killed:
         address_of = asyncio.run(_addresses(OpenAIJudge("judge", base_url=server.base_url), server))
         embedder = OpenAIEmbedder("embedder", base_url=embeddings.base_url)
         server.reset()
-        server.set(Settings(latency=LATENCY))
+        # the last calls wait until nothing is killed any more: a machine that is busy may kill late
+        server.set(Settings(latency=LATENCY, holds_after=int(0.95 * len(address_of))))
 
         def moment() -> Moment:
             calls = Counter({address_of[each]: times for each, times in server.counts().asked.items()})
@@ -86,6 +87,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory, alone: Run) -> Killed:
             run.wait(later)
             run.kill()
             kills.append(moment())
+        server.set(Settings(latency=LATENCY))
         ended = begin().end()
         assert ended.code == 0, ended.err
         return Killed(Run.load(out), kills, moment())

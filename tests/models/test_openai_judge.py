@@ -235,7 +235,7 @@ def test_one_judge_serves_two_event_loops_at_once():
         return chat("a")
 
     async def twice(judge: OpenAIJudge) -> None:
-        both.wait(timeout=20)
+        both.wait(timeout=60)
         for _ in range(5):
             await judge.agenerate(request())
 

@@ -156,7 +156,7 @@ def test_what_the_application_changes_afterwards_changes_no_sample(make_middlewa
     gate = threading.Event()
 
     def judge(prompt: str) -> str:
-        gate.wait(20)
+        gate.wait(60)
         return ""
 
     mine = make_middleware(judge=judge)

@@ -92,7 +92,7 @@ def test_a_reply_that_is_no_text_is_an_error_that_names_it():
 
 
 def test_draws_are_made_at_the_same_time():
-    everybody_is_here = threading.Barrier(3, timeout=20)
+    everybody_is_here = threading.Barrier(3, timeout=60)
 
     def meet(messages: Any) -> str:
         everybody_is_here.wait()

@@ -162,5 +162,5 @@ class Meeting:
         self._barrier = threading.Barrier(expected)
 
     def __call__(self) -> None:
-        """Wait until all are here; breaks after ten seconds, so that a test fails and does not hang."""
-        self._barrier.wait(timeout=10)
+        """Wait until all are here; breaks after a minute, so that a test fails and does not hang."""
+        self._barrier.wait(timeout=60)

@@ -236,7 +236,7 @@ def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(liv
     last.close()
 
     for thread in its_threads:
-        thread.join(10)
+        thread.join(60)
     assert its_threads
     assert not [thread for thread in its_threads if thread.is_alive()]
     # what the first two captured was scored, and nothing went to a folder beside it

@@ -98,7 +98,7 @@ def test_a_model_that_is_synchronous_inside_does_not_hold_up_the_loop(is_chat_mo
     answered = threading.Event()
 
     def waits(prompt: str) -> str:
-        assert answered.wait(10), "the loop stood still while the model was asked"
+        assert answered.wait(60), "the loop stood still while the model was asked"
         return "a reply"
 
     async def main() -> list[Completion]:
@@ -350,7 +350,7 @@ def test_a_synchronous_embedding_model_does_not_hold_up_the_loop():
 
     class Waiting(WordEmbedding):
         def _get_text_embedding(self, text: str) -> list[float]:
-            assert answered.wait(10), "the loop stood still while the model was asked"
+            assert answered.wait(60), "the loop stood still while the model was asked"
             return [1.0]
 
     async def main() -> Any:

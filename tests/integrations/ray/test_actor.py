@@ -62,11 +62,11 @@ class Watched:
 
 def statuses(judge: Watched, first: pa.Table, second: pa.Table) -> list[str]:
     """Hand two blocks to an actor as Ray does, from two threads; the second once the first is asked about."""
-    plan = Plan(metrics=resolve("faithfulness"), judge=lambda: judge, concurrency=2, timeout=20)
+    plan = Plan(metrics=resolve("faithfulness"), judge=lambda: judge, concurrency=2, timeout=60)
     actor = Actor(plan)
     with ThreadPoolExecutor(2) as threads:
         running = threads.submit(actor, first)
-        judge.asked_slow.wait(20)
+        judge.asked_slow.wait(60)
         done = [threads.submit(actor, second), running]
         return [row["status"] for each in done for row in each.result().to_pylist()]
 
