@@ -1,5 +1,7 @@
 """`ragmetrics audit`: derive every score of a run again from its record, and the run as a whole."""
 
+from typing import Annotated
+
 import typer
 from rich.text import Text
 
@@ -17,6 +19,10 @@ def audit(
     run: RunFolder,
     metrics: OwnMetrics = None,
     as_json: AsJson = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes look at the records. Without it: one a core for many."),
+    ] = None,
 ) -> None:
     """Derive every score again, without any model, and the run as a whole.
 
@@ -26,15 +32,15 @@ def audit(
     finish. Of a run that another process is still writing, what it has so far is checked, and that is said.
     """
     read = open_run(run, metrics)
-    code = _as_json(read) if as_json else _as_page(read, len(read.keys))
+    code = _as_json(read, processes) if as_json else _as_page(read, len(read.keys), processes)
     if code:
         raise typer.Exit(code)
 
 
-def _as_page(read: Run, count: int) -> int:
+def _as_page(read: Run, count: int, processes: int | None) -> int:
     console = page()
     failed = whole = 0
-    for key, differences in read.audit():
+    for key, differences in read.audit(processes=processes):
         is_record = key in read.keys
         failed += is_record
         whole += not is_record
@@ -56,7 +62,7 @@ def _as_page(read: Run, count: int) -> int:
     return 0 if passed else 1
 
 
-def _as_json(read: Run) -> int:
-    found = audit_json(read)
+def _as_json(read: Run, processes: int | None) -> int:
+    found = audit_json(read, processes=processes)
     write_json(found)
     return 0 if found.passed else 1

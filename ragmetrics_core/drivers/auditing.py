@@ -65,6 +65,8 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
 
 def _compare(name: str, stored: object, derived: object) -> list[Difference]:
     """The innermost fields in which two dumped values differ."""
+    if stored == derived:
+        return []
     if is_dict(stored) and is_dict(derived):
         keys = [*stored, *(key for key in derived if key not in stored)]
         return [
@@ -79,7 +81,7 @@ def _compare(name: str, stored: object, derived: object) -> list[Difference]:
                 found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
             ]
         return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
-    return [] if stored == derived else [Difference(name, stored, derived)]
+    return [Difference(name, stored, derived)]
 
 
 def _short(value: object) -> str:

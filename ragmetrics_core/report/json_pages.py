@@ -247,8 +247,8 @@ def catalogue_json(metrics: Iterable[type[Metric[Any]]]) -> CataloguePage:
     return CataloguePage(metrics=[_metric(each) for each in metrics])
 
 
-def audit_json(run: Run) -> AuditPage:
-    """What the audit of a run finds."""
+def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
+    """What the audit of a run finds; see `Run.audit` for the processes."""
     rows = [
         DifferenceRow(
             sample=key.sample_id if key in run.keys else None,
@@ -258,7 +258,7 @@ def audit_json(run: Run) -> AuditPage:
             stored=repr(each.stored),
             derived=repr(each.derived),
         )
-        for key, differences in run.audit()
+        for key, differences in run.audit(processes=processes)
         for each in differences
     ]
     return AuditPage(

@@ -1,23 +1,29 @@
 """A run as a whole: what its manifest says that the files hold, and what they hold."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.drivers import Difference, audit
+from ragmetrics_core.drivers import Difference
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.record import Record
+from ragmetrics_core.runs.audit_processes import AuditProcesses, processes_for
 from ragmetrics_core.runs.folder import Folder, Key
+from ragmetrics_core.runs.index import Place
 from ragmetrics_core.runs.manifest import MetricEntry, seal_in
+from ragmetrics_core.runs.reading import Reader
+from ragmetrics_core.runs.record_audit import RecordAudit
 
 __all__ = ["audited"]
 
 _OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
-_MODELS = ("judge", "embedder", "scorer")
 
 
 def audited(
-    folder: Folder, entries: Sequence[MetricEntry], metrics: Mapping[str, Metric[Any]]
+    folder: Folder,
+    entries: Sequence[MetricEntry],
+    metrics: Mapping[str, Metric[Any]],
+    *,
+    processes: int | None = None,
 ) -> Iterator[tuple[Key, list[Difference]]]:
     """All that differs in a run: in its manifest, in what its files hold together, and in each record.
 
@@ -27,24 +33,16 @@ def audited(
         folder: the run.
         entries: its metrics, as these say themselves where they are known.
         metrics: metrics that are not in the catalogue, by signature.
+        processes: how many processes look at the records; None for one a core where there are many records.
     """
     for stored, own in zip(folder.manifest.metrics, entries, strict=True):
         fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
         if found := [Difference(*each) for each in fields if each[1] != each[2]]:
             yield Key("manifest.json", own.signature), found
     yield from _whole(folder)
-    named = {entry.signature for entry in entries}
     is_told = False
-    for key in folder.keys:
-        try:
-            record = folder.record(key)
-            differences = audit(record, metric=metrics.get(key.signature))
-            if not record.digest:
-                differences.append(Difference("digest", "", record.sealed().digest))
-            # a record that is not as it was sealed tells more itself
-            differences = differences or _beside_the_manifest(record, folder, named)
-        except RecordError as error:
-            differences = [Difference("record", "unreadable", str(error))]
+    check = RecordAudit.of(folder.manifest, entries)
+    for key, differences in _records(folder, check, metrics, processes_for(len(folder.keys), processes)):
         if differences:
             is_told = True
             yield key, differences
@@ -52,6 +50,31 @@ def audited(
         # of records the ones that were changed are told already, but not those that are missing
         if not (is_told and name == "records.jsonl" and said is not None and said.count == holds.count):
             yield Key(name, ""), [Difference("contents", str(said), str(holds))]
+
+
+def _records(
+    folder: Folder, check: RecordAudit, metrics: Mapping[str, Metric[Any]], processes: int
+) -> Iterator[tuple[Key, list[Difference]]]:
+    """What differs in each record, in the order of the records."""
+    with folder.reading() as reader:
+        if processes < 2 or folder.path is None:
+            yield from (
+                (key, _differences(reader, place, key, check, metrics)) for key, place in folder.places()
+            )
+            return
+        with AuditProcesses(processes, folder.path, folder.prompt_texts, check, metrics) as others:
+            # they say which records are as they should be; all others are looked at here
+            for key, place in others.doubtful(folder.places()):
+                yield key, _differences(reader, place, key, check, metrics)
+
+
+def _differences(
+    reader: Reader, place: Place, key: Key, check: RecordAudit, metrics: Mapping[str, Metric[Any]]
+) -> list[Difference]:
+    try:
+        return check.differences(reader.record(place), metrics.get(key.signature))
+    except RecordError as error:
+        return [Difference("record", "unreadable", str(error))]
 
 
 def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:
@@ -68,15 +91,3 @@ def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:
         yield Key(name, ""), [Difference("last line", "cut", "a whole line")]
     if folder.manifest.finished and folder.manifest.contents is None:
         yield Key("manifest.json", ""), [Difference("contents", None, "what the files of a run hold")]
-
-
-def _beside_the_manifest(record: Record, folder: Folder, named: Iterable[str]) -> list[Difference]:
-    """What a record says otherwise than the manifest."""
-    found: list[Difference] = []
-    if record.signature not in named:
-        found.append(Difference("metric", record.signature, "none of this signature in manifest.json"))
-    for name in _MODELS:
-        model, said = getattr(record, name), getattr(folder.manifest, name)
-        if model and model != said:
-            found.append(Difference(name, model, f"{said or 'none'} in manifest.json"))
-    return found

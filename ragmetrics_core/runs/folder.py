@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
-from ragmetrics_core.runs.index import Index, Key
+from ragmetrics_core.runs.index import Index, Key, Place
 from ragmetrics_core.runs.lines import Line, Lines
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock, is_held
 from ragmetrics_core.runs.manifest import FileContents, Manifest, manifest_in, seal_in
+from ragmetrics_core.runs.reading import Reader
 from ragmetrics_core.runs.stored import (
     DAMAGED,
     is_run,
@@ -350,25 +351,25 @@ class Folder:
         found = self._index.sample(sample_id)
         if found is None:
             raise KeyError(sample_id)
-        try:
-            return Sample.model_validate(json.loads(self._samples.read(found.offset))["sample"])
-        except DAMAGED as error:
-            raise self._samples.broken(found.offset, error) from error
+        with self.reading() as reader:
+            return reader.sample(found.offset)
 
     def record(self, key: Key) -> Record:
         """A record with its sample and prompts."""
         offset = self._index.record(key)
         if offset is None:
             raise KeyError(key)
-        try:
-            record = Record.from_json(self._records.read(offset))
-        except RecordError as error:
-            raise self._records.broken(offset, error) from error
-        if record.sample_id not in self.sample_ids:
-            raise self._records.broken(
-                offset, RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
-            )
-        return record.hydrated(self.sample(record.sample_id), self._texts)
+        known = self._index.sample(key.sample_id)
+        with self.reading() as reader:
+            return reader.record(Place(offset, known.offset if known else None))
+
+    def reading(self) -> Reader:
+        """What reads many records in a row."""
+        return Reader(self._records, self._samples, self._texts)
+
+    def places(self) -> Iterator[tuple[Key, Place]]:
+        """Where the records stand, in the order in which each was first written."""
+        return self._index.places()
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to, without reading it again."""

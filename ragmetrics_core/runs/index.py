@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from ragmetrics_core.journal.connection import Connection
 from ragmetrics_core.runs.summary import Outcome
 
-__all__ = ["Index", "Key", "Known"]
+__all__ = ["Index", "Key", "Known", "Place"]
 
 GATHERED = 500
 _TABLES = """
@@ -36,6 +36,13 @@ class Key(NamedTuple):
 
     sample_id: str
     signature: str
+
+
+class Place(NamedTuple):
+    """Where a record and its sample stand in their files; a sample that is missing stands nowhere."""
+
+    record: int
+    sample: int | None
 
 
 class Known(NamedTuple):
@@ -114,6 +121,16 @@ class Index:
             (key.sample_id, self._numbers.get(key.signature, -1)),
         ).fetchone()
         return int(found[0]) if found else None
+
+    def places(self) -> Iterator[tuple[Key, Place]]:
+        """Where the records and their samples stand, in the order in which each was first written."""
+        self._write()
+        rows = self._rows.execute(
+            "SELECT records.id, signature, records.place, samples.place FROM records "
+            "LEFT JOIN samples ON samples.id = records.id ORDER BY records.number"
+        )
+        for sample_id, signature, record, sample in rows:
+            yield Key(sample_id, self._signatures[signature]), Place(record, sample)
 
     def statuses(self, sample_id: str) -> dict[str, str]:
         """The statuses of a sample's records, by signature."""

@@ -59,7 +59,7 @@ class Lines:
 
     def read(self, offset: int) -> bytes:
         """The line that starts at a place."""
-        with self._reader() as file:
+        with self.opened() as file:
             file.seek(offset)
             return file.readline()
 
@@ -72,7 +72,7 @@ class Lines:
     def __iter__(self) -> Iterator[Line]:
         """All whole lines, in order."""
         offset = 0
-        with self._reader() as file:
+        with self.opened() as file:
             while offset < self._end:
                 file.seek(offset)
                 text = file.readline()
@@ -81,11 +81,12 @@ class Lines:
 
     def broken(self, offset: int, error: Exception) -> RecordError:
         """The error that says which line cannot be read, and why."""
-        with self._reader() as file:
+        with self.opened() as file:
             number = file.read(offset).count(b"\n") + 1
         return RecordError(f"{self.path or 'memory'}, line {number}: {type(error).__name__}: {error}")
 
-    def _reader(self) -> AbstractContextManager[BinaryIO]:
+    def opened(self) -> AbstractContextManager[BinaryIO]:
+        """The file to read in, for `with`; an empty one where there is none."""
         if self.path is None:
             return nullcontext(self._memory)
         return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
@@ -125,7 +126,7 @@ class Lines:
 
         One without a line break is whole when it is JSON.
         """
-        with self._reader() as file:
+        with self.opened() as file:
             size = start = file.seek(0, 2)
             tail = b""
             while start and b"\n" not in tail:

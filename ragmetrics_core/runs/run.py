@@ -263,13 +263,17 @@ class Run:
         self._folder.amend(corrected)
         return self.score(sample_id, metric)
 
-    def audit(self) -> Iterator[tuple[Key, list[Difference]]]:
+    def audit(self, *, processes: int | None = None) -> Iterator[tuple[Key, list[Difference]]]:
         """Derive every record again, and the run as a whole; gives what differs, and in what.
 
         What is about a file, such as a record that is missing, stands under the file's name: see
         docs/record.md.
+
+        Args:
+            processes: how many processes look at the records. None uses one for each core where there are
+                many records; 1 stays in this process.
         """
-        return audited(self._folder, self._entries, self._metrics)
+        return audited(self._folder, self._entries, self._metrics, processes=processes)
 
     def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
         """The record of a score with its sample, its prompts and the messages of every step inside.

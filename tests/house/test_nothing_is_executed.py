@@ -20,6 +20,8 @@ MODULES_NEVER_USED = {
 OF_OS = {"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnl", "startfile"}
 # What is dangerous in XML is reading it: entities that grow or name files. These only write it.
 WRITES_XML = {"ragmetrics_core/report/gate_files.py": "JUnit's form"}
+# One program is started, and it is this interpreter.
+STARTS = {"ragmetrics_core/runs/audit_processes.py": "an audit on all cores"}
 READING_XML = {
     "parse",
     "iterparse",
@@ -68,9 +70,32 @@ def test_no_module_executes_text_unpickles_or_starts_a_program(path: Path):
     used = {name for name in names for never in MODULES_NEVER_USED if f"{name}.".startswith(f"{never}.")}
     if path.relative_to(ROOT).as_posix() in WRITES_XML:
         used -= {"xml.etree", "xml.etree.ElementTree"}
+    if path.relative_to(ROOT).as_posix() in STARTS:
+        used -= {"subprocess"}
 
     assert used == set()
     assert set(called(tree)) & (EXECUTING | {f"os.{name}" for name in OF_OS}) == set()
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_what_is_started_is_this_interpreter_on_a_text_that_stands_in_the_code(name: str):
+    tree = parsed(ROOT / name)
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("subprocess.")
+    ]
+    constants = {
+        ast.unparse(target): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    }
+
+    assert [ast.unparse(call.func) for call in calls] == ["subprocess.Popen"]
+    assert ast.unparse(calls[0].args[0]) == "[sys.executable, '-P', '-c', _START]"
+    assert isinstance(constants["_START"], ast.Constant)
+    assert "shell" not in {each.arg for each in calls[0].keywords}
 
 
 @pytest.mark.parametrize("name", WRITES_XML)
