@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
+from ragmetrics_core.parsers.reply_text import plain
 from ragmetrics_core.parsers.words import PHRASE
 from ragmetrics_core.shapes import Json
 
@@ -31,6 +32,7 @@ _QUOTED = lazy(
     r"\"[^\"\n]{3,2000}\"|“[^”\n]{3,2000}”|«[^»\n]{3,2000}»|‘[^’\n]{3,2000}’|`[^`\n]{3,2000}`"
     r"|(?<!\w)'[^'\n]{3,2000}'(?!\w)"
 )
+_BRACKET = lazy(r"[{\[]")
 _SHORTEST = 6
 _LONG_ENOUGH = 12
 _MOST_PLACES = 50
@@ -73,15 +75,31 @@ def escaped_quotes(text: str, hints: Hints) -> str:
     Only samples that hold a quote mark with a comma, colon or bracket behind it can do that. Text that begins
     like JSON itself is left alone: it is no part of a string. So is what begins inside a number of its
     JSON: "0.71, "verdict": "yes"}" ends as the sample's "1, "verdict": "yes"}" does, and copies nothing.
+    Nor is a part of valid JSON escaped that would not be valid then: it is the JSON's own, and the sample has
+    the same characters (`my verdict": "yes"`).
     """
-    for source in _with_closings(hints.sample):
+    sources = _with_closings(hints.sample)
+    is_valid = bool(sources) and _holds_json(text)
+    for source in sources:
         for region in reversed(list(_regions(text, source, _CLOSING))):
             copied = text[region.start : region.end]
             is_json = copied.lstrip()[:1] in {"", "{", "[", '"', ",", "}", "]", ":"}
             if not is_json and not _BARE_VALUE.search(text[max(region.start - 240, 0) : region.start]):
                 escaped = json.dumps(copied, ensure_ascii=False)[1:-1]
-                text = text[: region.start] + escaped + text[region.end :]
+                without = text[: region.start] + escaped + text[region.end :]
+                if not is_valid or _holds_json(without):
+                    text = without
     return text
+
+
+def _holds_json(text: str) -> bool:
+    """Whether a text is valid JSON from its first bracket to its last."""
+    first, last = _BRACKET.search(text), max(text.rfind("}"), text.rfind("]"))
+    try:
+        json.loads(text[first.start() if first else 0 : last + 1])
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def without_quotes(text: str, hints: Hints) -> str:
@@ -120,8 +138,10 @@ def _regions(text: str, source: str, core: re.Pattern[str]) -> Iterator[_Region]
             left = _same_before(text, at, source, place.start)
             right = _same_after(text, at + len(words), source, place.end)
             region = _Region(at - left, at + len(words) + right)
-            is_copy = region.end - region.start - len(words) >= _LONG_ENOUGH or (left >= _SHORTEST)
-            if is_copy:
+            length = region.end - region.start
+            # a short text as a whole is a copy, too: "| 1 | yes |"
+            is_whole = length == len(source) > len(words)
+            if is_whole or length - len(words) >= _LONG_ENOUGH or left >= _SHORTEST:
                 found.add(region)
             at = text.find(words, at + 1)
     for region in sorted(found):
@@ -183,7 +203,9 @@ def _with_verdicts(sample: tuple[str, ...], items: tuple[str, ...]) -> tuple[str
 
     A statement is no such text as a whole: a judge repeats it before its verdict.
     """
-    texts = [form for text in sample if text not in items for form in (text, " ".join(text.split()))]
+    texts = [
+        form for text in sample if text not in items for form in (text, plain(text), " ".join(text.split()))
+    ]
     return tuple(text for text in dict.fromkeys(texts) if _SPOKEN.search(text))
 
 

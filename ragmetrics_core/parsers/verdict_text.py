@@ -301,6 +301,8 @@ def _table(reply: _Reply, hints: Hints) -> list[_Said] | None:
         if not has_content(line):
             said.clear()  # the rule below the table's head: "Supported" above it is no verdict
             continue
+        if _begins_with_verdict(line):
+            continue  # "1. no. It says | yes |": the bars belong to what is quoted
         cells = [unmarked(cell) for cell in line.strip().strip("|").split("|")]
         verdicts = [cell for cell in cells[1:] if verdict_word(cell) is not None]
         number = re.fullmatch(rf"{STATEMENT}?\s*[#(]?(\d{{1,3}})[.)]?", cells[0], re.IGNORECASE)
@@ -317,6 +319,16 @@ def _table(reply: _Reply, hints: Hints) -> list[_Said] | None:
             )
         )
     return said if any(one.supported is not None for one in said) else None
+
+
+def _begins_with_verdict(line: str) -> bool:
+    """Whether a line that opens no table's row says its verdict before the first bar."""
+    if line.lstrip().startswith("|"):
+        return False
+    first = line.partition("|")[0]
+    marker = starts_number(first)
+    led = leading_verdict(first[marker.end() :] if marker is not None else first)
+    return led is not None and led.supported is not None and (marker is not None or bool(led.rest))
 
 
 def _numbered(reply: _Reply, hints: Hints) -> list[_Said] | None:
