@@ -228,7 +228,7 @@ class Example(NamedTuple):
             judge = names.get("judge", ScriptedJudge({}))
             script = {prompt: each for prompt, each in script.items() if judge.count(prompt)}
         score = names["score"]
-        if score.status != "ok" or audit(score.record):
+        if score.status != "ok" or audit(score):
             raise SystemExit(f"the example of {name} is {score.headline}")
         asked = tuple(request.prompt.name for request in judge.asked)
         return cls(given["told"], code, score.explain(), asked)

@@ -6,23 +6,31 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ragmetrics_core.comparison import diff
     from ragmetrics_core.drivers import recompute, rescore
+    from ragmetrics_core.errors import ConfigError, RagMetricsError
+    from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.metrics import Metric
-    from ragmetrics_core.models import as_judge
-    from ragmetrics_core.protocol import Embedder, Judge
+    from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge, as_judge
+    from ragmetrics_core.protocol import Embedder, Judge, Scorer
     from ragmetrics_core.record import Record
     from ragmetrics_core.runs import Run
     from ragmetrics_core.runs.evaluate import aevaluate, evaluate
     from ragmetrics_core.sample import Sample
-    from ragmetrics_core.score import Score
+    from ragmetrics_core.testing import ScriptedJudge
 
 __all__ = [
+    "ConfigError",
     "Embedder",
     "Judge",
+    "LiveScorer",
     "Metric",
+    "OpenAIEmbedder",
+    "OpenAIJudge",
+    "RagMetricsError",
     "Record",
     "Run",
     "Sample",
-    "Score",
+    "Scorer",
+    "ScriptedJudge",
     "aevaluate",
     "as_judge",
     "diff",
@@ -33,13 +41,19 @@ __all__ = [
 
 # Loaded when they are asked for: the package itself costs nothing to import.
 _MODULES = {
+    "ConfigError": "errors",
     "Embedder": "protocol",
     "Judge": "protocol",
+    "LiveScorer": "live",
     "Metric": "metrics",
+    "OpenAIEmbedder": "models",
+    "OpenAIJudge": "models",
+    "RagMetricsError": "errors",
     "Record": "record",
     "Run": "runs",
     "Sample": "sample",
-    "Score": "score",
+    "Scorer": "protocol",
+    "ScriptedJudge": "testing",
     "aevaluate": "runs.evaluate",
     "as_judge": "models",
     "diff": "comparison",

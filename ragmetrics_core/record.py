@@ -298,6 +298,29 @@ class Record(_Stored):
             if isinstance(rating := value.get("rating"), int | float):
                 yield float(rating), str(value.get("reason") or "")
 
+    @property
+    def headline(self) -> str:
+        """The outcome in one line: the formula, or the status with its reason."""
+        if self.status == "ok":
+            return self.formula
+        text = f"{self.status} ({self.reason})" if self.reason else self.status
+        return f"{text}, {self.formula}" if self.formula else text
+
+    def explain(self) -> str:
+        """The statements, verdicts, reasons and the formula as readable text."""
+        lines = [f"{self.signature} of {self.sample_id}: {self.headline}"]
+        lines += [f"  {line}" for part in self.parts for line in _part_lines(part)]
+        lines += [line for verdict in self.verdicts for line in _verdict_lines(verdict)]
+        lines += [f"  rated {rating:g}: {reason or 'no reason given'}" for rating, reason in self.ratings]
+        lines += [f"  not counted: {note}" for note in self.notes]
+        if self.abstained and self.abstained.declined:
+            lines.append(f"  the answer declines: {self.abstained.reason or 'no reason given'}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """The score in one line."""
+        return f"Record({self.sample_id!r}, {self.signature!r}, {self.headline})"
+
     @classmethod
     def from_json(cls, text: str | bytes) -> "Record":
         """Read a stored or self-contained record.
@@ -329,6 +352,26 @@ def outcome(measurement: Measurement) -> dict[str, Any]:
         "formula": measurement.formula,
         "parts": tuple(PartResult.of(name, part) for name, part in measurement.parts.items()),
     }
+
+
+def _verdict_lines(verdict: Verdict) -> Iterator[str]:
+    cosine = "" if verdict.cosine is None else f" (cosine {verdict.cosine:.3f})"
+    yield f"{verdict.number:>3}. {verdict.label}: {verdict.text}{cosine}"
+    if verdict.overruled is not None:
+        did = "confirmed" if verdict.overruled == verdict.supported else "overruled"
+        yield f"     a person {did} the judge's {'yes' if verdict.overruled else 'no'}"
+    if verdict.tally:
+        yield f"     {verdict.tally}"
+    if verdict.reason:
+        yield f"     {verdict.reason}"
+    for evidence in verdict.evidence:
+        where = f"chunk {evidence.span.chunk}" if evidence.span else "found nowhere"
+        yield f"     “{evidence.quote}” ({where})"
+
+
+def _part_lines(part: PartResult) -> list[str]:
+    inner = [f"  {line}" for each in part.parts for line in _part_lines(each)]
+    return [f"{part.metric}: {part.formula or part.reason or 'undefined'}", *inner]
 
 
 def _seal_of(line: str | bytes) -> str:

@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
-from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, Score
+from ragmetrics_core import Embedder, Judge, Metric, Record, Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveResult, LiveScorer, by_name
 from ragmetrics_core.prompts import PromptText
@@ -95,7 +95,7 @@ class LangSmithFeedbackSink:
             session_id=self._session,
             key=key,
             score=record.value,
-            comment=Score(record).headline,
+            comment=record.headline,
             feedback_source_type=FeedbackSourceType.MODEL,
             source_info={
                 "ragmetrics_signature": record.signature,
@@ -228,7 +228,7 @@ def _as_mapping(key: str, record: Record) -> dict[str, Any]:
     return {
         "key": key,
         "score": record.value,
-        "comment": Score(record).headline,
+        "comment": record.headline,
         "metadata": {"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},
     }
 

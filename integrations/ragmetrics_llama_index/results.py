@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from llama_index.core.evaluation import EvaluationResult
 
-from ragmetrics_core import Record, Score
+from ragmetrics_core import Record
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.live import by_name
 
@@ -88,7 +88,7 @@ def result_of(
     falling = [record.signature in lower_is_better for record in records]
     score = sum(scores) / len(scores) if is_whole and len(set(falling)) == 1 else None
     reasons = [_reason(record) for record in records if record.value is None]
-    feedback = "\n\n".join(Score(record).explain() for record in records)
+    feedback = "\n\n".join(record.explain() for record in records)
     if passing.scale and score is not None:
         feedback += f"\nscore: {passing.scale} = {score:.3g}"
     is_passing: bool | None = None
@@ -110,7 +110,7 @@ def result_of(
 
 
 def _reason(record: Record) -> str:
-    reason = f"{record.metric}: {Score(record).headline}"
+    reason = f"{record.metric}: {record.headline}"
     if record.status == "skipped":
         return f"{record.metric}: it needs {_NAMES.get(record.reason or '', record.reason)}"
     if record.bounds:

@@ -15,7 +15,7 @@ from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 from llama_index.core.settings import Settings
 
-from ragmetrics_core import Metric, Sample, Score, evaluate
+from ragmetrics_core import Metric, Sample, evaluate
 from ragmetrics_core.metrics import get
 from ragmetrics_core.scoring import (
     average_precision_at,
@@ -223,7 +223,7 @@ class _Judged(BaseRetrievalMetric):
         (record,) = run.records()
         metadata: dict[str, Any] = {
             "status": record.status,
-            "feedback": Score(record).explain(),
+            "feedback": record.explain(),
             "record": record,
         }
         if record.value is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragmetrics_core import Run, Score
+    from ragmetrics_core import Record, Run
     from ragmetrics_core.runs import MetricEntry
 
 __all__ = ["assert_scores"]
@@ -147,7 +147,7 @@ def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
     return "below" if entry.higher_is_better else "above"
 
 
-def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple["Score", float]]:
+def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple["Record", float]]:
     """The scores with a value; with `bounds` an incomplete one has the worse of its bounds."""
     for sample_id in run.sample_ids:
         score = run.scores(sample_id).get(entry.signature)
@@ -157,16 +157,16 @@ def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterat
                 yield score, value
 
 
-def _worst_value(score: "Score", entry: "MetricEntry") -> float | None:
+def _worst_value(score: "Record", entry: "MetricEntry") -> float | None:
     if score.value is not None or score.bounds is None:
         return score.value
     return min(score.bounds, key=lambda each: _goodness(each, entry))
 
 
-def _opened(score: "Score") -> str:
+def _opened(score: "Record") -> str:
     """The proof of a score, set in below what it proves."""
-    sample = score.record.sample
-    lines = [f"the worst score, of sample {score.record.sample_id!r}:"]
+    sample = score.sample
+    lines = [f"the worst score, of sample {score.sample_id!r}:"]
     if sample is not None:
         lines += [f"  question: {sample.question}", f"  answer:   {sample.answer}"]
     lines += [f"  {line}" for line in score.explain().splitlines()]

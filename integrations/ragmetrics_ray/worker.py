@@ -219,7 +219,7 @@ class Actor:
         rows: list[dict[str, Any]] = []
         tally: dict[str, int] = {}
         for run, samples, wanted in self._on_loop(self._runs(block)) if block.tasks else []:
-            rows += (score_row(run.record(sample.id, each)) for sample in samples for each in wanted)
+            rows += (score_row(run.score(sample.id, each)) for sample in samples for each in wanted)
             tally = {name: tally.get(name, 0) + number for name, number in run.tally.items()}
         return _Results(rows + block.rejected, tally)
 

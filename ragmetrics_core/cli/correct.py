@@ -33,7 +33,7 @@ def correct(
     before = opened.score(sample, metric)
     after = opened.correct(sample, metric, number, verdict == "yes", by=by)
     console = page()
-    verdict_before, verdict_after = (each.record.verdicts[number - 1] for each in (before, after))
+    verdict_before, verdict_after = (each.verdicts[number - 1] for each in (before, after))
     console.print(
         Text.assemble(
             (f"verdict {number}: ", "dim"),

@@ -25,6 +25,6 @@ def diff(
     Lists which texts and verdicts moved, and what that did to the score.
     """
     first, second = Run.load(run_a), Run.load(run_b)
-    changes = compare(first.record(sample, metric), second.record(sample, metric))
+    changes = compare(first.score(sample, metric), second.score(sample, metric))
     (entry,) = (each for each in first.metrics if each.signature == changes.before.signature)
     show(page(), terminal.difference_page(changes, low=entry.worst, high=entry.best))

@@ -78,7 +78,7 @@ def show(
             ],
         )
     else:
-        record = opened.self_contained(sample, metric) if prompts else opened.record(sample, metric)
+        record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         print_page(
             console,

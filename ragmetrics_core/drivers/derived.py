@@ -9,12 +9,11 @@ from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.record import Correction, GenerateStep, Record
-from ragmetrics_core.score import Score
 
 __all__ = ["by_vote", "correct", "recompute", "rendered", "rescore", "self_contained", "useless_replies"]
 
 
-def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Score:
+def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Record:
     """Read the record's raw replies again and derive its score from them alone.
 
     Args:
@@ -24,10 +23,10 @@ def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Score:
     Raises:
         RecordError: the record lacks its sample, a prompt or a reply; the message says which.
     """
-    return Score(replayed(record, metric))
+    return replayed(record, metric)
 
 
-def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Score:
+def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Record:
     """The score that another variant, or other settings, would give for the same replies, without a call.
 
     Raises:
@@ -38,7 +37,7 @@ def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> S
     metric = catalogue.metric_class(record.metric).from_settings(
         variant or record.variant, {**own, **settings}
     )
-    return Score(Replay(record, same_prompts=True).replay(metric))
+    return Replay(record, same_prompts=True).replay(metric)
 
 
 def correct(

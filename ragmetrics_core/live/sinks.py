@@ -9,7 +9,6 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.capture import LiveResult, released
 from ragmetrics_core.live.wording import one_line
 from ragmetrics_core.record import FAILED
-from ragmetrics_core.score import Score
 
 __all__ = ["CallableSink", "LoggingSink", "MemorySink", "Sink"]
 
@@ -83,7 +82,7 @@ class LoggingSink:
         for record in result.records:
             level = logging.WARNING if record.status in FAILED else logging.INFO
             name = result.capture.name or "app"
-            said = f"{name} {record.sample_id}: {record.signature}: {Score(record).headline}"
+            said = f"{name} {record.sample_id}: {record.signature}: {record.headline}"
             self._logger.log(level, "%s", one_line(said))
 
     def flush(self) -> None:

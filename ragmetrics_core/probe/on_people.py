@@ -116,7 +116,7 @@ async def aprobe_on(
     )
     seconds = perf_counter() - started
     measured = len(labelled.rows) - kept
-    records = {row.sample.id: run.record(row.sample.id, chosen) for row in labelled.rows}
+    records = {row.sample.id: run.score(row.sample.id, chosen) for row in labelled.rows}
     failed = [each for each in records.values() if each.status in FAILED]
     if len(failed) == len(records):
         raise ModelError(f"the judge gave none of the {len(failed)} items a score: {failed[0].reason}")

@@ -21,7 +21,6 @@ from ragmetrics_core.runs.manifest import Manifest, MetricEntry
 from ragmetrics_core.runs.spread import spread_of
 from ragmetrics_core.runs.summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.score import Score
 from ragmetrics_core.scoring import Spread
 from ragmetrics_core.wording import number_of
 
@@ -155,16 +154,12 @@ class Run:
             raise ConfigError(f"the run has no sample {sample_id!r}{_nearest(sample_id, self.sample_ids)}")
         return self._folder.sample(sample_id)
 
-    def score(self, sample_id: str, metric: str | Metric[Any]) -> Score:
-        """The score of a sample; the metric is a name that is unique in the run, or a signature.
+    def score(self, sample_id: str, metric: str | Metric[Any]) -> Record:
+        """The score of a sample and all that it was made from.
 
-        Raises:
-            ConfigError: there is no such sample or metric.
-        """
-        return Score(self.record(sample_id, metric))
-
-    def record(self, sample_id: str, metric: str | Metric[Any]) -> Record:
-        """The record of a score, with its sample and prompts.
+        Args:
+            sample_id: the sample.
+            metric: a name that is unique in the run, or a signature.
 
         Raises:
             ConfigError: there is no such sample or metric.
@@ -182,11 +177,11 @@ class Run:
             if wanted in (None, key.signature):
                 yield self._folder.record(key)
 
-    def scores(self, sample_id: str) -> dict[str, Score]:
+    def scores(self, sample_id: str) -> dict[str, Record]:
         """All scores of a sample, by signature."""
         self.sample(sample_id)
         keys = (Key(sample_id, entry.signature) for entry in self.metrics)
-        return {key.signature: Score(self._folder.record(key)) for key in keys if key in self._folder.keys}
+        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.keys}
 
     def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
         """The mean of a metric, with n, the counts by status, and worst and best case.
@@ -243,11 +238,11 @@ class Run:
 
     def diagnosis(self, sample_id: str) -> Findings:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""
-        return diagnose(score.record for score in self.scores(sample_id).values())
+        return diagnose(self.scores(sample_id).values())
 
     def correct(
         self, sample_id: str, metric: str | Metric[Any], number: int, verdict: bool, *, by: str | None = None
-    ) -> Score:
+    ) -> Record:
         """Overrule a verdict; the score is derived again without a call, and the record keeps both decisions.
 
         Args:
@@ -257,7 +252,7 @@ class Run:
             verdict: the person's decision.
             by: who decided.
         """
-        record = self.record(sample_id, metric)
+        record = self.score(sample_id, metric)
         own = self._metrics.get(record.signature)
         corrected = correct(record, number=number, supported=verdict, by=by, metric=own)
         self._folder.amend(corrected)
@@ -282,7 +277,7 @@ class Run:
             ConfigError: there is no such sample or metric.
             RecordError: the messages cannot be rendered again.
         """
-        record = self.record(sample_id, metric)
+        record = self.score(sample_id, metric)
         return self_contained(record, metric=self._metrics.get(record.signature))
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -320,7 +315,7 @@ class Run:
     def _row(self, sample_id: str) -> dict[str, Any]:
         sample = self.sample(sample_id)
         scores = self.scores(sample_id)
-        records = [score.record for score in scores.values()]
+        records = list(scores.values())
         row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
         for signature, score in scores.items():
             name = score.metric if self._is_unique(score.metric) else signature

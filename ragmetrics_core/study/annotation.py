@@ -203,7 +203,7 @@ def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) 
     for (name, sample_id, metric), said in _answers(runs, annotations).items():
         counts = found.setdefault(metric, _Counts())
         counts.added += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
-        for verdict in runs[name].record(sample_id, metric).verdicts:
+        for verdict in runs[name].score(sample_id, metric).verdicts:
             answers = {
                 who: statement
                 for who, each in said.items()
@@ -251,7 +251,7 @@ def verdict_changes(
     where the judge gave none.
     """
     for (name, sample_id, metric), said in _answers(runs, annotations).items():
-        for verdict in runs[name].record(sample_id, metric).verdicts:
+        for verdict in runs[name].score(sample_id, metric).verdicts:
             votes = {
                 who: statement.verdict
                 for who, each in said.items()
@@ -337,20 +337,18 @@ def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, se
     wanted = (
         scores
         if metrics is None
-        else {
-            run.score(sample_id, metric).record.signature: run.score(sample_id, metric) for metric in metrics
-        }
+        else {score.signature: score for score in (run.score(sample_id, each) for each in metrics)}
     )
     shown = tuple(
         (
             signature,
             tuple(
                 Statement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
-                for verdict in score.record.verdicts
+                for verdict in score.verdicts
             ),
         )
         for signature, score in wanted.items()
-        if score.record.verdicts
+        if score.verdicts
     )
     return Item(
         item_name(name, sample_id, seed),

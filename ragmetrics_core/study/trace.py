@@ -86,7 +86,7 @@ def trace_difference(
     for place, each in enumerate(ordered):
         difference = None
         if place < detailed:
-            difference = diff(before.record(each, metric), after.record(each, metric))
+            difference = diff(before.score(each, metric), after.score(each, metric))
             changes.update(_kinds(difference))
         moved.append(Moved(each, first[each], second[each], moves[each] / n, difference))
     rises = [moves[each] for each in ordered if moves[each] > 0]

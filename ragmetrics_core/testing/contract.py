@@ -11,7 +11,6 @@ from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import evaluate
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.score import Score
 from ragmetrics_core.testing.hash_embedder import HashEmbedder
 from ragmetrics_core.testing.overlap_scorer import OverlapScorer
 from ragmetrics_core.testing.random_judge import RandomJudge
@@ -72,8 +71,8 @@ def _always(text: str) -> Callable[[object], str]:
     return lambda request: text
 
 
-def _check_score(score: Score, metric: Metric[Any]) -> None:
-    record = score.record
+def _check_score(score: Record, metric: Metric[Any]) -> None:
+    record = score
     where = f"{metric.signature} of {record.sample_id} ({record.judge})"
     again = recompute(record, metric=metric)
     assert (again.status, again.value, again.bounds) == (score.status, score.value, score.bounds), (

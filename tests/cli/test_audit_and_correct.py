@@ -70,7 +70,7 @@ def test_correcting_prints_the_score_before_and_after(command, folder):
 def test_a_correction_is_stored_with_its_author_and_passes_the_audit(command, folder):
     command("correct", folder, "q1", "faithfulness", 2, "yes", "--by", "Ada")
 
-    record = Run.load(folder).record("q1", "faithfulness")
+    record = Run.load(folder).score("q1", "faithfulness")
     assert [each.by for each in record.corrections] == ["Ada"]
     assert record.verdicts[1].overruled is False
     assert command("audit", folder).code == 0

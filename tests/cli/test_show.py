@@ -135,7 +135,7 @@ def test_evidence_of_factual_correctness_is_marked_in_reference_and_answer(comma
 
 
 def test_evidence_is_marked_in_colour_where_there_are_colours(folder):
-    record = Run.load(folder).record("q1", "faithfulness")
+    record = Run.load(folder).score("q1", "faithfulness")
     console = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=100)
     for part in terminal.proof(record):
         console.print(part)

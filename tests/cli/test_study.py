@@ -266,7 +266,7 @@ def test_labels_of_statements_say_how_often_the_judge_is_right(command, before, 
         f"s2,ann,right,{value},FaiFul,{number}" for number, value in enumerate(("yes", "yes", "no", "no"), 1)
     ]
     (tmp_path / "l.csv").write_text("\n".join(lines))
-    verdicts = [verdict.supported for verdict in Run.load(before).record("s2", "faithfulness").verdicts]
+    verdicts = [verdict.supported for verdict in Run.load(before).score("s2", "faithfulness").verdicts]
     same = sum(one == other for one, other in zip(verdicts, (True, True, False, False), strict=True))
     outcome = command(
         "study", "agreement", tmp_path / "l.csv", before, "--format", "json", "--table", "verdicts"

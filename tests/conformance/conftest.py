@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ragmetrics_core import Metric, Score, evaluate
+from ragmetrics_core import Metric, Record, evaluate
 from ragmetrics_core.metrics import (
     AnswerAccuracy,
     AnswerCorrectness,
@@ -36,7 +36,7 @@ from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 Case = Mapping[str, Any]
 Inputs = Mapping[str, Any]
-RunCase = Callable[[Case], Score]
+RunCase = Callable[[Case], Record]
 
 # The newest version of each line that we keep as a variant.
 OUR_VARIANT = {
@@ -323,7 +323,7 @@ def counterparts() -> Mapping[str, Callable[[Case, str], Trial] | Later]:
 def run_case() -> RunCase:
     """Run a case through our metric."""
 
-    def run(case: Case) -> Score:
+    def run(case: Case) -> Record:
         translate = METRICS[case["metric"]]
         assert not isinstance(translate, Later)
         trial = translate(case, OUR_VARIANT[case["variant"]])

@@ -54,7 +54,7 @@ def measure(metric, judge, sample=SAMPLE):
 @given(seed=seeds)
 def test_recomputing_a_record_gives_the_same_score(metric, any_judge, seed):
     score = measure(metric, any_judge(seed))
-    again = recompute(score.record)
+    again = recompute(score)
 
     assert (again.status, again.value, again.bounds, again.reason) == (
         score.status,
@@ -62,14 +62,14 @@ def test_recomputing_a_record_gives_the_same_score(metric, any_judge, seed):
         score.bounds,
         score.reason,
     )
-    assert audit(score.record) == []
+    assert audit(score) == []
 
 
 @pytest.mark.parametrize("metric", EVERY)
 @few
 @given(seed=seeds)
 def test_a_record_survives_being_written_and_read(metric, any_judge, seed):
-    record = measure(metric, any_judge(seed)).record
+    record = measure(metric, any_judge(seed))
 
     read = Record.from_json(record.stored())
 
@@ -79,7 +79,7 @@ def test_a_record_survives_being_written_and_read(metric, any_judge, seed):
 
 @pytest.mark.parametrize("metric", EVERY)
 def test_a_self_contained_record_proves_itself_without_anything_else(metric, any_judge):
-    record = measure(metric, any_judge(1, complete=True)).record
+    record = measure(metric, any_judge(1, complete=True))
 
     mailed = Record.from_json(self_contained(record).model_dump_json(by_alias=True))
 
@@ -92,7 +92,7 @@ def test_a_self_contained_record_proves_itself_without_anything_else(metric, any
 @pytest.mark.parametrize("metric", EVERY)
 def test_the_record_has_every_prompt_that_was_sent_word_for_word(metric, any_judge):
     judge = any_judge(1, complete=True)
-    record = measure(metric, judge).record
+    record = measure(metric, judge)
 
     sent = {request.messages for request in judge.asked}
     assert {rendered(record, step) for step in record.generate_steps} == sent
@@ -108,7 +108,7 @@ def test_a_judge_that_answers_garbage_gives_a_status_and_a_record_that_holds(met
 
     assert (score.value is not None) == (score.status == "ok")
     assert score.status == "ok" or score.reason
-    assert audit(score.record) == []
+    assert audit(score) == []
     assert score.explain()
 
 

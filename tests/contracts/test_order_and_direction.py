@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core import Record, Sample, Score, evaluate
+from ragmetrics_core import Record, Sample, evaluate
 from ragmetrics_core.drivers import audit, correct, recompute
 from ragmetrics_core.metrics import get
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
@@ -60,7 +60,7 @@ seeds = st.integers(0, SEEDS - 1)
 
 
 @cache
-def scores(seed: int, *, order: int = 0, turn: int = 0) -> Mapping[str, Score]:
+def scores(seed: int, *, order: int = 0, turn: int = 0) -> Mapping[str, Record]:
     """The scores of all metrics; `order` is that of everything the judge lists, `turn` that of the chunks."""
     places = TURNS[turn]
     sample = SAMPLE.model_copy(
@@ -84,14 +84,14 @@ def turned(seed: int) -> int:
     return 1 + seed % (len(TURNS) - 1)
 
 
-def outcome(score: Score) -> tuple[object, ...]:
+def outcome(score: Record) -> tuple[object, ...]:
     return score.status, score.value, score.bounds
 
 
-def gain(metric: str, score: Score, number: int) -> float:
+def gain(metric: str, score: Record, number: int) -> float:
     """By how much a score gets better when one of its verdicts turns out supported."""
-    corrected = correct(score.record, number=number, supported=True)
-    assert audit(corrected.hydrated(score.record.sample, score.record.prompts)) == []
+    corrected = correct(score, number=number, supported=True)
+    assert audit(corrected.hydrated(score.sample, score.prompts)) == []
     # whoever supports one more text does not make a score undefined
     difference = corrected.value - score.value
     return difference if get(metric).higher_is_better else -difference
@@ -128,8 +128,8 @@ def test_the_order_of_the_chunks_moves_a_score_with_ranks(metric):
 @given(seed=seeds, data=st.data())
 def test_a_verdict_that_turns_out_supported_never_makes_a_score_worse(metric, seed, data):
     score = scores(seed)[metric]
-    if score.value is not None and score.record.verdicts:
-        number = data.draw(st.integers(1, len(score.record.verdicts)))
+    if score.value is not None and score.verdicts:
+        number = data.draw(st.integers(1, len(score.verdicts)))
         # the last bits may differ: a mean of four scores is not exact
         assert gain(metric, score, number) >= -1e-15
 
@@ -140,7 +140,7 @@ def test_a_metric_that_is_said_to_get_worse_by_a_verdict_does_so(metric):
         gain(metric, score, number) < -1e-12
         for seed in range(2 * SEEDS)
         if (score := scores(seed)[metric]).value is not None
-        for number in range(1, len(score.record.verdicts) + 1)
+        for number in range(1, len(score.verdicts) + 1)
     )
 
 
@@ -149,8 +149,8 @@ def test_a_metric_that_is_said_to_get_worse_by_a_verdict_does_so(metric):
 @given(seed=seeds)
 def test_a_score_is_the_same_after_its_record_was_written_read_and_derived_again(metric, seed):
     score = scores(seed)[metric]
-    read = Record.from_json(score.record.stored()).hydrated(score.record.sample, score.record.prompts)
-    assert outcome(recompute(read)) == outcome(Score(read)) == outcome(score)
+    read = Record.from_json(score.stored()).hydrated(score.sample, score.prompts)
+    assert outcome(recompute(read)) == outcome(read) == outcome(score)
     assert audit(read) == []
 
 

@@ -72,7 +72,7 @@ def forked() -> Run:
 
 def test_paths_name_each_steps_place_in_nested_forks():
     # request 1 splits, request 2 forks into two branches; each branch forks into asking and comparing
-    paths = [(step.path, step.kind) for step in forked().record("q1", "forked").steps]
+    paths = [(step.path, step.kind) for step in forked().score("q1", "forked").steps]
     assert paths == [
         ("2.1.1.1.1", "generate"),
         ("2.1.1.2.1", "compare"),
@@ -88,13 +88,13 @@ def test_a_users_own_metric_is_measured_and_audited_through_its_run():
 
 
 def test_a_users_own_metric_is_recomputed_when_it_is_passed():
-    record = forked().record("q1", "forked")
+    record = forked().score("q1", "forked")
     assert recompute(record, metric=Forked()).value == record.value
 
 
 def test_a_scorer_rates_pairs_and_the_record_proves_it():
     run = evaluate([SAMPLE], metrics=[Overlap()], scorer=LengthRatio())
-    record = run.record("q1", "overlap")
+    record = run.score("q1", "overlap")
     # "One. Two." has 9 characters, "R" has 1
     assert record.value == pytest.approx(1 / 9)
     assert record.scorer == "length-ratio"
@@ -130,7 +130,7 @@ def test_draws_are_asked_in_one_call_and_the_rest_again_when_fewer_come():
     score = evaluate([SAMPLE], metrics=[Drawn()], judge=judge).score("q1", "drawn")
     assert judge.asked == [(0, 3), (2, 1)]
     assert score.value == 3.0
-    assert [step.draw for step in score.record.steps] == [0, 1, 2]
+    assert [step.draw for step in score.steps] == [0, 1, 2]
 
 
 def test_prompts_are_asked_in_the_samples_language_where_there_is_a_translation():
@@ -171,7 +171,7 @@ def test_segments_are_the_sentences_and_say_where_they_stand(text):
 
 
 def test_a_recorded_split_is_used_whatever_the_splitter_does_today():
-    record = forked().record("q1", "forked")
+    record = forked().score("q1", "forked")
     (digest,) = record.segments
     # as if an earlier splitter had cut the first sentence of "One. Two." before its full stop
     other = record.model_copy(update={"segments": {digest: ((0, 3), (5, 9))}})
@@ -179,7 +179,7 @@ def test_a_recorded_split_is_used_whatever_the_splitter_does_today():
 
 
 def test_a_record_with_a_step_taken_out_is_a_difference_and_no_crash():
-    record = forked().record("q1", "forked")
+    record = forked().score("q1", "forked")
     other = record.model_copy(update={"steps": record.steps[1:]})
     (first, *_) = audit(other, metric=Forked())
     assert str(first.derived) == "forked/strict.1 of q1: the record has no step 2.1.1.1.1 (statements.v1)"

@@ -178,7 +178,7 @@ def test_a_sample_in_a_record_whose_grades_do_not_fit_makes_it_no_record(run):
 
 @pytest.mark.parametrize("metric", ["faithfulness", "answer_similarity", "bleu"])
 def test_a_step_that_stands_twice_is_a_difference(run, metric):
-    record = Run.load(run).record("q1", metric)
+    record = Run.load(run).score("q1", metric)
     twice = record.model_copy(update={"steps": (record.steps[0], *record.steps)})
 
     with pytest.raises(RecordError, match=r"has 2 steps 1(\.1)?, not 1"):
@@ -187,7 +187,7 @@ def test_a_step_that_stands_twice_is_a_difference(run, metric):
 
 
 def test_counts_from_which_no_score_follows_are_a_difference(run):
-    record = Run.load(run).record("q1", "bleu")
+    record = Run.load(run).score("q1", "bleu")
     # another version of the library cannot be asked to count again
     step = record.steps[0].model_copy(update={"made_by": "sacrebleu 0", "counts": {}})
     emptied = record.model_copy(update={"steps": (step,)})
@@ -198,7 +198,7 @@ def test_counts_from_which_no_score_follows_are_a_difference(run):
 
 
 def test_a_prompt_of_other_variables_than_were_asked_is_a_difference(run):
-    record = Run.load(run).record("q1", "faithfulness")
+    record = Run.load(run).score("q1", "faithfulness")
     first = next(record.generate_steps)
     other = record.prompts[first.prompt_digest]._replace(user="{{ weather }}")
     step = first.model_copy(update={"prompt_digest": "0" * 32})

@@ -67,7 +67,7 @@ def whole_run() -> Path:
         out=place,
     )
     run = Run.load(place)
-    record = run.record("q1", "faithfulness")
+    record = run.score("q1", "faithfulness")
     assert record.verdicts
     run.correct("q1", "faithfulness", 1, not record.verdicts[0].supported, by="Ada")
     manifest = place / "manifest.json"

@@ -11,7 +11,6 @@ from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs.verdict_log import verdict_rows
-from ragmetrics_core.score import Score
 from tests.fuzz.place import folder, records, run_with, whole_file
 from tests.fuzz.target import Target
 
@@ -23,7 +22,7 @@ def record(data: bytes) -> None:
     read = Record.from_json(data)
     again = Record.from_json(read.stored())
     assert again.stored() == read.stored()
-    assert Score(read).explain()
+    assert read.explain()
     assert not diff(read, read).flipped
     with suppress(RecordError):
         audit(read)

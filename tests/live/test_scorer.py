@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Sample, Score, recompute
+from ragmetrics_core import Sample, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveMean, LiveScorer, Skip, is_judging
 from ragmetrics_core.metrics.faithfulness import Faithfulness
@@ -22,7 +22,7 @@ def test_a_capture_is_scored_and_its_record_proves_the_score(live: MakeScorer):
     assert result.scores == {"faithfulness": 1.0}
     (record,) = result.records
     assert record.sample_id == result.sample.id == "one"
-    assert recompute(record) == Score(record)
+    assert recompute(record) == record
     assert scorer.means == {"faithfulness": LiveMean(1.0, 1)}
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ragmetrics_core import Metric, Score, evaluate
+from ragmetrics_core import Metric, Record, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
@@ -15,7 +15,7 @@ from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 class Measured(NamedTuple):
     """A score, and the judge that was asked for it."""
 
-    score: Score
+    score: Record
     judge: ScriptedJudge
 
     @property
@@ -43,7 +43,7 @@ def measure() -> Measure:
         embedder = HashEmbedder(vectors=vectors or {})
         run = evaluate([{"id": "q1", **sample}], metrics=[metric], judge=judge, embedder=embedder, attempts=1)
         score = run.score("q1", metric)
-        assert audit(score.record) == []
+        assert audit(score) == []
         return Measured(score, judge)
 
     return measured

@@ -40,12 +40,12 @@ def test_the_four_cases(measure, declines, suffices, value, case):
 
 
 def test_the_record_says_that_the_answer_declines_and_why(measure):
-    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score
     assert (record.abstained.declined, record.abstained.reason) == (True, "it yes")
 
 
 def test_a_blank_answer_is_recorded_as_one_that_declines(measure):
-    record = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []}).score.record
+    record = measure(Abstention(), {}, **{**NO_ANSWER, "answer": " ", "contexts": []}).score
     assert (record.abstained.declined, record.abstained.reason) == (True, "it is blank")
 
 
@@ -63,7 +63,7 @@ def test_the_majority_of_votes_says_whether_the_answer_declines():
 
 
 def test_a_correction_of_the_verdict_also_says_whether_the_answer_declines(measure):
-    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score
     corrected = correct(record, number=1, supported=False)
     assert (corrected.abstained.declined, corrected.abstained.reason) == (False, None)
     assert audit(corrected) == []
@@ -82,7 +82,7 @@ def test_without_contexts_and_with_a_blank_answer_nobody_is_asked(measure):
 
 
 def test_a_person_may_overrule_either_verdict(measure):
-    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score.record
+    record = measure(Abstention(), says("yes", "no"), **NO_ANSWER).score
     assert correct(record, number=2, supported=True).value == 0.0
     assert correct(record, number=1, supported=False).value == 0.0
 

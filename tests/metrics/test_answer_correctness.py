@@ -26,9 +26,9 @@ def test_the_telecom_example_scores_0_926(measure, sides):
 def test_both_parts_are_in_the_record(measure, sides):
     score = measure(AnswerCorrectness(), sides(("yes", "no"), ("yes", "no")), vectors=VECTORS, **SAMPLE).score
 
-    parts = {part.metric: part.value for part in score.record.parts}
+    parts = {part.metric: part.value for part in score.parts}
     assert parts == {"factual_correctness": 0.5, "answer_similarity": pytest.approx(0.704)}
-    assert [verdict.label for verdict in score.record.verdicts] == ["TP", "FP", "covered", "FN"]
+    assert [verdict.label for verdict in score.verdicts] == ["TP", "FP", "covered", "FN"]
 
 
 def test_weights_one_and_zero_are_factual_correctness_alone(measure, sides):
@@ -37,7 +37,7 @@ def test_weights_one_and_zero_are_factual_correctness_alone(measure, sides):
     score = measure(metric, sides(("yes", "no"), ("yes", "no")), **SAMPLE).score
 
     assert score.value == 0.5
-    assert [part.metric for part in score.record.parts] == ["factual_correctness"]
+    assert [part.metric for part in score.parts] == ["factual_correctness"]
 
 
 def test_weights_one_and_zero_need_no_embedder(sides):

@@ -30,7 +30,7 @@ def test_it_is_the_mean_cosine_of_the_written_questions(measure):
 
     assert score.value == pytest.approx(MEAN, abs=1e-15)
     assert score.formula == "(1.000 + 0.600 + 0.000) / 3 = 0.533"
-    assert [verdict.cosine for verdict in score.record.verdicts] == [1.0, 0.6, 0.0]
+    assert [verdict.cosine for verdict in score.verdicts] == [1.0, 0.6, 0.0]
 
 
 def test_it_can_be_negative_and_is_not_clipped(measure):
@@ -96,16 +96,16 @@ def test_half_of_the_questions_is_no_majority(measure):
 def test_flags_are_kept_where_they_are_ignored(measure):
     score = measure(AnswerRelevance(), written(*THREE, flags=(True,) * 3), vectors=VECTORS, **FRANCE).score
 
-    assert [verdict.label for verdict in score.record.verdicts] == ["noncommittal"] * 3
-    assert score.record.abstained is not None
-    assert score.record.abstained.declined
+    assert [verdict.label for verdict in score.verdicts] == ["noncommittal"] * 3
+    assert score.abstained is not None
+    assert score.abstained.declined
 
 
 def test_without_a_question_it_is_undefined_and_nothing_is_embedded(measure):
     score = measure(AnswerRelevance(), {"questions": {"questions": []}}, **FRANCE).score
 
     assert (score.status, score.reason) == ("undefined", "no_questions")
-    assert [step.kind for step in score.record.steps] == ["generate"]
+    assert [step.kind for step in score.steps] == ["generate"]
 
 
 def test_a_zero_vector_makes_it_undefined(measure):
@@ -114,7 +114,7 @@ def test_a_zero_vector_makes_it_undefined(measure):
     score = measure(AnswerRelevance(), written(*THREE), vectors=vectors, **FRANCE).score
 
     assert (score.status, score.reason, score.value) == ("undefined", "zero_vector", None)
-    assert [verdict.cosine for verdict in score.record.verdicts] == [1.0, 0.6, None]
+    assert [verdict.cosine for verdict in score.verdicts] == [1.0, 0.6, None]
 
 
 def test_the_paper_variant_draws_each_question_on_its_own(measure):
@@ -125,7 +125,7 @@ def test_the_paper_variant_draws_each_question_on_its_own(measure):
 
     assert score.value == pytest.approx(MEAN, abs=1e-15)
     assert sum(request.draws for request in judge.asked) == 3
-    assert [(step.draw, step.reply) for step in score.record.generate_steps] == list(enumerate(THREE))
+    assert [(step.draw, step.reply) for step in score.generate_steps] == list(enumerate(THREE))
 
 
 def test_a_draw_of_several_questions_counts_its_first_only(measure):
@@ -134,7 +134,7 @@ def test_a_draw_of_several_questions_counts_its_first_only(measure):
 
     score = measure(metric, replies, vectors=VECTORS, **FRANCE).score
 
-    assert [verdict.text for verdict in score.record.verdicts] == ["Where is it?", "Where is it?"]
+    assert [verdict.text for verdict in score.verdicts] == ["Where is it?", "Where is it?"]
 
 
 @pytest.mark.parametrize(

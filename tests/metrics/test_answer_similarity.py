@@ -37,7 +37,7 @@ def test_it_needs_no_judge():
     sample = {"id": "q1", **TEXTS}
     run = evaluate([sample], metrics=[AnswerSimilarity()], embedder=HashEmbedder(vectors=vectors((3, 4))))
     assert run.score("q1", "answer_similarity").value == 1.0
-    assert run.record("q1", "answer_similarity").judge is None
+    assert run.score("q1", "answer_similarity").judge is None
 
 
 @pytest.mark.parametrize(("threshold", "value"), [(0.95, 1.0), (0.97, 0.0), (0.0, 1.0)])

@@ -238,7 +238,7 @@ def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
     asked = measured.judge.asked[-1].messages
     assert asked[0].content == "Judge."
     assert asked[1].content.endswith("Supported?")
-    assert measured.score.record.steps[-1].prompt_digest != VERDICTS.digest
+    assert measured.score.steps[-1].prompt_digest != VERDICTS.digest
 
 
 @pytest.mark.parametrize("metric", [Faithfulness(), RagasScore()])

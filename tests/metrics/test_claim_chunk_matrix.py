@@ -130,7 +130,7 @@ def test_a_verdict_says_which_chunk_it_is_about_and_where_its_evidence_stands(me
         entry = {"number": 1, "evidence": "Chunk two.", "verdict": "yes"}
         return {"verdicts": [entry]}
 
-    record = measure(ChunkFaithfulness(), reply, **SAMPLE).score.record
+    record = measure(ChunkFaithfulness(), reply, **SAMPLE).score
 
     assert [each.about for each in record.verdicts] == [
         f"answer statement in chunk {number}" for number in (1, 2, 3)
@@ -192,7 +192,7 @@ def test_no_way_to_fill_in_missing_verdicts_leaves_the_bounds(known, data, name)
     def score(cells):
         run = evaluate([SAMPLE], metrics=[name], judge=ScriptedJudge(Matrix(**cells)))
         found = run.score("q1", name)
-        assert audit(found.record) == []
+        assert audit(found) == []
         return found
 
     open_score, full = score(known), score({name: filled(each) for name, each in known.items()})
@@ -228,7 +228,7 @@ def test_each_citation_is_judged_against_the_chunk_that_it_names(measure):
     score = measure(CitationSupport(), reply, **sample).score
 
     assert (score.value, score.formula) == (2 / 3, "2 / 3 = 0.667")
-    assert [(each.about, each.text, each.supported) for each in score.record.verdicts] == [
+    assert [(each.about, each.text, each.supported) for each in score.verdicts] == [
         ("sentence that cites chunk 1", "Sun shines.", True),
         ("sentence that cites chunk 2", "Rain falls.", True),
         ("sentence that cites chunk 3", "Sun shines.", False),
@@ -237,7 +237,7 @@ def test_each_citation_is_judged_against_the_chunk_that_it_names(measure):
 
 def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before(measure):
     reply, sample = cited("Sun shines. [1] Rain falls. [2]")
-    record = measure(CitationSupport(), reply, **sample).score.record
+    record = measure(CitationSupport(), reply, **sample).score
     assert [(each.about[-1], each.text) for each in record.verdicts] == [
         ("1", "Sun shines."),
         ("2", "Rain falls."),
@@ -255,7 +255,7 @@ def test_a_marker_after_the_full_stop_belongs_to_the_sentence_before(measure):
 )
 def test_a_marker_that_begins_a_line_belongs_to_the_sentence_behind_it(measure, answer):
     reply, sample = cited(answer)
-    record = measure(CitationSupport(), reply, **sample).score.record
+    record = measure(CitationSupport(), reply, **sample).score
     assert [(each.about[-1], each.text) for each in record.verdicts] == [
         ("1", "Sun shines."),
         ("2", "Rain falls."),
@@ -266,7 +266,7 @@ def test_a_citation_of_a_chunk_that_was_not_retrieved_is_not_supported(measure):
     reply, sample = cited("Sun shines [7].")
     score, judge = measure(CitationSupport(), reply, **sample)
     assert (score.value, judge.asked) == (0.0, [])
-    assert score.record.verdicts[0].reason == "there is no such chunk"
+    assert score.verdicts[0].reason == "there is no such chunk"
 
 
 def test_chunks_may_be_counted_from_0(measure):

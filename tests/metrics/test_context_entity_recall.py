@@ -38,7 +38,7 @@ def test_case_punctuation_and_spaces_do_not_keep_entities_apart(measure):
     score = measure(ContextEntityRecall(), replies, **TAJ_MAHAL).score
 
     assert score.value == 1.0
-    assert [verdict.reason for verdict in score.record.verdicts] == [
+    assert [verdict.reason for verdict in score.verdicts] == [
         "the contexts name 'shah jahan'",
         "the contexts name 'st john s'",
     ]

@@ -67,7 +67,7 @@ def test_evidence_stands_in_the_chunk_that_is_judged_where_several_chunks_have_t
     quoted = {"evidence": "France is in Europe.", "verdict": "yes"}
     replies = {"chunk_verdicts": {"verdicts": [{"number": rank, **quoted} for rank in (1, 2, 3)]}}
 
-    record = measure(ContextPrecision(), replies, **FRANCE | {"contexts": contexts}).score.record
+    record = measure(ContextPrecision(), replies, **FRANCE | {"contexts": contexts}).score
 
     spans = [verdict.evidence[0].span for verdict in record.verdicts]
     # the first character of the quote in each chunk; chunk 2 has it in other letters
@@ -88,7 +88,7 @@ def test_evidence_that_the_judged_chunk_does_not_have_is_found_in_another(measur
         }
     }
 
-    record = measure(ContextPrecision(), replies, **FRANCE).score.record
+    record = measure(ContextPrecision(), replies, **FRANCE).score
 
     assert record.verdicts[0].evidence[0].span.chunk == 2
 

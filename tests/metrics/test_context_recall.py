@@ -20,7 +20,7 @@ def test_france_without_its_capital_recalls_one_half(measure, verdicts):
 
     assert score.value == 0.5
     assert score.formula == "1 / 2 = 0.5"
-    assert [verdict.label for verdict in score.record.verdicts] == ["attributed", "not attributed"]
+    assert [verdict.label for verdict in score.verdicts] == ["attributed", "not attributed"]
 
 
 def test_the_data_protection_act_is_recalled_in_full_and_each_claim_names_its_chunk(measure):
@@ -48,7 +48,7 @@ def test_the_data_protection_act_is_recalled_in_full_and_each_claim_names_its_ch
     ).score
 
     assert score.value == 1.0
-    assert [verdict.evidence[0].span.chunk for verdict in score.record.verdicts] == [2, 3, 3]
+    assert [verdict.evidence[0].span.chunk for verdict in score.verdicts] == [2, 3, 3]
 
 
 @pytest.mark.parametrize("contexts", [[], [""]])
@@ -58,7 +58,7 @@ def test_without_contexts_nothing_is_recalled_and_no_verdict_is_asked_for(measur
 
     assert (score.status, score.value) == ("ok", 0.0)
     assert judge.count("verdicts") == 0
-    assert {verdict.reason for verdict in score.record.verdicts} == {"nothing was retrieved"}
+    assert {verdict.reason for verdict in score.verdicts} == {"nothing was retrieved"}
 
 
 def test_a_reference_without_statements_is_undefined(measure):
@@ -76,7 +76,7 @@ def test_by_sentence_the_references_own_sentences_are_attributed(measure, verdic
     )
 
     assert score.value == 0.5
-    assert [verdict.text for verdict in score.record.verdicts] == TWO["statements"]
+    assert [verdict.text for verdict in score.verdicts] == TWO["statements"]
     assert [request.prompt.name for request in judge.asked] == ["verdicts"]
 
 

@@ -20,7 +20,7 @@ def test_it_is_the_share_of_the_sentences_that_the_judge_names(measure):
 
     assert score.value == 0.25
     assert score.formula == "1 / 4 = 0.25"
-    assert [verdict.text for verdict in score.record.verdicts if verdict.supported] == [CAPITAL]
+    assert [verdict.text for verdict in score.verdicts if verdict.supported] == [CAPITAL]
 
 
 def test_the_sentences_are_numbered_through_all_chunks_for_the_judge(measure):
@@ -28,7 +28,7 @@ def test_the_sentences_are_numbered_through_all_chunks_for_the_judge(measure):
 
     assert f"[2] {CAPITAL}" in measured.shown
     assert "Chunk 2:\n[3] The country is also renowned for its wines." in measured.shown
-    assert measured.score.record.verdicts[2].supported
+    assert measured.score.verdicts[2].supported
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_invented_number_cannot_count_and_is_noted(measure):
     score = measure(ContextRelevance(), {"relevant_sentences": {"relevant": [2, 9]}}, **FRANCE).score
 
     assert score.value == 0.25
-    assert score.record.notes == ("sentence 9: there are only 4",)
+    assert score.notes == ("sentence 9: there are only 4",)
 
 
 def test_a_repeated_number_counts_once(measure):
@@ -73,7 +73,7 @@ def test_the_paper_variant_counts_the_copied_sentences(measure):
     score = measure(ContextRelevance(variant="paper"), {"paper_sentences": CAPITAL}, **FRANCE).score
 
     assert score.value == 0.25
-    (verdict,) = score.record.verdicts
+    (verdict,) = score.verdicts
     assert verdict.label == "in the contexts"
     assert verdict.evidence[0].span.chunk == 1
 
@@ -85,7 +85,7 @@ def test_the_paper_variant_counts_an_invented_sentence_and_says_that_it_is_one(m
     score = measure(ContextRelevance(variant="paper"), {"paper_sentences": reply}, **FRANCE).score
 
     assert score.value == 0.5
-    assert [verdict.label for verdict in score.record.verdicts] == ["in the contexts", "not in the contexts"]
+    assert [verdict.label for verdict in score.verdicts] == ["in the contexts", "not in the contexts"]
 
 
 def test_the_paper_variant_can_exceed_one(measure):

@@ -19,7 +19,7 @@ def test_einstein_born_in_spain_in_1879_is_half_correct(measure, sides):
 
     assert score.value == 0.5
     assert (score.counts["num_tp"], score.counts["num_fp"], score.counts["num_fn"]) == (1, 1, 1)
-    assert [verdict.label for verdict in score.record.verdicts] == ["TP", "FP", "covered", "FN"]
+    assert [verdict.label for verdict in score.verdicts] == ["TP", "FP", "covered", "FN"]
 
 
 def test_the_uk_law_example_scores_four_sevenths(measure, sides):
@@ -89,7 +89,7 @@ def test_evidence_is_looked_up_in_the_other_side(measure, sides):
     score = measure(FactualCorrectness(), replies, **EINSTEIN).score
 
     # only the reference has these words
-    places = [verdict.evidence[0].span for verdict in score.record.verdicts]
+    places = [verdict.evidence[0].span for verdict in score.verdicts]
     assert [place is not None for place in places] == [True, False]
 
 
@@ -135,7 +135,7 @@ def test_in_the_paper_variant_a_statement_in_two_lists_is_wrong_and_the_record_s
     score = measure(FactualCorrectness(variant="paper"), {"paper_facts": reply}, **EINSTEIN).score
 
     assert score.value == pytest.approx(2 / 3, abs=1e-15)
-    (step,) = score.record.generate_steps
+    (step,) = score.generate_steps
     assert step.dropped == ("TP: also listed as FP: Born in 1879",)
 
 
@@ -153,7 +153,7 @@ def test_the_paper_variant_with_omissions_only_scores_zero(measure):
 def test_in_the_paper_variant_an_omission_that_a_person_finds_in_the_answer_is_a_true_positive(measure):
     # TP 0, FP 1, FN 1 is 0; with the FN covered after all TP 1, FP 1, FN 0: 1 / 1.5
     replies = {"paper_facts": {"TP": [], "FP": ["Born in Spain"], "FN": ["Born in 1879"]}}
-    record = measure(FactualCorrectness(variant="paper"), replies, **EINSTEIN).score.record
+    record = measure(FactualCorrectness(variant="paper"), replies, **EINSTEIN).score
 
     corrected = correct(record, number=2, supported=True, by="ada")
 

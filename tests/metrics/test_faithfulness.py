@@ -47,7 +47,7 @@ def test_the_landlords_answer_is_wholly_faithful(measure, verdicts):
     ).score
 
     assert score.value == 1.0
-    assert [verdict.text for verdict in score.record.verdicts] == points
+    assert [verdict.text for verdict in score.verdicts] == points
 
 
 @pytest.mark.parametrize("contexts", [[], ["", " \n"]])
@@ -73,9 +73,9 @@ def test_a_refusal_to_answer_is_noted_beside_the_score(measure, verdicts):
     ).score
 
     assert score.value == 0.0
-    assert score.record.abstained is not None
-    assert score.record.abstained.declined
-    assert score.record.abstained.reason == "says that it does not know"
+    assert score.abstained is not None
+    assert score.abstained.declined
+    assert score.abstained.reason == "says that it does not know"
 
 
 # -- verdicts that are missing
@@ -91,7 +91,7 @@ def test_verdicts_for_two_of_four_statements_are_no_score_of_two_out_of_two(meas
     assert score.bounds == (0.5, 1.0)
     assert score.counts == {"supported": 2, "statements": 4, "missing": 2}
     assert score.formula == "2 / 4, 2 missing: 0.5 to 1"
-    assert [verdict.label for verdict in score.record.verdicts] == [
+    assert [verdict.label for verdict in score.verdicts] == [
         "supported",
         "supported",
         "missing",
@@ -133,7 +133,7 @@ def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
     assert score.value == 0.5
-    assert "verdict 1: this number was not asked about" in score.record.notes
+    assert "verdict 1: this number was not asked about" in score.notes
 
 
 def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
@@ -150,7 +150,7 @@ def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
     score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": reply}, **EINSTEIN).score
 
     assert score.value == 0.5
-    assert score.record.notes == (
+    assert score.notes == (
         "verdict 2: repeats an earlier one",
         "verdict 7: this number was not asked about",
     )
@@ -184,7 +184,7 @@ def test_long_answers_are_judged_twenty_statements_at_a_time(measure, verdicts):
     asked = [request.hints.numbers for request in judge.asked[1:]]
     assert sorted(asked) == [tuple(range(1, 21)), tuple(range(21, 41)), tuple(range(41, 46))]
     assert score.value == 10 / 45
-    assert score.record.verdicts[40].text == "Statement 41 stands."
+    assert score.verdicts[40].text == "Statement 41 stands."
 
 
 # -- replies that cannot be read, and models that do not answer
@@ -195,7 +195,7 @@ def test_statements_that_cannot_be_read_are_a_parse_error(measure):
 
     assert (score.status, score.value) == ("parse_error", None)
     assert score.reason == "statements.v1: the reply could not be read: the judge declined to answer"
-    assert score.record.steps[0].rule == "unread"
+    assert score.steps[0].rule == "unread"
 
 
 def test_verdicts_that_cannot_be_read_are_asked_for_again_before_it_is_a_parse_error(measure):
@@ -237,7 +237,7 @@ def test_a_model_that_breaks_in_the_second_step_keeps_the_first_step_on_record(m
     score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": ValueError("broken")}, **EINSTEIN).score
 
     assert (score.status, score.reason) == ("model_error", "verdicts.v2: ValueError: broken")
-    assert [step.prompt for step in score.record.steps] == ["statements.v1"]
+    assert [step.prompt for step in score.steps] == ["statements.v1"]
 
 
 def test_a_model_that_does_not_answer_in_time_is_a_timeout(measure):
@@ -259,7 +259,7 @@ def test_by_sentence_the_answers_own_sentences_are_judged(measure, verdicts):
     )
 
     assert score.value == 0.5
-    assert [(verdict.about, verdict.text) for verdict in score.record.verdicts] == [
+    assert [(verdict.about, verdict.text) for verdict in score.verdicts] == [
         ("answer sentence", "Einstein was born in Germany."),
         ("answer sentence", "He was born on 20th March 1879."),
     ]
@@ -280,7 +280,7 @@ def test_quoted_evidence_is_found_in_its_chunk(measure):
 
     score = measure(Faithfulness(), replies, **EINSTEIN | {"contexts": chunks}).score
 
-    (verdict,) = score.record.verdicts
+    (verdict,) = score.verdicts
     # "Albert Einstein was a " has 22 characters, "German-born" 11
     assert verdict.evidence[0].span == Span(chunk=2, start=22, end=33, exact=True)
     assert verdict.reason == "it says so"
@@ -292,7 +292,7 @@ def test_evidence_that_stands_nowhere_is_kept_without_a_place(measure):
 
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
-    (evidence,) = score.record.verdicts[0].evidence
+    (evidence,) = score.verdicts[0].evidence
     assert (evidence.quote, evidence.span) == ("born on the moon", None)
     assert "“born on the moon” (found nowhere)" in score.explain()
 
@@ -309,7 +309,7 @@ def test_the_paper_variant_reads_free_text_and_its_final_list(measure):
 
     assert score.value == 0.5
     assert score.variant == "paper.1"
-    assert [verdict.reason for verdict in score.record.verdicts] == [
+    assert [verdict.reason for verdict in score.verdicts] == [
         "The context calls him German-born.",
         "The context has another day.",
     ]

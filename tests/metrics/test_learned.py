@@ -29,7 +29,7 @@ class Table:
 def rated(metric, numbers, **changes):
     scorer = Table(numbers)
     score = evaluate([{**ROW, **changes}], metrics=[metric], scorer=scorer).score("q1", metric)
-    assert audit(score.record) == []
+    assert audit(score) == []
     return score, scorer
 
 

@@ -47,7 +47,7 @@ def test_it_is_the_harmonic_mean_of_its_four_parts(measure, verdicts):
 
     assert score.value == pytest.approx(4 / 5.25, abs=1e-15)
     assert score.formula == "4 / (1/0.5 + 1/0.8 + 1/1 + 1/1) = 0.762"
-    assert {part.metric: part.value for part in score.record.parts} == {
+    assert {part.metric: part.value for part in score.parts} == {
         "faithfulness": 0.5,
         "answer_relevance": pytest.approx(0.8),
         "context_precision": 1.0,

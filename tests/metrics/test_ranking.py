@@ -28,7 +28,7 @@ def rank(metric, **sample):
     """The score of a metric that needs no model; its record must prove itself."""
     run = evaluate([{"id": "q1", **sample}], metrics=[metric])
     score = run.score("q1", metric)
-    assert audit(score.record) == []
+    assert audit(score) == []
     return score
 
 
@@ -66,26 +66,26 @@ def test_ndcg_compares_with_the_best_ranking_of_all_relevant_items():
 def test_the_record_has_a_verdict_for_every_rank_with_what_it_was_matched_to():
     score = rank(RetrievalPrecision(k=3), **IDS)
 
-    assert [(each.text, each.label, each.reason) for each in score.record.verdicts] == [
+    assert [(each.text, each.label, each.reason) for each in score.verdicts] == [
         ("x", "not relevant", "not among the relevant items"),
         ("a", "relevant", "relevant item 1"),
         ("b", "relevant", "relevant item 2"),
     ]
-    assert (score.record.judge, score.record.steps) == (None, ())
+    assert (score.judge, score.steps) == (None, ())
 
 
 def test_a_person_who_finds_a_result_relevant_changes_the_score():
     # x on rank 1 becomes a fourth relevant item: recall 3/4, and the first relevant rank is 1
-    record = rank(RetrievalRecall(), **IDS).record
+    record = rank(RetrievalRecall(), **IDS)
     assert correct(record, number=1, supported=True).value == 3 / 4
 
-    record = rank(ReciprocalRank(), **IDS).record
+    record = rank(ReciprocalRank(), **IDS)
     assert correct(record, number=1, supported=True).value == 1.0
 
 
 def test_a_person_who_finds_a_result_not_relevant_takes_it_out_of_the_relevant_items():
     # a is no longer relevant: b alone of b and c
-    record = rank(RetrievalRecall(), **IDS).record
+    record = rank(RetrievalRecall(), **IDS)
     assert correct(record, number=2, supported=False).value == 1 / 2
 
 
@@ -98,14 +98,14 @@ def test_a_result_that_is_retrieved_twice_is_one_rank_and_credited_once(metric):
     once = rank(metric(), context_ids=["a", "b"], reference_context_ids=["a"])
 
     assert twice.value == once.value <= 1
-    assert twice.record.notes == ("rank 2: repeats an earlier result and is no rank of its own",)
+    assert twice.notes == ("rank 2: repeats an earlier result and is no rank of its own",)
 
 
 @NAMES
 def test_a_relevant_item_that_is_listed_twice_is_one_item(metric):
     twice = rank(metric(), context_ids=["a", "b"], reference_context_ids=["a", "a"])
     assert twice.value == rank(metric(), context_ids=["a", "b"], reference_context_ids=["a"]).value
-    assert twice.record.notes == ("relevant item 2: repeats an earlier one",)
+    assert twice.notes == ("relevant item 2: repeats an earlier one",)
 
 
 @NAMES
@@ -150,7 +150,7 @@ def test_grades_make_ndcg_graded():
     sample = {"context_ids": ["a", "b"], "reference_context_ids": ["a", "b"]}
     score = rank(Ndcg(), **sample, reference_context_grades=[1, 3])
     assert score.value == pytest.approx((1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3)))
-    assert score.record.verdicts[1].reason == "relevant item 2, grade 3"
+    assert score.verdicts[1].reason == "relevant item 2, grade 3"
 
     exponential = rank(Ndcg(gain="exponential"), **sample, reference_context_grades=[1, 3])
     assert exponential.value == pytest.approx((1 + 7 / math.log2(3)) / (7 + 1 / math.log2(3)))
@@ -166,7 +166,7 @@ def test_a_grade_of_0_or_below_means_not_relevant_and_the_record_says_so():
     )
 
     assert score.value == 1.0
-    assert score.record.notes == (
+    assert score.notes == (
         "relevant item 2: grade 0 means not relevant",
         "relevant item 3: grade -1 means not relevant",
     )
@@ -207,7 +207,7 @@ def test_texts_match_by_the_words_of_the_passage_that_a_chunk_holds():
     score = rank(RetrievalRecall(match="text"), **PASSAGES)
 
     assert score.value == 1 / 2
-    assert [each.reason for each in score.record.verdicts] == [
+    assert [each.reason for each in score.verdicts] == [
         "not among the relevant items; the nearest one has 0.12 of its words here",
         "relevant item 1, 1.00 of its words",
         "relevant item 1, 1.00 of its words, which is credited to an earlier rank",
@@ -230,7 +230,7 @@ def test_chunks_in_a_script_without_spaces_match_by_their_characters():
 
 def test_a_relevant_passage_without_a_word_is_left_out_and_named():
     score = rank(RetrievalRecall(match="text"), contexts=["a b"], reference_contexts=["a b", "…"])
-    assert score.record.notes == ("relevant item 2: has no word to be found by",)
+    assert score.notes == ("relevant item 2: has no word to be found by",)
 
 
 def test_a_long_list_is_scored_and_its_formula_stays_short():

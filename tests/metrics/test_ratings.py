@@ -54,7 +54,7 @@ def test_the_answer_is_rated_for_its_relevance_and_the_reason_is_kept(measure):
     score = measure(AnswerRelevanceRating(), {"answer_rating": rated(7, "it says where")}, **PARIS).score
 
     assert (score.value, score.formula) == (0.7, "7 / 10 = 0.7")
-    assert list(score.record.ratings) == [(7.0, "it says where")]
+    assert list(score.ratings) == [(7.0, "it says where")]
     assert "rated 7: it says where" in score.explain()
 
 
@@ -174,8 +174,8 @@ def test_a_criterion_is_met_or_not_with_a_reason_and_a_person_may_overrule_it(me
 
     assert (measured.score.value, measured.score.formula) == (0.0, "0 of 1 met = 0")
     assert "1. names the release" in measured.shown
-    assert measured.score.record.verdicts[0].reason == "none named"
-    assert correct(measured.score.record, number=1, supported=True).value == 1.0
+    assert measured.score.verdicts[0].reason == "none named"
+    assert correct(measured.score, number=1, supported=True).value == 1.0
 
 
 def test_two_criteria_are_two_metrics_and_a_record_says_which_it_is(measure):
@@ -184,7 +184,7 @@ def test_two_criteria_are_two_metrics_and_a_record_says_which_it_is(measure):
     assert criterion.signature == "criterion/strict.1(text=names the release)"
 
     reply = {"criterion": {"verdicts": [{"number": 1, "verdict": "yes"}]}}
-    assert recompute(measure(criterion, reply, **PARIS).score.record).value == 1.0
+    assert recompute(measure(criterion, reply, **PARIS).score).value == 1.0
 
 
 def test_a_criterion_that_says_nothing_is_a_mistake():

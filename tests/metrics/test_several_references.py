@@ -66,7 +66,7 @@ def measured(metric, **changed):
     judge = ScriptedJudge(reads)
     run = evaluate([{**ROW, **changed}], metrics=[metric], judge=judge, embedder=HashEmbedder(), attempts=1)
     score = run.score("q1", metric)
-    assert audit(score.record) == []
+    assert audit(score) == []
     return score, judge
 
 
@@ -115,10 +115,10 @@ def test_the_answer_is_split_once_and_each_reference_judged_once():
 
 def test_each_verdict_says_which_reference_it_is_about_and_where_its_quote_stands():
     score, _ = measured(FactualCorrectness(mode="precision"))
-    told = {(verdict.about, verdict.supported) for verdict in score.record.verdicts}
+    told = {(verdict.about, verdict.supported) for verdict in score.verdicts}
     assert ("answer statement (reference 1)", False) in told
     assert ("answer statement (reference 2)", True) in told
-    sources = {each.source for verdict in score.record.verdicts for each in verdict.evidence}
+    sources = {each.source for verdict in score.verdicts for each in verdict.evidence}
     assert sources <= {"answer", "reference 2", "reference 3"}
 
 
@@ -143,15 +143,15 @@ def test_the_parts_of_a_whole_are_measured_against_the_same_reference():
 
     # against "first" 0.75 * 0 + 0.25 * 1, against "second" 0.75 * 1 + 0.25 * 0
     assert (score.value, score.counts["reference"]) == (0.75, 2)
-    assert [part.value for part in score.record.parts] == [1.0, 0.0]
-    assert audit(score.record) == []
+    assert [part.value for part in score.parts] == [1.0, 0.0]
+    assert audit(score) == []
 
 
 def test_one_reference_changes_nothing():
     one, _ = measured(FactualCorrectness(), references=["Ulm"])
     twice, _ = measured(FactualCorrectness(), references=["Ulm", "Ulm", ""])
     assert "reference" not in one.counts
-    stored = [json.loads(each.record.stored()) for each in (one, twice)]
+    stored = [json.loads(each.stored()) for each in (one, twice)]
     assert stored[0]["steps"] == stored[1]["steps"]
 
 

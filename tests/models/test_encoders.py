@@ -206,8 +206,8 @@ def test_bert_score_is_the_f1_of_both_directions_and_is_proved_from_its_record(e
     )
 
     assert score.value == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-6)
-    assert audit(score.record) == []
-    assert score.record.scorer.startswith("token-match:encoder@")
+    assert audit(score) == []
+    assert score.scorer.startswith("token-match:encoder@")
 
 
 # -- entailment as a judge
@@ -216,7 +216,7 @@ def test_bert_score_is_the_f1_of_both_directions_and_is_proved_from_its_record(e
 def test_an_entailment_model_gives_the_verdicts_and_another_judge_the_statements(entailment):
     scorer = CrossEncoderScorer(model=entailment, label="entailment")
     judge = EntailmentJudge(scorer=scorer, others=as_judge("embedded"))
-    record = evaluate([SAMPLE], metrics="faithfulness", judge=judge).score("q1", "faithfulness").record
+    record = evaluate([SAMPLE], metrics="faithfulness", judge=judge).score("q1", "faithfulness")
 
     (verdict,) = record.verdicts
     best = max(scorer.rate([(chunk, verdict.text) for chunk in SAMPLE["contexts"]]))

@@ -228,14 +228,14 @@ def test_a_record_without_its_sample_says_so(folder):
 
 
 def test_a_self_contained_record_is_enough(folder):
-    record = self_contained(Run.load(folder).record("q1", "faithfulness"))
+    record = self_contained(Run.load(folder).score("q1", "faithfulness"))
     mailed = Record.from_json(record.model_dump_json(by_alias=True))
     assert recompute(mailed).value == record.value
     assert audit(mailed) == []
 
 
 def test_the_exact_prompt_of_a_step_can_be_shown(folder):
-    record = Run.load(folder).record("q1", "faithfulness")
+    record = Run.load(folder).score("q1", "faithfulness")
     system, user = rendered(record, next(record.generate_steps))
     assert system.role == "system"
     assert "<answer>\nEinstein was born in Germany on 20 March 1879.\n</answer>" in user.content
@@ -262,7 +262,7 @@ def test_unknown_fields_of_a_record_are_kept(folder):
 
 def test_rescore_applies_another_variant_of_the_same_prompts():
     # context precision under ragas-0.4: (1/1) / (1 + 1e-10)
-    record = evaluate([SAMPLE], metrics="context_precision", judge=judged()).record("q1", "context_precision")
+    record = evaluate([SAMPLE], metrics="context_precision", judge=judged()).score("q1", "context_precision")
     assert record.value == 1.0
     assert rescore(record, variant="ragas-0.4").value == pytest.approx(1 / (1 + 1e-10), abs=1e-15)
 
@@ -271,12 +271,12 @@ def test_rescore_refuses_a_variant_that_asks_other_prompts(folder):
     with pytest.raises(
         ConfigError, match=r"the record answers statements.v1, not paper_statements.v1: evaluate again"
     ):
-        rescore(Run.load(folder).record("q1", "faithfulness"), variant="paper")
+        rescore(Run.load(folder).score("q1", "faithfulness"), variant="paper")
 
 
 def test_rescore_takes_settings(folder):
     # precision alone: 1 of 2 answer statements
-    record = Run.load(folder).record("q1", "factual_correctness")
+    record = Run.load(folder).score("q1", "factual_correctness")
     assert rescore(record, mode="precision").formula == "1 / 2 = 0.5"
 
 
@@ -289,8 +289,8 @@ def test_the_seal_of_a_line_holds_for_a_reader_that_knows_more_fields(folder):
 
 def test_diff_names_the_flipped_verdict_and_what_it_did():
     flipped = {"verdicts": [{"number": 1, "verdict": "yes"}, {"number": 2, "verdict": "yes"}]}
-    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).record("q1", "faithfulness")
-    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"verdicts": flipped})).record(
+    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).score("q1", "faithfulness")
+    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"verdicts": flipped})).score(
         "q1", "faithfulness"
     )
     found = diff(before, after)
@@ -303,8 +303,8 @@ def test_diff_names_the_flipped_verdict_and_what_it_did():
 
 def test_diff_pairs_reworded_statements_and_lists_the_others():
     other = {"statements": ["Einstein was born in Germany", "Einstein liked music."]}
-    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).record("q1", "faithfulness")
-    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": other})).record(
+    before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).score("q1", "faithfulness")
+    after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": other})).score(
         "q1", "faithfulness"
     )
     found = diff(before, after)
@@ -320,9 +320,9 @@ def test_a_person_overrules_a_verdict_and_the_record_keeps_both(folder):
     score = run.correct("q1", "faithfulness", 2, True, by="Ada")
     # both statements are supported now: 2/2
     assert score.formula == "2 / 2 = 1"
-    verdict = score.record.verdicts[1]
+    verdict = score.verdicts[1]
     assert (verdict.supported, verdict.overruled) == (True, False)
-    assert score.record.corrections[0].by == "Ada"
+    assert score.corrections[0].by == "Ada"
 
 
 def test_a_correction_is_stored_and_proves_itself(folder):
@@ -341,10 +341,10 @@ def test_a_run_with_prompts_of_ones_own_proves_itself_when_it_is_opened_again(tm
         [SAMPLE], metrics=metrics, judge=judged(), embedder=HashEmbedder(), prompts=own, out=tmp_path / "run"
     )
     run = Run.load(tmp_path / "run")
-    before = run.record("q1", "faithfulness")
+    before = run.score("q1", "faithfulness")
 
     assert list(run.audit()) == []
-    corrected = run.correct("q1", "faithfulness", 2, True).record
+    corrected = run.correct("q1", "faithfulness", 2, True)
     # who looks for the score finds it under the name that it had
     assert (corrected.signature, corrected.settings) == (before.signature, before.settings)
     assert list(Run.load(tmp_path / "run").audit()) == []
@@ -376,7 +376,7 @@ def test_a_prompt_given_by_hand_where_the_variant_asks_none_proves_itself(metric
 def test_a_correction_reaches_a_part_of_a_composite_metric(folder):
     # FacCor 1/2 and 1/2 → P 1, R 1/2, F1 = 2 x 1 x 0.5 / 1.5 = 0.667
     score = Run.load(folder).correct("q1", "answer_correctness", 2, True)
-    assert score.record.parts[0].formula == "F1 of P 2 / 2 and R 1 / 2 = 0.667"
+    assert score.parts[0].formula == "F1 of P 2 / 2 and R 1 / 2 = 0.667"
 
 
 def test_the_second_decision_of_a_person_replaces_the_first(folder):
@@ -384,7 +384,7 @@ def test_the_second_decision_of_a_person_replaces_the_first(folder):
     run.correct("q1", "faithfulness", 2, True)
     score = run.correct("q1", "faithfulness", 2, False)
     assert score.value == 0.5
-    assert len(score.record.corrections) == 1
+    assert len(score.corrections) == 1
 
 
 def test_a_verdict_that_does_not_exist_cannot_be_overruled(folder):
@@ -404,5 +404,5 @@ def test_half_characters_in_a_reply_are_stored_and_proved(tmp_path, reply):
     run = evaluate(
         [SAMPLE], metrics="faithfulness", judge=judged({"statements": reply}), out=tmp_path / "run"
     )
-    assert next(run.record("q1", "faithfulness").generate_steps).reply == reply
+    assert next(run.score("q1", "faithfulness").generate_steps).reply == reply
     assert list(Run.load(tmp_path / "run").audit()) == []

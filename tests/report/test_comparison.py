@@ -94,7 +94,7 @@ def test_where_lower_is_better_a_rise_is_what_got_worse(noise):
 
 
 def test_where_lower_is_better_a_rise_is_shown_as_bad_in_the_terminal(noise):
-    true, made_up = (run.record("s1", "hallucination") for run in noise)
+    true, made_up = (run.score("s1", "hallucination") for run in noise)
     worst, best = 1.0, 0.0
     rise, fall = (
         next(iter(difference_page(diff(*pair), low=worst, high=best)))

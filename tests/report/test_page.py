@@ -150,7 +150,7 @@ def test_prompts_and_replies_are_folded_and_open_with_the_rule_that_read_them(op
 
     page.locator("details.step summary").last.click()
     page.wait_for_selector("details.step pre")
-    record = telecom.record("tc-34", "faithfulness")
+    record = telecom.score("tc-34", "faithfulness")
     *_, step = record.generate_steps
     shown = page.locator("details.step").last.inner_text()
     assert step.reply in shown

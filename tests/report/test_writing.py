@@ -56,7 +56,7 @@ def test_the_exact_prompts_and_replies_are_in_the_proof(files, telecom):
     data = data_of(files["telecom"])
     row = data["table"]["ids"].index("tc-34")
     side = data[str(data["table"]["chunks"][row])][str(row)]["sides"][0]
-    record = telecom.record("tc-34", "faithfulness")
+    record = telecom.score("tc-34", "faithfulness")
 
     steps = side["records"]["0"]["steps"]
     assert [step["reply"][0] for step in steps] == [step.reply for step in record.generate_steps]

@@ -112,7 +112,7 @@ def test_a_score_that_was_replaced_by_a_sealed_skipping_is_seen(folder):
 
 def test_a_correction_that_was_added_and_sealed_by_hand_is_seen(folder):
     run = Run.load(folder)
-    other = json.loads(run.record("q1", "faithfulness").stored())
+    other = json.loads(run.score("q1", "faithfulness").stored())
     assert other["corrections"] == []
     resealed(folder, 1, corrections=[{"path": "2", "item": 1, "supported": True, "by": "nobody"}])
     assert "records.jsonl" in found(folder)

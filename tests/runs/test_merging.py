@@ -194,7 +194,7 @@ def test_a_correction_in_either_run_survives(tmp_path, one, out, order):
     Run.load(tmp_path / "two").correct("q0", "faithfulness", 1, True, by="Ada")
     folders = [one, tmp_path / "two"]
     merged = merge(*(folders if order == "one" else folders[::-1]), out=out)
-    record = merged.record("q0", "faithfulness")
+    record = merged.score("q0", "faithfulness")
     assert ([each.by for each in record.corrections], record.value) == (["Ada"], 1.0)
     assert list(merged.audit()) == []
 
@@ -219,7 +219,7 @@ def test_corrections_of_both_runs_are_put_together(twins, out, prefer):
     Run.load(twins[0]).correct("q0", "faithfulness", 1, True, by="Ada")
     Run.load(twins[1]).correct("q0", "faithfulness", 2, True, by="Ben")
     merged = merge(*twins, out=out, prefer=prefer)
-    record = merged.record("q0", "faithfulness")
+    record = merged.score("q0", "faithfulness")
     assert ({each.by for each in record.corrections}, record.value) == ({"Ada", "Ben"}, 1.0)
     assert list(merged.audit()) == []
 
@@ -244,7 +244,7 @@ def test_a_correction_of_other_replies_is_never_dropped_without_a_word(tmp_path,
     with pytest.raises(ConfigError, match="q2, faithfulness"):
         merge(one, tmp_path / "two", out=out)
     merged = merge(one, tmp_path / "two", out=out, prefer="second")
-    assert len(merged.record("q2", "faithfulness").corrections) == 1
+    assert len(merged.score("q2", "faithfulness").corrections) == 1
 
 
 def test_labels_of_both_runs_are_kept(tmp_path, out):
@@ -297,7 +297,7 @@ def test_of_two_failed_scores_the_first_runs_counts_and_is_measured_again(tmp_pa
     for name in ("first", "second"):
         measured(tmp_path / name, ROWS[:1], judge=judge(verdicts=ModelError(name)), metrics=PAIR[0])
     merged = merge(tmp_path / "first", tmp_path / "second", out=out)
-    assert merged.record("q0", "faithfulness").reason == "verdicts.v2: first"
+    assert merged.score("q0", "faithfulness").reason == "verdicts.v2: first"
     assert measured(out, ROWS[:1], metrics=PAIR[0]).score("q0", "faithfulness").status == "ok"
 
 

@@ -79,7 +79,7 @@ def test_the_reason_names_the_line_of_the_metrics_own_file():
 def test_a_file_that_was_edited_above_the_line_proves_its_failures_as_before(tmp_path):
     ODD.append(fail)
     run = evaluate(ROWS, metrics=[Odd()], out=tmp_path / "run")
-    found = run.record("s1", "odd")
+    found = run.score("s1", "odd")
     moved = found.model_copy(update={"reason": (found.reason or "").replace("line ", "line 9")}).sealed()
     assert audit(found, metric=Odd()) == audit(moved, metric=Odd()) == []
 

@@ -15,7 +15,7 @@ def test_prompts_of_the_user_replace_those_of_the_same_name(tmp_path):
     judge = scripted()
     run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, prompts=tmp_path)
     assert judge.asked[0].messages[1].content == "MINE Capital of France? Paris."
-    assert next(run.record("q1", "faithfulness").generate_steps).prompt == "statements.v9"
+    assert next(run.score("q1", "faithfulness").generate_steps).prompt == "statements.v9"
     assert list(run.audit()) == []
 
 
@@ -24,7 +24,7 @@ def test_a_translation_of_the_user_is_asked_for_samples_of_its_language(tmp_path
     judge = scripted()
     german = {**SAMPLE, "id": "q2", "language": "de"}
     run = evaluate([SAMPLE, german], metrics="faithfulness", judge=judge, prompts=tmp_path)
-    asked = {each: next(run.record(each, "faithfulness").generate_steps).prompt for each in ("q1", "q2")}
+    asked = {each: next(run.score(each, "faithfulness").generate_steps).prompt for each in ("q1", "q2")}
     assert asked == {"q1": "statements.v1", "q2": "statements.v9.de"}
     assert list(run.audit()) == []
 

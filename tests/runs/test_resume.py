@@ -308,7 +308,7 @@ def test_votes_decide_by_majority_and_a_tie_is_not_supported():
         return {"verdicts": [{"number": 1, "verdict": "yes" if request.draw == 0 else "no"}]}
 
     run = evaluate(rows(1), metrics="faithfulness", judge=OneDraw(reply), repeats=2)
-    (verdict,) = run.record("q0", "faithfulness").verdicts
+    (verdict,) = run.score("q0", "faithfulness").verdicts
     assert (verdict.supported, verdict.votes, verdict.tally) == (False, (True, False), "1 of 2 votes, a tie")
     assert list(run.audit()) == []
 

@@ -13,7 +13,7 @@ def test_vectors_are_kept_on_request():
     run = evaluate(
         [REFERENCED], metrics="answer_similarity", embedder=HashEmbedder(dimensions=8), keep_vectors=True
     )
-    (step,) = run.record("q1", "answer_similarity").steps
+    (step,) = run.score("q1", "answer_similarity").steps
     assert [len(vector) for vector in step.vectors] == [8, 8]
 
 

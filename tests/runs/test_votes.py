@@ -83,7 +83,7 @@ class Broken(Voting):
 
 
 def record_of(*judges: ScriptedJudge, repeats: int = 1, metric: str = "faithfulness") -> Record:
-    return evaluate([SAMPLE], metrics=metric, panel=judges, repeats=repeats).record("q1", metric)
+    return evaluate([SAMPLE], metrics=metric, panel=judges, repeats=repeats).score("q1", metric)
 
 
 def outcome(record: Record) -> list[tuple[bool | None, str]]:
@@ -310,7 +310,7 @@ def test_a_person_overrules_the_majority_and_the_votes_stay(tmp_path):
     evaluate([SAMPLE], metrics="faithfulness", judge=Voting("y", "n", "n"), repeats=3, out=tmp_path)
     run = Run.load(tmp_path)
     run.correct("q1", "faithfulness", 1, True, by="Ada")
-    (verdict,) = run.record("q1", "faithfulness").verdicts
+    (verdict,) = run.score("q1", "faithfulness").verdicts
     assert (verdict.supported, verdict.overruled, verdict.votes) == (True, False, (True, False, False))
     assert list(run.audit()) == []
 
@@ -322,14 +322,14 @@ def test_going_on_asks_for_no_vote_again(tmp_path):
     run = evaluate([SAMPLE], judge=rest, **arguments)
     # the statements and two votes are in the journal
     assert [(request.prompt.name, request.draw) for request in rest.asked] == [("verdicts", 2)]
-    assert run.record("q1", "faithfulness").verdicts[0].votes == (True, False, True)
+    assert run.score("q1", "faithfulness").verdicts[0].votes == (True, False, True)
 
 
 def test_sentences_that_are_named_as_relevant_are_voted_on_too():
     judge = Naming([1, 2], [2], [2, 3])
     sample = {"id": "q1", "question": "Where?", "contexts": ["He was born. It was in Ulm. It rained."]}
     run = evaluate([sample], metrics="context_relevance", judge=judge, repeats=3)
-    record = run.record("q1", "context_relevance")
+    record = run.score("q1", "context_relevance")
     assert outcome(record) == [(False, "1 of 3 votes"), (True, "3 of 3 votes"), (False, "1 of 3 votes")]
     # one of three sentences
     assert (record.value, audit(record)) == (pytest.approx(1 / 3), [])

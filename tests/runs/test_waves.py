@@ -174,7 +174,7 @@ def test_a_persons_plain_replies_give_the_same_values_verdicts_and_replies(tmp_p
         post.take(*(plain_line(each, give(each["body"]).text) for each in requests))
 
     for one in run.records():
-        other = post.run.record(one.sample_id, one.signature)
+        other = post.run.score(one.sample_id, one.signature)
         assert (other.status, other.value, other.verdicts) == (one.status, one.value, one.verdicts)
         assert [step.reply for step in other.generate_steps] == [step.reply for step in one.generate_steps]
 

@@ -188,7 +188,7 @@ def test_a_statement_without_a_verdict_gets_one_only_when_most_people_agree_on_i
 
     samples = [{**each, "answer": f"{each['answer']} x"} for each in SAMPLES]
     incomplete = {"secret-one": evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(only_first))}
-    assert [each.supported for each in incomplete["secret-one"].record("s1", "faithfulness").verdicts] == [
+    assert [each.supported for each in incomplete["secret-one"].score("s1", "faithfulness").verdicts] == [
         True,
         None,
     ]

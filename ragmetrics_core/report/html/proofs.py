@@ -42,7 +42,7 @@ def _side(
     sample = run.sample(sample_id)
     scores = run.scores(sample_id)
     records = {
-        position: scores[entry.signature].record
+        position: scores[entry.signature]
         for position, column in enumerate(columns)
         if (entry := column.entries[number]) and entry.signature in scores
     }
@@ -51,7 +51,7 @@ def _side(
         **_texts(sample),
         "findings": [
             [each.code, one_line(str(each._replace(texts=()))), [_words(text) for text in each.texts[:20]]]
-            for each in diagnose(score.record for score in scores.values())
+            for each in diagnose(scores.values())
         ],
         "records": {position: _record(run, record, messages) for position, record in records.items()},
         "messages": messages.texts,

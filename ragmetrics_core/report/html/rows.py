@@ -117,7 +117,7 @@ def _findings(run: Run, known: Mapping[Key, Outcome], sample_id: str) -> Iterato
     if any(outcome and outcome.declined for _, outcome in own):
         yield "abstained"
     records = (
-        run.record(sample_id, entry.signature)
+        run.score(sample_id, entry.signature)
         for entry, outcome in own
         if outcome and entry.name in DIAGNOSED and outcome.status in ("ok", "incomplete")
     )

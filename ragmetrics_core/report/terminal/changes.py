@@ -21,7 +21,6 @@ from ragmetrics_core.report.terminal.text import (
     outcome,
     plain,
 )
-from ragmetrics_core.score import Score
 
 __all__ = ["difference_lines", "difference_page"]
 
@@ -69,7 +68,7 @@ def difference_lines(sample: str, metric: str, differences: Iterable[Difference]
 
 def _outcome(record: Record, low: float, high: float) -> Text:
     value = outcome(record.status, record.value, record.bounds, low=low, high=high)
-    how = record.formula if record.status == "ok" else Score(record).headline
+    how = record.formula if record.status == "ok" else record.headline
     return Text.assemble(value, "  ", one_line(how, LABEL))
 
 

@@ -25,7 +25,6 @@ from ragmetrics_core.report.terminal.text import (
     outcome,
     plain,
 )
-from ragmetrics_core.score import Score
 
 __all__ = ["SYMBOLS", "proof"]
 
@@ -77,7 +76,7 @@ def _how(record: Record) -> Iterator[tuple[str, RenderableType]]:
     if record.status == "ok":
         yield "formula", one_line(record.formula)
     else:
-        yield "status", one_line(Score(record).headline, OPEN if record.bounds else WEAK)
+        yield "status", one_line(record.headline, OPEN if record.bounds else WEAK)
     if record.counts:
         pairs = (f"{name} {number:.6g}" for name, number in record.counts.items())
         yield "numbers", one_line(" · ".join(pairs), LABEL)

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ragmetrics_core.record import Record
 from ragmetrics_core.report.terminal.text import (
     LABEL,
     OPEN,
@@ -20,7 +21,6 @@ from ragmetrics_core.report.terminal.text import (
 )
 from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.score import Score
 from ragmetrics_core.wording import number_of
 
 __all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
@@ -79,7 +79,7 @@ def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, 
 
 
 def sample_page(
-    sample: Sample, scores: Mapping[str, Score], findings: Sequence[Finding], entries: Sequence[MetricEntry]
+    sample: Sample, scores: Mapping[str, Record], findings: Sequence[Finding], entries: Sequence[MetricEntry]
 ) -> Iterator[RenderableType]:
     """A sample with all its scores and what they say together."""
     yield facts(asked(sample))
@@ -139,7 +139,7 @@ def _row(run: Run, sample_id: str) -> SampleRow:
         sample_id=sample_id,
         question=run.sample(sample_id).question or "",
         cells=tuple(cells),
-        codes=tuple(each.code for each in diagnose(score.record for score in scores.values())),
+        codes=tuple(each.code for each in diagnose(scores.values())),
     )
 
 

@@ -139,7 +139,7 @@ def test_in_background_mode_answers_go_on_before_the_judge_replies_and_scores_ar
     run = Run.load(tmp_path / "run")
     score = run.score(found.meta["evaluation"]["id"], "faithfulness")
     assert score.value == 1.0
-    assert recompute(score.record).value == 1.0
+    assert recompute(score).value == 1.0
 
 
 def test_in_background_mode_scores_cannot_be_connected_because_there_are_none():

@@ -4,7 +4,7 @@ from typing import assert_type
 
 import pandas as pd
 
-from ragmetrics_core import Judge, Record, Run, Sample, Score, aevaluate, diff, evaluate, recompute, rescore
+from ragmetrics_core import Judge, Record, Run, Sample, aevaluate, diff, evaluate, recompute, rescore
 from ragmetrics_core.metrics import Faithfulness, Rubric, get
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.runs import Mean
@@ -66,9 +66,9 @@ def a_run_gives_scores_and_means(samples: list[Sample]) -> None:
     mean = assert_type(run.mean("faithfulness"), Mean)
     assert_type(mean.value, float | None)
     assert_type(mean.n, int)
-    score = assert_type(run.score("tc-34", Faithfulness()), Score)
+    score = assert_type(run.score("tc-34", Faithfulness()), Record)
     assert_type(score.value, float | None)
-    assert_type(score.record, Record)
+    assert_type(score, Record)
     print(mean.value + 1)  # error: operator, reportOptionalOperand
     print(score.value + 1)  # error: operator, reportOptionalOperand
     if score.status == "finished":  # error: comparison-overlap, reportUnnecessaryComparison
@@ -80,7 +80,7 @@ def a_run_gives_scores_and_means(samples: list[Sample]) -> None:
 
 
 def a_record_gives_its_score_again(record: Record) -> None:
-    assert_type(recompute(record), Score)
+    assert_type(recompute(record), Record)
     assert_type(rescore(record, variant="ragas-0.4").value, float | None)
     assert_type(diff(record, record).before, Record)
     recompute("record")  # error: arg-type, reportArgumentType

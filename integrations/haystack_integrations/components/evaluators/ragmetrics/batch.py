@@ -161,7 +161,7 @@ class BatchEvaluator(Configured):
     def _outputs(self, run: Run, samples: Sequence[Sample]) -> dict[str, Any]:
         ids = [sample.id for sample in samples]
         by_metric = {
-            key: outputs_of([self._entry(run.record(each, signature)) for each in ids])
+            key: outputs_of([self._entry(run.score(each, signature)) for each in ids])
             for signature, key in names_of(self._metrics).items()
         }
         meta = meta_of(run, ids)

@@ -82,7 +82,7 @@ def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
     replies: dict[tuple[str, str, int], dict[str, Any]] = {}
     for sample_id in sample_ids:
         for score in run.scores(sample_id).values():
-            for step in score.record.generate_steps:
+            for step in score.generate_steps:
                 usage = Usage(step.prompt_tokens or 0, step.completion_tokens or 0)
                 replies[sample_id, step.rendered_digest, step.draw] = {
                     "model": step.model,
