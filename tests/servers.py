@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ class Answer:
         cut: end the connection after so many bytes of the body; 0 ends it before the first byte of all.
         raw: sent in place of everything else.
         silent: never answer.
+        trickle: seconds between the bytes of the body.
     """
 
     status: int = 200
@@ -41,6 +43,7 @@ class Answer:
     cut: int | None = None
     raw: bytes | None = None
     silent: bool = False
+    trickle: float | None = None
 
 
 def chat(
@@ -75,10 +78,14 @@ class OpenAIServer:
 
     Args:
         answer: the answer to every request, or a function from the request to its answer.
+        tls: speak TLS in this way; the address says http all the same.
     """
 
-    def __init__(self, answer: Answer | Callable[[Seen], Answer]) -> None:
+    def __init__(
+        self, answer: Answer | Callable[[Seen], Answer], *, tls: ssl.SSLContext | None = None
+    ) -> None:
         self.answer = answer
+        self._tls = tls
         self.seen: list[Seen] = []
         self.connections = 0
         self._changed = threading.Condition()
@@ -93,7 +100,7 @@ class OpenAIServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = self._call(asyncio.start_server(self._serve, "127.0.0.1", 0))
+        self._server = self._call(asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls))
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -157,7 +164,16 @@ class OpenAIServer:
         if answer.silent:
             await reader.read()  # until the client goes
             return False
-        writer.write(_bytes(answer))
+        sent = _bytes(answer)
+        if answer.trickle is not None:
+            head = sent.index(b"\r\n\r\n") + 4
+            writer.write(sent[:head])
+            for place in range(head, len(sent)):
+                await asyncio.sleep(answer.trickle)
+                writer.write(sent[place : place + 1])
+                await writer.drain()
+        else:
+            writer.write(sent)
         await writer.drain()
         return answer.cut is None and answer.raw is None
 

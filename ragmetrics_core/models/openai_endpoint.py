@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
@@ -261,6 +262,13 @@ class Endpoint:
         # timeout (aiohttp's counts a refused connection as one), so the cause decides.
         if any(isinstance(each, TimeoutError) for each in chain):
             return ModelTimeout(f"no connection to {self.url} within {_CONNECT_SECONDS:g} s")
+        # the innermost: aiohttp's own is one, too, and says less
+        untrusted = next((each for each in chain[::-1] if isinstance(each, SSLCertVerificationError)), None)
+        if untrusted is not None:
+            return AccessRefused(
+                f"{self.url} shows a certificate that is not trusted here ({self._quoted(str(untrusted))}): "
+                "name a file of those who vouch for it in SSL_CERT_FILE, if it is what it should be"
+            )
         names = {type(each).__name__ for each in chain}
         cause = next((text for each in reversed(chain) if (text := str(each))), type(chain[-1]).__name__)
         what = "no connection to" if names & _CONNECTING else "lost the connection to"

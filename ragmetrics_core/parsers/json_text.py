@@ -107,14 +107,16 @@ def read_json(
         so.
     """
     cut = quoted = False
+    ends_inside: bool | None = None  # looked for once, however many candidates there are
     for found in candidates(text, arrays=arrays):
         if is_quoted_value(found.value, hints):
             quoted = True
             continue
-        if found.rule != "json" and not cut and (cut := _ends_inside(text, arrays=arrays)):
-            if cut_shape is None:
+        if found.rule != "json" and ends_inside is None:
+            cut = ends_inside = _ends_inside(text, arrays=arrays)
+            if cut and cut_shape is None:
                 return Reading(None, "unread", (_CUT_NOTE,), cut=True)
-            shape = cut_shape
+            shape = cut_shape if cut and cut_shape is not None else shape
         for value in _views(found.value):
             fit = shape(value)
             if fit is not None and isinstance(fit.value, wanted):

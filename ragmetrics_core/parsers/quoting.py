@@ -18,8 +18,9 @@ _NOISE = lazy(r"[\s\\\"'“”‘’`]+")
 # A text that may be JSON to whoever reads it: a bracket before a quote, or a quote before what follows one.
 _STRUCTURE = lazy(r"[{\[]\s*\\?[\"'“{\[\d]|\\?[\"”]\s*[,:}\]]")
 _CLOSING = lazy(r"\"\s*[,:}\]]")
-# Before a place inside a number or a word that is a value of the reply's own JSON: no string is open there.
-_BARE_VALUE = lazy(r"\"\s*:\s*\[?[\w\s.,+-]{0,200}$")
+# Between the last quote mark and a place inside a number or a word that is a value of the reply's own JSON: no
+# string is open there.
+_BARE_VALUE = lazy(r"\s*:\s*\[?[\w\s.,+-]{0,200}")
 # What a text rule may take for a verdict or a rating: a number, label or sign before a word or a figure. A
 # label belongs to it: "Verdict: Yes" is what a judge was asked to write, and alone no copy of a sample that
 # says it.
@@ -84,7 +85,8 @@ def escaped_quotes(text: str, hints: Hints) -> str:
         for region in reversed(list(_regions(text, source, _CLOSING))):
             copied = text[region.start : region.end]
             is_json = copied.lstrip()[:1] in {"", "{", "[", '"', ",", "}", "]", ":"}
-            if not is_json and not _BARE_VALUE.search(text[max(region.start - 240, 0) : region.start]):
+            _, quote, before = text[max(region.start - 240, 0) : region.start].rpartition('"')
+            if not is_json and not (quote and _BARE_VALUE.fullmatch(before)):
                 escaped = json.dumps(copied, ensure_ascii=False)[1:-1]
                 without = text[: region.start] + escaped + text[region.end :]
                 if not is_valid or _holds_json(without):
