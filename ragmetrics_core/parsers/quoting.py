@@ -18,8 +18,7 @@ _NOISE = lazy(r"[\s\\\"'“”‘’`]+")
 # A text that may be JSON to whoever reads it: a bracket before a quote, or a quote before what follows one.
 _STRUCTURE = lazy(r"[{\[]\s*\\?[\"'“{\[\d]|\\?[\"”]\s*[,:}\]]")
 _CLOSING = lazy(r"\"\s*[,:}\]]")
-# Between the last quote mark and a place inside a number or a word that is a value of the reply's own JSON: no
-# string is open there.
+# Between the last quote mark and a place inside a value of the reply's own JSON: no string is open there.
 _BARE_VALUE = lazy(r"\s*:\s*\[?[\w\s.,+-]{0,200}")
 # What a text rule may take for a verdict or a rating: a number, label or sign before a word or a figure. A
 # label belongs to it: "Verdict: Yes" is what a judge was asked to write, and alone no copy of a sample that

@@ -1,4 +1,4 @@
-"""Proxies and certificates: what the environment says of the way to a server, and what is never switched off."""
+"""Proxies and certificates: what the environment says of the way to a server, and what always holds."""
 
 import asyncio
 import shutil
