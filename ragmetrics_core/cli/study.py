@@ -5,10 +5,13 @@ import typer
 from ragmetrics_core.cli.study_annotate import annotate, annotations
 from ragmetrics_core.cli.study_compare import compare
 from ragmetrics_core.cli.study_concordance import concordance
+from ragmetrics_core.cli.study_estimate import estimate
 from ragmetrics_core.cli.study_groups import groups
 from ragmetrics_core.cli.study_pairwise import pairwise
-from ragmetrics_core.cli.study_people import agreement, estimate
+from ragmetrics_core.cli.study_people import agreement
 from ragmetrics_core.cli.study_plan import plan
+from ragmetrics_core.cli.study_repeats import repeats
+from ragmetrics_core.cli.study_systems import correlations, systems
 from ragmetrics_core.cli.study_trend import trend
 from ragmetrics_core.cli.study_vectors import cosine, retriever
 
@@ -21,9 +24,12 @@ for command in (
     compare,
     concordance,
     agreement,
+    correlations,
     pairwise,
+    systems,
     estimate,
     plan,
+    repeats,
     trend,
     cosine,
     retriever,

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli.screen import remarks
-from ragmetrics_core.cli.study_output import Format, OneTable, Out, Seed, Wanted, emit, names
+from ragmetrics_core.cli.study_output import (
+    AsJson,
+    Format,
+    OneTable,
+    Out,
+    Seed,
+    Wanted,
+    emit,
+    format_of,
+    names,
+)
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
@@ -70,6 +80,7 @@ def annotations(
         bool, typer.Option("--apply", help="Correct the run's verdicts; its scores are derived again.")
     ] = False,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
 ) -> None:
@@ -78,6 +89,7 @@ def annotations(
     Extraction and verdicts are told apart. --apply corrects each verdict that more than half of the
     people who looked at it would change; the records keep both decisions.
     """
+    as_format = format_of(as_format, as_json)
     paths = [run, *(beside or ())]
     every = {name: Run.load(path) for name, path in named_runs(paths).items()}
     name, opened = next(iter(every.items()))

@@ -3,7 +3,7 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -11,13 +11,16 @@ from ragmetrics_core.cli.limits import Maximum, Minimum, limits_of, tell
 from ragmetrics_core.cli.screen import remarks, write
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    AsJson,
     Cluster,
+    GateFormat,
     OneTable,
     Out,
     Plot,
     Seed,
     Wanted,
     emit,
+    format_of,
     names,
     open_runs,
     save_plot,
@@ -40,8 +43,6 @@ from ragmetrics_core.study import (
 )
 
 __all__ = ["compare"]
-
-GateFormat = Literal["terminal", "csv", "markdown", "json", "junit", "github"]
 
 
 class FailIf(StrEnum):
@@ -88,6 +89,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
     comment: Annotated[
         Path | None, typer.Option(help="A file for the comment on a pull request, in Markdown.")
     ] = None,
@@ -103,6 +105,7 @@ def compare(
     statements and verdicts moved the means. Exit codes: 0 passed, 1 a condition of --fail-if, --min or --max
     failed, 2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
     """
+    as_format = format_of(as_format, as_json)
     before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli.study_output import (
+    AsJson,
     Cluster,
     Format,
     OneTable,
@@ -13,6 +14,7 @@ from ragmetrics_core.cli.study_output import (
     Plot,
     Seed,
     emit,
+    format_of,
     names,
     open_runs,
     save_plot,
@@ -53,6 +55,7 @@ def concordance(
     cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -63,6 +66,7 @@ def concordance(
     answers that the search has not seen. Without --label the samples' label "correct" says which answers
     are correct.
     """
+    as_format = format_of(as_format, as_json)
     found: list[Concordance] = []
     for scores in open_runs(runs):
         truth = correct_answers(

@@ -7,6 +7,7 @@ import typer
 
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    AsJson,
     Cluster,
     Format,
     OneTable,
@@ -15,6 +16,7 @@ from ragmetrics_core.cli.study_output import (
     Seed,
     Wanted,
     emit,
+    format_of,
     names,
     open_runs,
     save_plot,
@@ -83,6 +85,7 @@ def groups(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -93,6 +96,7 @@ def groups(
     Mann-Whitney test, Holm's adjustment over all tests and effect sizes. Marked in colour is what got better
     or worse against the baseline.
     """
+    as_format = format_of(as_format, as_json)
     if from_summary is not None:
         if runs:
             raise ConfigError("give runs or --from-summary, not both")

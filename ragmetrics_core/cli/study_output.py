@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, overload
 
 import typer
 
@@ -16,20 +16,25 @@ from ragmetrics_core.study import Scores, Table, named_runs, read_scores
 
 __all__ = [
     "Alpha",
+    "AsJson",
     "Cluster",
     "Format",
+    "GateFormat",
     "OneTable",
     "Out",
     "Plot",
     "Seed",
     "Wanted",
     "emit",
+    "format_of",
     "names",
     "open_runs",
     "save_plot",
 ]
 
 FormatName = Literal["terminal", "csv", "markdown", "json"]
+GateFormat = Literal["terminal", "csv", "markdown", "json", "junit", "github"]
+
 
 Format = Annotated[
     FormatName | None,
@@ -39,6 +44,7 @@ Format = Annotated[
         show_default=False,
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs: --format json.")]
 Out = Annotated[
     Path | None,
     typer.Option(help="A file (.csv, .md, .json) to write; a folder gets every table as CSV."),
@@ -64,6 +70,21 @@ Wanted = Annotated[
 ]
 
 _SUFFIXES: dict[str, FormatName] = {".csv": "csv", ".md": "markdown", ".json": "json"}
+
+
+@overload
+def format_of(as_format: FormatName | None, as_json: bool) -> FormatName | None: ...
+@overload
+def format_of(as_format: GateFormat | None, as_json: bool) -> GateFormat | None: ...
+def format_of(as_format: GateFormat | None, as_json: bool) -> GateFormat | None:
+    """The format that --format and --json name.
+
+    Raises:
+        ConfigError: they name two.
+    """
+    if as_json and as_format not in (None, "json"):
+        raise ConfigError(f"--json and --format {as_format} are two formats: give one")
+    return "json" if as_json else as_format
 
 
 def names(text: str | None) -> tuple[str, ...] | None:

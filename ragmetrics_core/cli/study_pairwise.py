@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core.cli.study_output import Format, OneTable, Out, Seed, Wanted, emit, names, open_runs
+from ragmetrics_core.cli.study_output import (
+    AsJson,
+    Cluster,
+    Format,
+    OneTable,
+    Out,
+    Seed,
+    Wanted,
+    emit,
+    format_of,
+    names,
+    open_runs,
+)
 from ragmetrics_core.cli.study_truth import FileLabelName
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import (
@@ -33,12 +45,15 @@ def pairwise(
     ],
     label: FileLabelName = None,
     metrics: Wanted = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
 ) -> None:
     """Tell how well differences of scores go with people's preferences, beside people with each other."""
+    as_format = format_of(as_format, as_json)
     first, second = open_runs([run_a, run_b])
     said = read_labels(preferences)
     known = label_names(said)
@@ -53,6 +68,7 @@ def pairwise(
         second,
         {unit.sample_id: values for unit, values in units.items() if unit.statement is None},
         metrics=names(metrics),
+        cluster=cluster,
         seed=seed,
     )
     emit(list(preference_tables(found)), as_format=as_format, out=out, table=table)

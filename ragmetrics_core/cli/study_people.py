@@ -1,4 +1,4 @@
-"""`ragmetrics study agreement` and `estimate`: scores and what people say."""
+"""`ragmetrics study agreement`: people with each other, and metrics with people."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from ragmetrics_core.cli.study_output import (
+    AsJson,
     Cluster,
     Format,
     OneTable,
@@ -14,6 +15,7 @@ from ragmetrics_core.cli.study_output import (
     Seed,
     Wanted,
     emit,
+    format_of,
     names,
     save_plot,
 )
@@ -22,10 +24,10 @@ from ragmetrics_core.cli.study_truth import (
     ConsensusRule,
     CorrectFrom,
     FileLabelName,
-    agreed_values,
+    Labels,
 )
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report.plots import draw_curves, draw_heat_map, draw_intervals
+from ragmetrics_core.report.plots import draw_curves, draw_heat_map
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     HUMAN,
@@ -33,26 +35,13 @@ from ragmetrics_core.study import (
     Judgement,
     agreement_tables,
     corrected_verdicts,
-    estimate_quality,
-    estimate_tables,
     labelled_verdicts,
-    on_unit_scale,
     read_labels,
     read_scores,
-    scale_of,
     study_agreement,
 )
 
-__all__ = ["agreement", "estimate"]
-
-Labels = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LABELS",
-        help="What people said: CSV or JSON lines with sample_id, annotator, value.",
-        show_default=False,
-    ),
-]
+__all__ = ["agreement"]
 
 
 def agreement(
@@ -76,6 +65,7 @@ def agreement(
     cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -90,6 +80,7 @@ def agreement(
     correlations, and each metric as a detector of wrong answers. Corrections made with `ragmetrics correct`
     say how often the judge's verdicts are right. --plot draws a heat map of the correlations.
     """
+    as_format = format_of(as_format, as_json)
     opened = None if run is None else Run.load(run)
     said = read_labels(labels)
     judgements: list[Judgement] = []
@@ -119,63 +110,6 @@ def agreement(
     save_plot(lambda path: _draw_correlations(found, path), plot)
     save_plot(lambda path: _draw_roc(found, path), roc)
     save_plot(lambda path: _draw_calibration(found, path), calibration)
-
-
-def estimate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)],
-    labels: Labels,
-    metric: Annotated[
-        str, typer.Option(help="The metric that predicts what people say.")
-    ] = "factual_correctness",
-    label: FileLabelName = None,
-    adjudicator: Adjudicator = None,
-    consensus: ConsensusRule = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(help="Ends of the labels' scale, such as 1:5. Needed where the labels do not tell it."),
-    ] = None,
-    cluster: Cluster = None,
-    as_format: Format = None,
-    out: Out = None,
-    table: OneTable = None,
-    plot: Plot = None,
-) -> None:
-    """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
-
-    The prediction-powered mean, beside the classical one (labels only) and the naive one (scores only).
-    """
-    scores = read_scores(Run.load(run))
-    values, _, said = agreed_values(scores, labels, label=label, adjudicator=adjudicator, consensus=consensus)
-    ends = _scale(scale) or scale_of(said)
-    numbers = on_unit_scale(list(values.values()), scale=ends)
-    found = estimate_quality(
-        scores, dict(zip(values, numbers, strict=True)), metric=metric, scale=ends, cluster=cluster
-    )
-    emit(list(estimate_tables(found)), as_format=as_format, out=out, table=table)
-    rows = [
-        ("prediction-powered", found.powered),
-        ("classical", found.classical),
-        ("naive", found.naive),
-    ]
-    save_plot(
-        lambda path: draw_intervals(
-            {found.metric: rows}, path, title="Mean quality", axis="as people judge it"
-        ),
-        plot,
-    )
-
-
-def _scale(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    low, _, high = text.partition(":")
-    try:
-        ends = float(low), float(high)
-    except ValueError:
-        raise ConfigError(f"{text!r} is no scale: write 1:5") from None
-    if not ends[0] < ends[1]:
-        raise ConfigError(f"the scale {text} has no extent: write its lower end first")
-    return ends
 
 
 def _draw_correlations(found: Agreement, path: Path) -> None:

@@ -5,9 +5,34 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core.cli.study_output import Alpha, Cluster, Format, OneTable, Out, emit, open_runs
-from ragmetrics_core.cli.study_truth import FileLabelName, agreed_values
-from ragmetrics_core.study import on_unit_scale, plan_study, plan_tables, scale_of
+from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.cli.study_output import (
+    Alpha,
+    AsJson,
+    Cluster,
+    Format,
+    OneTable,
+    Out,
+    emit,
+    format_of,
+    open_runs,
+)
+from ragmetrics_core.cli.study_truth import (
+    Adjudicator,
+    ConsensusRule,
+    FileLabelName,
+    Scale,
+    agreed_values,
+    on_one_scale,
+)
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study import (
+    plan_study,
+    plan_tables,
+    repeat_tables,
+    study_repeats,
+)
 
 __all__ = ["plan"]
 
@@ -24,19 +49,26 @@ def plan(
         Path | None, typer.Option(help="What people said of some samples: how many labels are needed.")
     ] = None,
     label: FileLabelName = None,
+    adjudicator: Adjudicator = None,
+    consensus: ConsensusRule = None,
+    scale: Scale = None,
     cluster: Cluster = None,
     alpha: Alpha = 0.05,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
 ) -> None:
-    """Tell how many samples and labels a wanted width, or a difference to be found, needs."""
+    """Tell how many samples, labels and votes a wanted width, or a difference to be found, needs.
+
+    Votes are told where the pilot run has --repeats 2 or more.
+    """
+    as_format = format_of(as_format, as_json)
     pilot, *others = open_runs([run] if against is None else [run, against])
     known = None
     if labels is not None:
-        values, _, said = agreed_values(pilot, labels, label=label, adjudicator=None)
-        numbers = on_unit_scale(list(values.values()), scale=scale_of(said))
-        known = dict(zip(values, numbers, strict=True))
+        agreed = agreed_values(pilot, labels, label=label, adjudicator=adjudicator, consensus=consensus)
+        (known,) = on_one_scale([agreed], scale)
     found = plan_study(
         pilot,
         metric,
@@ -47,4 +79,11 @@ def plan(
         cluster=cluster,
         alpha=alpha,
     )
-    emit(list(plan_tables(found)), as_format=as_format, out=out, table=table)
+    tables = list(plan_tables(found))
+    try:
+        votes = study_repeats(Run.load(run), metrics=[pilot.metric(metric)])
+    except ConfigError:
+        remarks().print("how many votes a verdict needs can be told of a run with --repeats 2 or more")
+    else:
+        tables += [next(repeat_tables(votes))]
+    emit(tables, as_format=as_format, out=out, table=table)

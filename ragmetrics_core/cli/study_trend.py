@@ -7,6 +7,8 @@ import typer
 
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    AsJson,
+    Cluster,
     Format,
     OneTable,
     Out,
@@ -14,6 +16,7 @@ from ragmetrics_core.cli.study_output import (
     Seed,
     Wanted,
     emit,
+    format_of,
     names,
     open_runs,
     save_plot,
@@ -27,9 +30,11 @@ __all__ = ["trend"]
 def trend(
     runs: Annotated[list[Path], typer.Argument(metavar="RUNS...", help="Runs, the earliest first.")],
     metrics: Wanted = None,
+    cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -38,7 +43,8 @@ def trend(
 
     Each run is compared with the one before, sample by sample; p is adjusted for all changes of all metrics.
     """
-    found = study_trend(open_runs(runs), metrics=names(metrics), alpha=alpha, seed=seed)
+    as_format = format_of(as_format, as_json)
+    found = study_trend(open_runs(runs), metrics=names(metrics), cluster=cluster, alpha=alpha, seed=seed)
     emit(trend_tables(found), as_format=as_format, out=out, table=table)
     save_plot(lambda path: _draw(found, path), plot)
 

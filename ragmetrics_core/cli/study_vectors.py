@@ -9,12 +9,14 @@ import typer
 from ragmetrics_core.cli.arguments import RunFolder
 from ragmetrics_core.cli.study_output import (
     Alpha,
+    AsJson,
     Format,
     OneTable,
     Out,
     Plot,
     Seed,
     emit,
+    format_of,
     save_plot,
 )
 from ragmetrics_core.errors import ConfigError
@@ -46,6 +48,7 @@ def cosine(
     ] = None,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -55,6 +58,7 @@ def cosine(
     For answer relevance, answer similarity and whatever else compares by cosine: 0.9 means little from an
     embedder whose random pairs score 0.88. Vectors come from the records, the run's journal, or --embedder.
     """
+    as_format = format_of(as_format, as_json)
     opened = Run.load(run)
     compared = compared_texts(opened.records())
     if not compared:
@@ -114,6 +118,7 @@ def retriever(
     alpha: Alpha = 0.05,
     seed: Seed = 0,
     as_format: Format = None,
+    as_json: AsJson = False,
     out: Out = None,
     table: OneTable = None,
     plot: Plot = None,
@@ -122,6 +127,7 @@ def retriever(
 
     A question counts as right when one of its reference_context_ids is among the first k context_ids.
     """
+    as_format = format_of(as_format, as_json)
     ks = _ks(k)
     if by is None:
         retrievers = [first_hits(name, _samples(path)) for name, path in named_runs(data).items()]

@@ -41,6 +41,7 @@ from ragmetrics_core.study.labels import (
     Unit,
     corrected_verdicts,
     good_values,
+    is_good,
     label_names,
     labelled_correct,
     labelled_verdicts,
@@ -49,20 +50,41 @@ from ragmetrics_core.study.labels import (
     units_of,
 )
 from ragmetrics_core.study.limits import Limit, beyond, limit_of, near
-from ragmetrics_core.study.pairwise import (
-    PreferenceStudy,
+from ragmetrics_core.study.pairwise import PreferenceStudy, preference_tables, study_preferences
+from ragmetrics_core.study.people_correlations import (
+    PeopleStudy,
     compare_correlations,
+    people_tables,
     pooled_correlation,
-    preference_tables,
-    study_preferences,
-    system_correlation,
+    study_people,
 )
 from ragmetrics_core.study.planning import Plan, plan_study, plan_tables
-from ragmetrics_core.study.powered import powered_difference, powered_pairs
+from ragmetrics_core.study.powered import (
+    PoweredComparison,
+    powered_difference,
+    powered_pairs,
+    powered_runs,
+    powered_slices,
+    powered_tables,
+)
 from ragmetrics_core.study.published import PublishedTable, parse_size, read_published, study_published
+from ragmetrics_core.study.repeats import (
+    RepeatStudy,
+    judge_share,
+    repeat_tables,
+    repeats_needed,
+    study_repeats,
+)
 from ragmetrics_core.study.retrieval import Retrieval, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
 from ragmetrics_core.study.significance import Range
+from ragmetrics_core.study.systems import (
+    SystemStudy,
+    study_systems,
+    system_correlation,
+    system_tables,
+    systems_of,
+)
 from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, flat, shown
 from ragmetrics_core.study.trace import TraceDifference, trace_difference
 from ragmetrics_core.study.trend import Trend, TrendPoint, study_trend, trend_tables
@@ -89,16 +111,20 @@ __all__ = [
     "Limit",
     "Mark",
     "Marked",
+    "PeopleStudy",
     "Plan",
+    "PoweredComparison",
     "PreferenceStudy",
     "PublishedTable",
     "QualityEstimate",
     "Range",
+    "RepeatStudy",
     "Retrieval",
     "Rule",
     "Scores",
     "Sheet",
     "Summary",
+    "SystemStudy",
     "Table",
     "TraceDifference",
     "Trend",
@@ -128,9 +154,11 @@ __all__ = [
     "gate_tables",
     "good_values",
     "group_tables",
+    "is_good",
     "items_of",
     "judge_accuracy",
     "judge_errors",
+    "judge_share",
     "label_names",
     "labelled_correct",
     "labelled_verdicts",
@@ -141,11 +169,15 @@ __all__ = [
     "near",
     "on_unit_scale",
     "parse_size",
+    "people_tables",
     "plan_study",
     "plan_tables",
     "pooled_correlation",
     "powered_difference",
     "powered_pairs",
+    "powered_runs",
+    "powered_slices",
+    "powered_tables",
     "preference_tables",
     "ratings_of",
     "read_annotations",
@@ -153,6 +185,8 @@ __all__ = [
     "read_labels",
     "read_published",
     "read_scores",
+    "repeat_tables",
+    "repeats_needed",
     "retrieval_tables",
     "rule_of",
     "scale_of",
@@ -162,11 +196,16 @@ __all__ = [
     "study_concordance",
     "study_cosines",
     "study_groups",
+    "study_people",
     "study_preferences",
     "study_published",
+    "study_repeats",
     "study_retrieval",
+    "study_systems",
     "study_trend",
     "system_correlation",
+    "system_tables",
+    "systems_of",
     "trace_difference",
     "trace_tables",
     "trend_tables",

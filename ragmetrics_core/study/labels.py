@@ -194,9 +194,9 @@ def labelled_correct(scores: Scores, label: str, *, at_least: float | None = Non
     """
     values = {each: labels[label] for each, labels in scores.labels.items() if labels.get(label) is not None}
     if not values:
-        known = sorted({name for labels in scores.labels.values() for name in labels})
-        told = ", ".join(known) or "none"
-        raise ConfigError(f"no sample of {scores.name} has the label {label!r}; labels are: {told}")
+        raise ConfigError(
+            f"no sample of {scores.name} has the label {label!r}; labels are: {scores.label_names}"
+        )
     return good_values(values, label, at_least=at_least)
 
 

@@ -1,8 +1,7 @@
-"""How many samples, labels and repeats an answer needs, from a pilot run."""
+"""How many samples and labels an answer needs, from a pilot run."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,7 @@ from ragmetrics_core.study.pairing import pairs_of
 from ragmetrics_core.study.scores import Scores, short
 from ragmetrics_core.study.tables import Column, Table
 
-__all__ = ["Need", "Plan", "judge_share", "needed", "plan_study", "plan_tables", "repeats_needed"]
+__all__ = ["Need", "Plan", "needed", "plan_study", "plan_tables"]
 
 _POWER = 0.8
 
@@ -153,46 +152,6 @@ def plan_study(
     if len(values) < 30:
         notes.append(f"a pilot of {len(values)} samples knows their spread badly: take the numbers as rough")
     return Plan(metric=name, needs=tuple(needs), notes=tuple(notes))
-
-
-def judge_share(votes: Sequence[Sequence[Sequence[bool]]], values: ArrayLike) -> float | None:
-    r"""The share of the scores' variance that is the judge's own: other votes would have given other scores.
-
-    Each sample's score is the share of its verdicts that say yes. With r votes on a verdict, of which a share
-    p says yes, one vote has the variance :math:`p (1-p) \, r / (r-1)`.
-
-    Args:
-        votes: for each sample for each verdict what each vote said; at least two votes.
-        values: the samples' scores.
-
-    The share is of a score that rests on one vote a verdict, kept within [0, 1]. Undefined (`None`) without
-    repeated votes, and where the scores do not vary.
-    """
-    own: list[float] = []
-    for verdicts in votes:
-        repeated = [each for each in verdicts if len(each) > 1]
-        if repeated and len(repeated) == len(verdicts):
-            each_one = [float(np.var([float(vote) for vote in each], ddof=1)) for each in repeated]
-            own.append(sum(each_one) / len(each_one) ** 2)
-    array = np.asarray(values, dtype=float)
-    if not own or len(array) < 2 or not array.var():
-        return None
-    return float(np.clip(np.mean(own) / array.var(ddof=1), 0, 1))
-
-
-def repeats_needed(share: float, *, left: float = 0.05) -> int:
-    """How many votes a verdict needs, so that the judge's own spread is no more than a share of the variance.
-
-    The mean of r votes has 1/r of one vote's variance. A judge's own spread is already inside every interval:
-    repeats make these narrower, and do not make them more honest.
-
-    >>> repeats_needed(0.2), repeats_needed(0.01)
-    (5, 1)
-    """
-    if share <= left:
-        return 1
-    # share / r of what is left of the variance: s/r <= left * (1 - s + s/r)
-    return ceil(share * (1 - left) / (left * (1 - share)) - 1e-9) if share < 1 else 101
 
 
 def plan_tables(found: Plan) -> Iterator[Table]:

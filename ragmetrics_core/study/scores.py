@@ -82,6 +82,11 @@ class Scores:
         """The samples' ids."""
         return tuple(self.labels)
 
+    @property
+    def label_names(self) -> str:
+        """The names of the samples' labels, in a sentence's words; "none" without one."""
+        return ", ".join(sorted({name for labels in self.labels.values() for name in labels})) or "none"
+
     def metric(self, name: str) -> str:
         """The signature of a metric that is named by its name, an alias or its signature.
 

@@ -6,6 +6,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.clustering import Clustering, clustering_of
+from ragmetrics_core.study.clusters import cluster_mean
 from ragmetrics_core.study.comparison import Compared, Verdict, compare_runs
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import Scores, metrics_of_all, short
@@ -58,13 +60,19 @@ class Trend:
 
 
 def study_trend(
-    runs: Sequence[Scores], *, metrics: Sequence[str] | None = None, alpha: float = 0.05, seed: int = 0
+    runs: Sequence[Scores],
+    *,
+    metrics: Sequence[str] | None = None,
+    cluster: str | None = None,
+    alpha: float = 0.05,
+    seed: int = 0,
 ) -> Trend:
     """Follow metrics over runs.
 
     Args:
         runs: at least two, in order.
         metrics: names or signatures; without it all that the runs share.
+        cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
         alpha: below which adjusted p a change is real.
         seed: of the intervals.
 
@@ -75,13 +83,14 @@ def study_trend(
         raise ConfigError("a trend needs at least two runs")
     chosen = metrics_of_all(runs, metrics)
     steps = [
-        compare_runs(before, after, metrics=chosen, alpha=alpha, seed=seed)
+        compare_runs(before, after, metrics=chosen, alpha=alpha, cluster=cluster, seed=seed)
         for before, after in pairwise(runs)
     ]
     changes = {(each.metric, place): each for place, step in enumerate(steps, 1) for each in step.metrics}
     adjusted = dict(zip(changes, holm([each.p for each in changes.values()]), strict=True))
+    clustering = clustering_of(runs, cluster)
     points = [
-        _point(run, metric, changes.get((metric, place)), adjusted.get((metric, place)), alpha)
+        _point(run, metric, clustering, changes.get((metric, place)), adjusted.get((metric, place)), alpha)
         for metric in chosen
         for place, run in enumerate(runs)
     ]
@@ -89,9 +98,20 @@ def study_trend(
     return Trend(points=tuple(points), alpha=alpha, notes=tuple(notes))
 
 
-def _point(run: Scores, metric: str, change: Compared | None, p: float | None, alpha: float) -> TrendPoint:
-    values = list(run.values[metric].values())
-    mean = mean_of(values, level=1 - alpha)
+def _point(
+    run: Scores,
+    metric: str,
+    clustering: Clustering,
+    change: Compared | None,
+    p: float | None,
+    alpha: float,
+) -> TrendPoint:
+    values, clusters = list(run.values[metric].values()), clustering.clusters(run.values[metric])
+    mean = (
+        mean_of(values, level=1 - alpha)
+        if clusters is None
+        else cluster_mean(values, clusters, level=1 - alpha)
+    )
     if change is None:
         return TrendPoint(metric, run.name, mean, len(values))
     verdict: Verdict = "cannot tell"

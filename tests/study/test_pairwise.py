@@ -1,4 +1,4 @@
-"""Preferences against differences of scores, whole systems, two metrics compared, and plans."""
+"""Preferences against differences of scores, and plans."""
 
 import numpy as np
 import pytest
@@ -8,16 +8,9 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import (
-    compare_correlations,
-    plan_study,
-    pooled_correlation,
-    preference_tables,
-    study_preferences,
-    system_correlation,
-)
+from ragmetrics_core.study import plan_study, preference_tables, study_preferences
 from ragmetrics_core.study.ceiling import POOLED
-from ragmetrics_core.study.planning import judge_share, needed, repeats_needed
+from ragmetrics_core.study.planning import needed
 
 
 def test_differences_are_correlated_with_the_mean_preference_and_ties_count_nowhere(scores):
@@ -40,39 +33,6 @@ def test_a_preference_that_is_no_word_and_questions_of_no_run_are_refused(scores
         study_preferences(*runs, {"s1": {"x": "left"}})
     with pytest.raises(ConfigError, match="no compared question is in both a and b"):
         study_preferences(*runs, {"q": {"x": 1.0}})
-
-
-def test_systems_are_ranked_by_their_means():
-    generator = np.random.default_rng(1)
-    quality = np.linspace(0, 1, 6)[:, None]
-    metric, people = (quality + generator.normal(0, 0.5, (6, 60)) for _ in range(2))
-    found = system_correlation(metric, people, count=300)
-    expected = stats.kendalltau(metric.mean(axis=1), people.mean(axis=1)).statistic
-    assert found.value == pytest.approx(expected)
-    assert found.low < found.value <= found.high
-    assert system_correlation(metric[:2], people[:2]).value is None
-
-
-def test_two_metrics_are_compared_on_the_same_samples():
-    generator = np.random.default_rng(2)
-    people = generator.normal(size=150)
-    good, bad = people + generator.normal(0, 0.5, 150), people + generator.normal(0, 3, 150)
-    found = compare_correlations(good, bad, people)
-    expected = stats.spearmanr(good, people).statistic - stats.spearmanr(bad, people).statistic
-    assert found.value == pytest.approx(expected)
-    assert found.low > 0
-    same = compare_correlations(good, good, people)
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-
-
-def test_sets_are_pooled_by_their_own_correlations():
-    # within each set there is none; all numbers together would show one of the sets
-    generator = np.random.default_rng(3)
-    sets = [(place + generator.normal(0, 0.1, 60), place + generator.normal(0, 0.1, 60)) for place in (0, 1)]
-    found = pooled_correlation(sets, count=300)
-    apart = [stats.spearmanr(x, y).statistic for x, y in sets]
-    assert found.value == pytest.approx(np.mean(apart))
-    assert found.low < 0 < found.high
 
 
 def test_a_plan_says_the_smallest_number_that_is_enough():
@@ -107,11 +67,3 @@ def test_pairs_need_fewer_samples_than_unrelated_runs_and_labels_fewer_beside_sc
     assert alone.samples < unrelated.samples / 10
     assert beside.samples < label.samples / 4
     assert mean.samples == needed(mean.spread, width=0.1)
-
-
-def test_the_judges_own_share_of_the_variance_says_how_many_votes_are_needed():
-    # each verdict has a variance of 1/3 between its three votes; 2 verdicts a sample: 1/3 / 2 = 1/6
-    votes = [[[True, True, False], [False, True, False]]] * 4
-    assert judge_share(votes, [0.0, 1.0, 0.0, 1.0]) == pytest.approx((1 / 6) / (1 / 3))
-    assert judge_share([[[True], [False]]], [0.5, 1.0]) is None
-    assert repeats_needed(0.5) == 19
