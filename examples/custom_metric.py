@@ -3,13 +3,21 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragmetrics_core import Metric, scoring
-from ragmetrics_core.asking import ask_each, split
-from ragmetrics_core.measurement import Labels, Measurement, score, undefined
-from ragmetrics_core.parsers import VerdictList
-from ragmetrics_core.prompts import Prompt, load_file
-from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Answered
+from ragmetrics_core.authoring import (
+    Answered,
+    Labels,
+    Measurement,
+    Metric,
+    Prompt,
+    Steps,
+    VerdictList,
+    ask_each,
+    load_file,
+    score,
+    scoring,
+    split,
+    undefined,
+)
 
 HEDGING = load_file(Path(__file__).parent / "prompts" / "hedging.v1.md", answer=VerdictList)
 

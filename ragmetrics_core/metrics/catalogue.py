@@ -6,48 +6,9 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics.abstention import Abstention
-from ragmetrics_core.metrics.answer_accuracy import AnswerAccuracy
-from ragmetrics_core.metrics.answer_correctness import AnswerCorrectness
-from ragmetrics_core.metrics.answer_equivalence import AnswerEquivalence
-from ragmetrics_core.metrics.answer_relevance import AnswerRelevance
-from ragmetrics_core.metrics.answer_relevance_rating import AnswerRelevanceRating
-from ragmetrics_core.metrics.answer_similarity import AnswerSimilarity
-from ragmetrics_core.metrics.average_precision import AveragePrecision
-from ragmetrics_core.metrics.bert_score import BertScore
-from ragmetrics_core.metrics.bleu import Bleu
-from ragmetrics_core.metrics.chrf import Chrf
-from ragmetrics_core.metrics.chunk_faithfulness import ChunkFaithfulness
-from ragmetrics_core.metrics.citation_support import CitationSupport
-from ragmetrics_core.metrics.claim_recall import ClaimRecall
-from ragmetrics_core.metrics.context_entity_recall import ContextEntityRecall
-from ragmetrics_core.metrics.context_precision import ContextPrecision
-from ragmetrics_core.metrics.context_recall import ContextRecall
-from ragmetrics_core.metrics.context_relevance import ContextRelevance
-from ragmetrics_core.metrics.context_relevance_rating import ContextRelevanceRating
-from ragmetrics_core.metrics.context_utilization import ContextUtilization
-from ragmetrics_core.metrics.criterion import Criterion
-from ragmetrics_core.metrics.exact_match import ExactMatch
-from ragmetrics_core.metrics.factual_correctness import FactualCorrectness
-from ragmetrics_core.metrics.faithfulness import Faithfulness
-from ragmetrics_core.metrics.groundedness_rating import GroundednessRating
-from ragmetrics_core.metrics.hallucination import Hallucination
-from ragmetrics_core.metrics.hit_rate import HitRate
-from ragmetrics_core.metrics.meteor import Meteor
+from ragmetrics_core.metrics import definitions
 from ragmetrics_core.metrics.metric import Metric, is_metric, is_prompt
-from ragmetrics_core.metrics.ndcg import Ndcg
-from ragmetrics_core.metrics.noise_sensitivity import NoiseSensitivity
-from ragmetrics_core.metrics.ragas_score import RagasScore
-from ragmetrics_core.metrics.reciprocal_rank import ReciprocalRank
-from ragmetrics_core.metrics.retrieval_precision import RetrievalPrecision
-from ragmetrics_core.metrics.retrieval_recall import RetrievalRecall
-from ragmetrics_core.metrics.rouge import Rouge
-from ragmetrics_core.metrics.rubric import Rubric
-from ragmetrics_core.metrics.self_knowledge import SelfKnowledge
-from ragmetrics_core.metrics.semantic_answer_similarity import SemanticAnswerSimilarity
 from ragmetrics_core.metrics.settings import from_text, type_of
-from ragmetrics_core.metrics.token_f1 import TokenF1
-from ragmetrics_core.metrics.useful_chunks import UsefulChunks
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
 from ragmetrics_core.shapes import is_tuple
@@ -73,49 +34,9 @@ _NAMED = re.compile(
 )
 
 METRICS: Mapping[str, type[Metric[Any]]] = {
-    metric.name: metric
-    for metric in (
-        Faithfulness,
-        AnswerRelevance,
-        ContextRelevance,
-        AnswerSimilarity,
-        FactualCorrectness,
-        AnswerCorrectness,
-        ContextPrecision,
-        ContextRecall,
-        ContextEntityRecall,
-        RagasScore,
-        ContextRelevanceRating,
-        GroundednessRating,
-        AnswerRelevanceRating,
-        AnswerAccuracy,
-        Rubric,
-        Criterion,
-        ClaimRecall,
-        UsefulChunks,
-        ContextUtilization,
-        NoiseSensitivity,
-        Hallucination,
-        SelfKnowledge,
-        ChunkFaithfulness,
-        CitationSupport,
-        Abstention,
-        RetrievalPrecision,
-        RetrievalRecall,
-        HitRate,
-        AveragePrecision,
-        ReciprocalRank,
-        Ndcg,
-        ExactMatch,
-        TokenF1,
-        Bleu,
-        Chrf,
-        Rouge,
-        Meteor,
-        BertScore,
-        AnswerEquivalence,
-        SemanticAnswerSimilarity,
-    )
+    each.name: each
+    for each in vars(definitions).values()
+    if isinstance(each, type) and issubclass(each, Metric)
 }
 
 ALIASES: Mapping[str, str] = {

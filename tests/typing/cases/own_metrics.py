@@ -3,14 +3,29 @@
 from dataclasses import dataclass
 from typing import assert_type
 
-from ragmetrics_core import Metric, evaluate, prompts, scoring
-from ragmetrics_core.asking import ask, ask_each, similar, split, together
-from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
-from ragmetrics_core.parsers import EntityList, StatementList, VerdictList
-from ragmetrics_core.prompts import Prompt
-from ragmetrics_core.protocol import Steps
-from ragmetrics_core.testing import check_metric
-from ragmetrics_core.views import Answered, Grounded
+from ragmetrics_core import evaluate, prompts
+from ragmetrics_core.authoring import (
+    Answered,
+    EntityList,
+    Grounded,
+    Judged,
+    Labels,
+    Measurement,
+    Metric,
+    Prompt,
+    StatementList,
+    Steps,
+    VerdictList,
+    ask,
+    ask_each,
+    check_metric,
+    score,
+    scoring,
+    similar,
+    split,
+    together,
+    undefined,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
