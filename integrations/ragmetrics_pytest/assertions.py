@@ -1,6 +1,7 @@
 """The assertion: means at least as good as what is asked, or an error that opens the worst score."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def assert_scores(
     *,
     each: Mapping[str, float] | None = None,
     failures: int = 0,
+    beyond_doubt: bool = False,
+    cluster: str | None = None,
     **limits: float,
 ) -> None:
     """Assert that means are at least as good as what is asked: `assert_scores(run, faithfulness=0.8)`.
@@ -29,35 +32,71 @@ def assert_scores(
 
     A mean counts on nothing that is not known: an incomplete score has its worse bound, and an answer that
     says nothing (an empty one), or for which nothing was retrieved, the worst score that there is. Only an
-    answer that declines, and a sample without the expected texts that a metric needs, leave the mean.
+    answer that declines, and a sample without the expected texts that a metric needs, leave the mean. A run
+    that did not finish fails.
 
     Args:
         run: a finished run.
         means: limits by a metric's name or signature, for signatures that are no keyword.
         each: likewise, but every single sample's score must reach it: the worse bound of an incomplete one. A
             sample without a score fails, but for scores that failed, which `failures` is about.
-        failures: how many scores of these metrics may have failed (a model or a parser did); a mean over what
-            happened to succeed proves nothing.
+        failures: how many scores of these metrics may have failed (a model or a parser did) or be missing,
+            rows that are no samples among them; a mean over what happened to succeed proves nothing.
+        beyond_doubt: a mean's 95 % interval must reach its limit too, so that other samples would do so: with
+            few samples it does not. What failed counts as the worst. It needs the extra `study`.
+        cluster: for that, the label whose values say which samples belong together; without it `session`,
+            where samples carry it; "none" takes all for independent.
         limits: limits of means by a metric's name.
 
     Raises:
         AssertionError: something is beyond its limit, or too much failed.
         ConfigError: the run has no such metric.
-        ValueError: nothing is asked.
+        ValueError: nothing is asked, or what every score would pass.
     """
     __tracebackhide__ = True
-    asked, single = {**(means or {}), **limits}, each or {}
+    asked, single = [*(means or {}).items(), *limits.items()], list((each or {}).items())
     if not asked and not single:
         raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
+    _check(run, [*asked, *single], failures)
     found = [
-        *(problem for metric, limit in asked.items() for problem in _mean_beyond(run, metric, limit)),
-        *(problem for metric, limit in single.items() for problem in _scores_beyond(run, metric, limit)),
-        *_failed(run, dict.fromkeys((*asked, *single)), failures),
+        *_unfinished(run),
+        *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
+        *(problem for metric, limit in single for problem in _scores_beyond(run, metric, limit)),
+        *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
     ]
+    if beyond_doubt and not found:
+        found = [
+            problem for metric, limit in asked for problem in _doubtful(run, metric, limit, cluster=cluster)
+        ]
     if found:
         from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
 
         raise AssertionError(visible("\n\n".join(found)))
+
+
+def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -> None:
+    """Refuse what no run could fail."""
+    if isinstance(failures, bool) or not isinstance(failures, int) or failures < 0:
+        raise ValueError(f"failures is how many scores may have failed, not {failures!r}")
+    for metric, limit in limits:
+        entry = _entry(run, run.mean(metric).metric)
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and isfinite(limit)
+        if not is_number or limit < entry.low or (limit > entry.high and not entry.exceeds):
+            ends = f"from {entry.low:g} to {entry.high:g}"
+            raise ValueError(f"a limit of {metric} is a number {ends}, not {limit!r}")
+
+
+def _unfinished(run: "Run") -> Iterator[str]:
+    if not run.finished:
+        yield f"the run is not finished: it has {len(run)} samples so far"
+
+
+def _doubtful(run: "Run", metric: str, limit: float, *, cluster: str | None) -> Iterator[str]:
+    from ragmetrics_core.study import Limit, near, read_scores  # here, for few tests need it
+
+    entry = _entry(run, run.mean(metric).metric)
+    held = Limit(entry.signature, limit, "min" if entry.higher_is_better else "max")
+    yield from near(read_scores(run), held, cluster=cluster)
 
 
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
@@ -124,12 +163,18 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
     # a metric may be asked for by its name and by its signature
     means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
     counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)}
-    if sum(counts.values()) > allowed:
+    counts["not measured"] = sum(len(run) - mean.total for mean in means)
+    bad = run.rejected
+    if sum(counts.values()) + len(bad) <= allowed:
+        return
+    if scores := sum(counts.values()):
         told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-        count = sum(counts.values())
-        scores = "1 score" if count == 1 else f"{count} scores"
-        left = "it" if count == 1 else "them"
-        yield f"{scores} failed ({told}), and {allowed} may: the means leave {left} out"
+        left = "1 score failed" if scores == 1 else f"{scores} scores failed"
+        yield f"{left} ({told}), and {allowed} may: the means leave {'it' if scores == 1 else 'them'} out"
+    if bad:
+        rows = "1 row was no sample" if len(bad) == 1 else f"{len(bad)} rows were no samples"
+        hint = "mend the data and evaluate again, with overwrite=True where the run is kept"
+        yield f"{rows} ({bad[0].where}: {bad[0].message}), so that nothing is known of it: {hint}"
 
 
 def _entry(run: "Run", signature: str) -> "MetricEntry":

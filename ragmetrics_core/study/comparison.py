@@ -157,7 +157,7 @@ def compare_runs(
 
     Raises:
         ConfigError: the runs share no sample, or measured in different ways, or the same ids are other
-            questions, or there are too few clusters.
+            questions, or there are too few clusters, or the margin lets everything pass.
     """
     chosen = metrics_of_all((before, after), metrics)
     shared = [each for each in before.samples if each in after.labels]
@@ -183,9 +183,10 @@ def compare_runs(
     left = [each for run in (before, after) for each in run.metrics if metrics is None and each not in chosen]
     if left:
         notes.append(f"not compared, for only one run measured it: {', '.join(dict.fromkeys(left))}")
+    _check_margin(margin, before, chosen)
     clustering = clustering_of((before, after), cluster)
     notes += clustering.notes
-    doubts = doubts_of(before, after, metrics)
+    doubts = doubts_of(before, after, metrics, cluster=clustering.by or "")
     found = [
         _compared(
             pairs_of(before, after, each),
@@ -226,6 +227,17 @@ def compare_runs(
         doubts=doubts,
         notes=(*notes, *doubts),
     )
+
+
+def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) -> None:
+    """Refuse a margin that no loss could exceed: 5 where 0.05 is meant."""
+    for metric in metrics if margin is not None else ():
+        low, high = scores.ranges.get(metric, (0.0, 1.0))
+        if not 0 <= (margin or 0.0) < high - low and metric not in scores.exceeds:
+            raise ConfigError(
+                f"scores of {metric} lie from {low:g} to {high:g}: no loss is larger than a margin of "
+                f"{margin:g}; write 0.05"
+            )
 
 
 class _Unadjusted(NamedTuple):

@@ -105,13 +105,15 @@ def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterato
 
 
 def _counted(scores: Scores, limit: Limit) -> dict[str, float]:
-    """What a decision rests on, by sample id; a row that is no sample stands under its place."""
+    """What a decision rests on, by sample id: samples without a record too, and rows that are no samples."""
     worst = _worst(scores, limit)
     sure: Mapping[str, float] = scores.sure.get(limit.metric, {})
     if not _is_usual(scores, limit):  # the worse bound for this limit is the better one of the metric
         sure = dict.fromkeys(sure, worst)
     rows = {f"\0{number}": worst for number in range(scores.rejected)}
-    return {**rows, **sure, **scores.values[limit.metric]}
+    why: Mapping[str, str] = scores.absent.get(limit.metric, {})
+    unmeasured = {each: worst for each in scores.samples if each not in why}
+    return {**rows, **unmeasured, **sure, **scores.values[limit.metric]}
 
 
 def _is_usual(scores: Scores, limit: Limit) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmetrics_core.study.scores import Scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["FEWEST", "Pairs", "doubts_of", "pairs_of"]
 
@@ -66,7 +67,9 @@ def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
     )
 
 
-def doubts_of(before: Scores, after: Scores, wanted: Sequence[str] | None) -> tuple[str, ...]:
+def doubts_of(
+    before: Scores, after: Scores, wanted: Sequence[str] | None, *, cluster: str = ""
+) -> tuple[str, ...]:
     """Why the difference of two runs may be another than that of what they measured; a gate refuses these.
 
     Args:
@@ -74,6 +77,7 @@ def doubts_of(before: Scores, after: Scores, wanted: Sequence[str] | None) -> tu
         after: the second one.
         wanted: the metrics that were asked for; None when all were, so that the second must have those of the
             first.
+        cluster: the label whose values are the clusters; "" for none.
     """
     doubts: list[str] = []
     if wanted is None and (lacking := [each for each in before.metrics if each not in after.metrics]):
@@ -91,6 +95,17 @@ def doubts_of(before: Scores, after: Scores, wanted: Sequence[str] | None) -> tu
         count = "1 sample has" if len(changed) == 1 else f"{len(changed)} samples have"
         first = f"{changed[0]!r}" if len(changed) == 1 else f"the first is {changed[0]!r}"
         doubts.append(f"{count} other expected texts in {after.name} than in {before.name} ({first})")
+    regrouped = [
+        each
+        for each, labels in before.labels.items()
+        if cluster and each in after.labels and labels.get(cluster) != after.labels[each].get(cluster)
+    ]
+    if regrouped:
+        count = number_of(len(regrouped), "sample has", "samples have")
+        doubts.append(
+            f"{count} another {cluster} in {after.name} than in {before.name}, which moves the intervals "
+            f"({regrouped[0]!r})"
+        )
     return tuple(doubts)
 
 

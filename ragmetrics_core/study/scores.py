@@ -53,7 +53,8 @@ class Scores:
         sure: for each signature what a decision may count on, by sample id: the value, the worse bound of an
             incomplete score, the bad end of the range where a score failed or the answer says nothing.
         expected: for each sample a digest of its expected texts and its labels of relevance.
-        models: what judged, embedded and rated, by kind, and how often each verdict was asked for.
+        models: what judged, embedded and rated, by kind, how often each verdict was asked for, and whether
+            the texts were redacted.
         exceeds: the signatures of the metrics whose scores may lie above their range.
         rejected: how many rows were no samples, so that nothing is known of them.
     """
@@ -220,7 +221,8 @@ def _expected(sample: Sample) -> str:
 
 def _models(run: Run) -> dict[str, str]:
     named = {name: getattr(run.manifest, name) for name in ("judge", "embedder", "scorer")}
-    asked = {"repeats": str(run.manifest.repeats)}
+    redacted = "redacted" if run.manifest.redacted else "as they were"
+    asked = {"number of repeats": str(run.manifest.repeats), "state of the texts": redacted}
     return {name: identity for name, identity in named.items() if identity} | asked
 
 

@@ -8,7 +8,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, ModelRefused
-from ragmetrics_core.study import compare_runs, decide, limit_of, read_scores
+from ragmetrics_core.study import compare_runs, decide, decide_limits, limit_of, read_scores
 from ragmetrics_core.testing import ScriptedJudge
 
 GOOD = [0.5 + i % 5 / 10 for i in range(52)]
@@ -256,3 +256,52 @@ def test_calls_that_are_refused_do_not_pass():
     after = read_scores(run(["good"] * 29, refuse), name="b")
     decision = gate(before, after, "worse", minimum=["faithfulness=0.0"])
     assert len(decision.failures) == 2
+
+
+@pytest.mark.parametrize("margin", [1.0, 5.0, float("nan")])
+def test_a_margin_that_no_loss_exceeds_is_refused(scores, good, margin):
+    with pytest.raises(ConfigError, match="no loss is larger than a margin"):
+        gate(good, scores("b", faithfulness=[0.0] * 52), "inferior", margin=margin)
+
+
+@pytest.mark.parametrize(("end", "limit"), [("min", "faithfulness=-0.1"), ("max", "faithfulness=10")])
+def test_a_limit_outside_the_range_is_refused(good, end, limit):
+    with pytest.raises(ConfigError, match="lie from 0 to 1"):
+        limit_of(limit, good, end)
+
+
+def test_sessions_that_came_since_do_not_widen_the_interval_of_a_loss(scores):
+    column = [1.0] * 60
+    before = scores("a", faithfulness=column)
+    after = scores(
+        "b",
+        faithfulness=[0.0] * 12 + [1.0] * 48,
+        labels={"session": [n // 12 for n in range(24)] + list(range(36))},
+    )
+    decision = gate(before, after, "worse")
+    assert decision.code == 1
+    assert any("another session in b than in a" in told for told in decision.failures)
+
+
+def test_texts_that_were_redacted_in_one_run_alone_do_not_pass(good, scores):
+    before = replace(good, models={"state of the texts": "as they were"})
+    after = replace(scores("b", faithfulness=GOOD), models={"state of the texts": "redacted"})
+    assert gate(before, after, "worse").failures == (
+        "the state of the texts of b is redacted, that of good as they were",
+    )
+
+
+def test_samples_that_were_not_measured_count_as_the_worst(scores):
+    after = scores("b", faithfulness=[1.0] * 10)
+    labels = {**after.labels, **{f"new-{n}": {} for n in range(10)}}
+    (told,) = decide_limits(
+        replace(after, labels=labels), [limit_of("faithfulness=0.8", after, "min")]
+    ).failures
+    assert told.startswith("the mean of faithfulness/strict.1 is 0.500 over 20 samples, 10 of them without")
+
+
+def test_a_minimum_where_lower_is_better_counts_failures_as_the_lowest(scores):
+    after = scores("b", hallucination=[0.6] + [None] * 9, absent="model_error", lower=["hallucination"])
+    after = replace(after, sure={"hallucination/strict.1": {f"s{n}": 1.0 for n in range(1, 11)}})
+    # the bad end of the metric is 1, and would lift the mean to 0.96
+    assert gate(after, after, minimum=["hallucination=0.5"]).code == 1

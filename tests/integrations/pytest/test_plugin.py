@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_pytest import assert_scores
 
@@ -269,3 +270,110 @@ def test_nothing_retrieved_does_not_raise_a_mean():
     run = evaluate(samples, metrics="faithfulness", judge=ScriptedJudge(reply))
     with pytest.raises(AssertionError, match=r"counted as the worst 0\.500"):
         assert_scores(run, faithfulness=0.7)
+
+
+def test_rows_that_are_no_samples_do_not_leave_a_mean_without_a_word():
+    run = evaluate([SAMPLES[0], {"x": 1}], metrics="faithfulness", judge=ScriptedJudge(reply))
+    with pytest.raises(AssertionError, match=r"1 row was no sample \(row 2: "):
+        assert_scores(run, faithfulness=0.9)
+    assert_scores(run, faithfulness=0.9, failures=1)
+
+
+def test_a_sample_without_its_question_counts_as_the_worst():
+    bare = {"id": "bare", "answer": "In Paris.", "contexts": ["It is in Paris."]}
+    run = evaluate([SAMPLES[0], bare], metrics="faithfulness", judge=ScriptedJudge(reply))
+    with pytest.raises(AssertionError, match=r"counted as the worst 0\.500 over 2 samples"):
+        assert_scores(run, faithfulness=0.9)
+
+
+def test_a_run_that_did_not_finish_does_not_pass(tmp_path):
+    def rows():
+        yield SAMPLES[0]
+        raise OSError("the disk went away")
+
+    with pytest.raises(OSError, match="the disk"):
+        evaluate(
+            rows(), metrics="faithfulness", judge=ScriptedJudge(reply), out=tmp_path / "run", concurrency=1
+        )
+    with pytest.raises(AssertionError, match="the run is not finished: it has 1 samples so far"):
+        assert_scores(Run.load(tmp_path / "run"), faithfulness=0.9)
+
+
+def test_a_metric_that_was_measured_on_the_good_samples_alone_does_not_pass(tmp_path):
+    judge = ScriptedJudge(reply)
+    evaluate(SAMPLES[:1], metrics="faithfulness", judge=judge, out=tmp_path / "a")
+    evaluate(SAMPLES, metrics="rouge", out=tmp_path / "b")
+    run = merge(tmp_path / "a", tmp_path / "b", out=tmp_path / "both")
+    with pytest.raises(AssertionError, match="1 score failed \\(1 not measured\\)"):
+        assert_scores(run, faithfulness=0.9)
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"means": {"faithfulness": -1.0}},
+        {"means": {"faithfulness": 80}},
+        {"means": {"faithfulness": float("nan")}},
+        {"means": {"faithfulness": True}},
+        {"means": {"faithfulness": None}},
+        {"each": {"faithfulness": -0.1}},
+        {"faithfulness": 0.9, "failures": float("nan")},
+        {"faithfulness": 0.9, "failures": -1},
+        {"faithfulness": 0.9, "failures": True},
+    ],
+)
+def test_a_limit_that_no_run_could_fail_is_refused(run, limits):
+    with pytest.raises(ValueError, match=r"a limit of faithfulness is a number|failures is how many"):
+        assert_scores(run, **limits)
+
+
+def test_a_highest_mean_in_percent_is_refused():
+    run = evaluate(SAMPLES, metrics="hallucination", judge="embedded")
+    with pytest.raises(ValueError, match="from 0 to 1, not 10"):
+        assert_scores(run, hallucination=10)
+
+
+def test_of_two_limits_on_one_metric_both_hold(run):
+    with pytest.raises(AssertionError, match=r"is 0\.500"):
+        assert_scores(run, {"faithfulness": 0.9}, faithfulness=0.1)
+
+
+def test_beyond_doubt_the_interval_of_a_mean_must_reach_its_limit_too():
+    rows = [{**SAMPLES[0], "id": f"g{number}"} for number in range(30)]
+    run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply))
+    # Wilson's interval of 30 of 30 begins at 30 / (30 + 1.96^2) = 0.886
+    assert_scores(run, faithfulness=0.88, beyond_doubt=True)
+    with pytest.raises(AssertionError, match=r"1\.000 \(0\.886, 1\.000\) over 30 samples: on others"):
+        assert_scores(run, faithfulness=0.9, beyond_doubt=True)
+
+
+def test_beyond_doubt_samples_of_one_session_count_as_what_they_are():
+    # 12 sessions of 10 samples, each all right or all wrong: as if there were 12 samples
+    rows = [
+        {**SAMPLES[number % 12 == 0], "id": f"s{number}", "labels": {"session": number % 12}}
+        for number in range(120)
+    ]
+    run = evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply))
+    # 110 of 120 are right: 0.917, sd 0.278; independent 0.917 - 1.98 x 0.278 / sqrt 120 = 0.867
+    assert_scores(run, faithfulness=0.85, beyond_doubt=True, cluster="none")
+    with pytest.raises(AssertionError, match="over 120 samples in clusters by session: on others"):
+        assert_scores(run, faithfulness=0.85, beyond_doubt=True)
+
+
+def test_a_kept_run_with_samples_of_another_day_is_refused(pytester: pytest.Pytester):
+    rows = [{**SAMPLES[0], "id": f"g{number}"} for number in range(3)]
+    pytester.path.joinpath("data.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.ragmetrics(data="data.jsonl", metrics="faithfulness", judge="embedded", out="kept")
+        def test_it(ragmetrics_run, assert_scores):
+            assert_scores(ragmetrics_run, faithfulness=0.5)
+        """
+    )
+    pytester.runpytest(*PLUGIN).assert_outcomes(passed=1)
+    pytester.path.joinpath("data.jsonl").write_text(json.dumps(SAMPLES[1]) + "\n")
+    outcome = pytester.runpytest(*PLUGIN)
+    outcome.assert_outcomes(errors=1)
+    outcome.stdout.fnmatch_lines(["*3 samples of * are not in the data, or are other ones there*"])
