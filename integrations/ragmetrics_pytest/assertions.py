@@ -80,8 +80,8 @@ def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -
         raise ValueError(f"failures is how many scores may have failed, not {failures!r}")
     for metric, limit in limits:
         entry = _entry(run, run.mean(metric).metric)
-        is_number = isinstance(limit, int | float) and not isinstance(limit, bool) and isfinite(limit)
-        if not is_number or limit < entry.low or (limit > entry.high and not entry.exceeds):
+        value = limit if isinstance(limit, int | float) and not isinstance(limit, bool) else float("nan")
+        if not (entry.low <= value <= (float("inf") if entry.exceeds else entry.high)) or not isfinite(value):
             ends = f"from {entry.low:g} to {entry.high:g}"
             raise ValueError(f"a limit of {metric} is a number {ends}, not {limit!r}")
 

@@ -16,15 +16,32 @@ def wide(tmp_path_factory):
         return {"verdicts": [{"number": 1, "reason": WORD, "evidence": WORD[:200], "verdict": "yes"}]}
 
     folder = tmp_path_factory.mktemp("wide")
-    row = {"id": "q1", "question": WORD, "answer": WORD, "contexts": [WORD], WORD[:300]: WORD}
-    run = evaluate([row], metrics="faithfulness", judge=ScriptedJudge(reply), out=folder / "run")
+    row = {
+        "id": "q1",
+        **dict.fromkeys(("question", "answer", "reference"), WORD),
+        "contexts": [WORD],
+        "context_ids": [WORD],
+        "reference_contexts": [WORD],
+        "history": [{"role": "user", "content": WORD}],
+        "labels": {WORD[:300]: WORD},
+    }
+    judge = ScriptedJudge(reply, identity=WORD)
+    failing = {"id": WORD, "question": WORD, "answer": WORD}
+    rows = [row, failing, {"id": "x", WORD: [WORD]}]
+    run = evaluate(rows, metrics="faithfulness", judge=judge, out=folder / WORD[:200])
     return run.report(folder / "report.html")
 
 
-@pytest.mark.parametrize("fragment", ["", "#samples", "#sample=q1"])
-def test_a_word_of_3000_characters_makes_no_page_wider_than_the_window(opened, wide, fragment):
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("fragment", ["", "#samples", "#sample=q1", "#row=1"])
+def test_a_word_of_3000_characters_makes_no_page_wider_than_the_window(opened, wide, fragment, width):
+    opened.page.set_viewport_size({"width": width, "height": 900})
     page = opened.go(wide, fragment)
-    if fragment.startswith("#sample="):
+    if fragment.startswith(("#sample=", "#row=")):
         page.wait_for_selector(".proof")
+        page.get_by_role("button", name="Annotate").click()
+        page.wait_for_selector(".marking")
+        for folded in page.locator("summary").all():
+            folded.click()
     # wider than the window nothing can be scrolled to
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

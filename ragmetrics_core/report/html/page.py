@@ -41,8 +41,8 @@ ragmetrics show RUN.</p></noscript></main>
 </html>
 """
 # In this order. The scripts share their names: each may use what any other defines.
-STYLES = ("colours", "page", "overview", "samples", "proof", "media")
-SCRIPTS = ("elements", "places", "overview", "samples", "sample", "proof", "start")
+STYLES = ("colours", "page", "overview", "samples", "proof", "annotate", "media")
+SCRIPTS = ("elements", "places", "overview", "samples", "sample", "proof", "annotate", "start")
 POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; img-src data:; "
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"

@@ -15,16 +15,22 @@ from ragmetrics_core.report.html.locating import Sought
 from ragmetrics_core.report.html.text import Cut, cut, one_line, units
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.study import named_runs
+from ragmetrics_core.study.annotation import item_name
 from ragmetrics_core.wording import number_of, visible
 
 __all__ = ["proof_of"]
+
+SEED = 0
+"""Of the names of annotated answers; the script has the same."""
 
 LONG_TEXT, LONG_STEP, LONG_WORDS, MOST_CHUNKS, MOST_VERDICTS = 100_000, 30_000, 2_000, 200, 500
 
 
 def proof_of(runs: Sequence[Run], columns: Sequence[Column], sample_id: str) -> dict[str, Any]:
     """What the page shows of one sample: for each run its texts and the proof of each score."""
-    sides = [_side(run, columns, number, sample_id) for number, run in enumerate(runs)]
+    names = _names(runs)
+    sides = [_side(run, columns, number, sample_id, names[number]) for number, run in enumerate(runs)]
     found: dict[str, Any] = {"sides": [side for side, _ in sides]}
     if len(sides) == 2:
         first, second = (records for _, records in sides)
@@ -34,8 +40,16 @@ def proof_of(runs: Sequence[Run], columns: Sequence[Column], sample_id: str) -> 
     return found
 
 
+def _names(runs: Sequence[Run]) -> list[str | None]:
+    """What annotations call the runs, as a sheet does; None where one is in memory or stands twice."""
+    paths = [run.path for run in runs if run.path is not None]
+    if len({path.resolve() for path in paths}) < len(runs):
+        return [None for _ in runs]
+    return list(named_runs(paths))
+
+
 def _side(
-    run: Run, columns: Sequence[Column], number: int, sample_id: str
+    run: Run, columns: Sequence[Column], number: int, sample_id: str, name: str | None
 ) -> tuple[dict[str, Any] | None, dict[int, Record]]:
     if sample_id not in run.sample_ids:
         return None, {}
@@ -49,6 +63,7 @@ def _side(
     messages = _Messages()
     return {
         **_texts(sample),
+        "item": None if name is None else item_name(name, sample_id, SEED),
         "findings": [
             [each.code, one_line(str(each._replace(texts=()))), [_words(text) for text in each.texts[:20]]]
             for each in diagnose(scores.values())
@@ -94,8 +109,11 @@ def _texts(sample: Sample) -> dict[str, Any]:
 
 
 def _record(run: Run, record: Record, messages: _Messages) -> dict[str, Any]:
+    signature = one_line(record.signature)
     return {
-        "signature": one_line(record.signature),
+        "signature": signature,
+        # what annotations name, where the page shows it in another way
+        **({} if signature == record.signature else {"exact": record.signature}),
         "status": record.status,
         "value": record.value,
         "bounds": record.bounds,

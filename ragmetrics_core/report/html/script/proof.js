@@ -122,7 +122,7 @@ function markedText(tag, content, marks, verdicts) {
   return made;
 }
 
-function verdictLists(record) {
+function verdictLists(side, record) {
   const groups = new Map();
   for (const verdict of record.verdicts) groups.set(verdict.about, [...(groups.get(verdict.about) || []), verdict]);
   const title = (about) => {
@@ -137,7 +137,7 @@ function verdictLists(record) {
         verdicts.map((verdict) =>
           el(
             "li",
-            { tabindex: 0, class: KIND[verdict.supported], "data-n": verdict.number },
+            { tabindex: 0, class: KIND[verdict.supported], "data-n": verdict.number, onkeydown: markByKey },
             el("span", { class: "sign", "aria-hidden": "true" }, SYMBOL[verdict.supported]),
             h.div(
               "",
@@ -166,6 +166,7 @@ function verdictLists(record) {
                 ),
               ),
               verdict.overruled ? h.div("open", `! ${verdict.overruled}`) : null,
+              verdictChoice(side, record, verdict),
             ),
           ),
         ),

@@ -200,6 +200,7 @@ function scoreOf(side, which, metric, row) {
     root.append(
       name || "",
       h.p("notice", "This run did not measure the sample with this metric."),
+      answerChoice(side) || "",
       texts(side, {}, {}),
     );
     return root;
@@ -209,8 +210,9 @@ function scoreOf(side, which, metric, row) {
     "left",
     name,
     formula(record, metrics[metric]),
+    answerChoice(side),
     sources(side, record.marks, verdicts),
-    verdictLists(record),
+    verdictLists(side, record),
     remarks(record),
     prompts(side, record),
     recordFacts(record),

@@ -77,6 +77,7 @@ async function start() {
     if (!count.has(id)) count.set(id, row);
   });
   top();
+  annotateBar();
   show();
 }
 start();
