@@ -7,6 +7,7 @@ import typer
 
 from ragmetrics_core.cli.arguments import RunFolder
 from ragmetrics_core.cli.screen import remarks
+from ragmetrics_core.cli.study_output import Cluster
 from ragmetrics_core.report.html import write_report
 from ragmetrics_core.runs import Run
 
@@ -26,11 +27,12 @@ def report(
             "--all", help="The proofs of all samples; those without room go into a folder beside it."
         ),
     ] = False,
+    cluster: Cluster = None,
 ) -> None:
     """Write a run as one HTML file to open in a browser, or two runs side by side.
 
     The file needs no network. It has every sample; with many samples it has the proofs of the worst ones.
     """
     runs = [Run.load(folder) for folder in (run, other) if folder is not None]
-    written = write_report(runs, out, everything=everything)
+    written = write_report(runs, out, everything=everything, cluster=cluster)
     remarks().print(f"{written} written, {written.stat().st_size / 1e6:,.1f} MB")

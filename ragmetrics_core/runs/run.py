@@ -290,7 +290,14 @@ class Run:
 
         return DataFrame(self.to_rows())
 
-    def report(self, path: str | Path, *, other: "Run | None" = None, everything: bool = False) -> Path:
+    def report(
+        self,
+        path: str | Path,
+        *,
+        other: "Run | None" = None,
+        everything: bool = False,
+        cluster: str | None = None,
+    ) -> Path:
         """Write the run as one HTML file that people open; see docs/report.md.
 
         Args:
@@ -298,13 +305,15 @@ class Run:
             other: a second run on the same samples, shown side by side with this one.
             everything: write the proofs of all samples, those that the file has no room for into a folder
                 beside it.
+            cluster: the label whose values say which samples belong together, or "none", for the intervals;
+                without it `session`, where samples carry it.
 
         Raises:
             ConfigError: the extra `report` is not installed, or the file cannot be written.
             RecordError: a record cannot be read.
         """
         runs = [self] if other is None else [self, other]
-        written: Path = _html().write_report(runs, Path(path), everything=everything)
+        written: Path = _html().write_report(runs, Path(path), everything=everything, cluster=cluster)
         return written
 
     def _repr_html_(self) -> str:

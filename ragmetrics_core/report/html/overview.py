@@ -1,6 +1,6 @@
 """What the first page says: means with intervals, failures by cause, cost and origin, and the differences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
@@ -12,6 +12,8 @@ from ragmetrics_core.report.html.rows import Outcomes, Row
 from ragmetrics_core.report.html.text import one_line
 from ragmetrics_core.runs import Mean, Outcome, Run
 from ragmetrics_core.study import Compared, compare_runs, mean_of, read_scores
+from ragmetrics_core.study.clustering import Clustering, clustering_of
+from ragmetrics_core.study.clusters import cluster_mean
 
 __all__ = ["overview"]
 
@@ -19,25 +21,39 @@ SHOWN = 50
 
 
 def overview(
-    runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, rows: Sequence[Row]
+    runs: Sequence[Run],
+    columns: Sequence[Column],
+    outcomes: Outcomes,
+    rows: Sequence[Row],
+    *,
+    cluster: str | None = None,
 ) -> dict[str, Any]:
-    """The overview as plain data."""
+    """The overview as plain data.
+
+    Raises:
+        ConfigError: no sample has the label `cluster`, or its values make too few clusters.
+    """
     means = [{mean.metric: mean for mean in run.means()} for run in runs]
-    values = [
+    clusterings = [clustering_of((read_scores(run),), cluster) for run in runs]
+    of_samples: list[list[dict[str, float]]] = [
         [
-            []
+            {}
             if entry is None
-            else [
-                outcome.value
+            else {
+                key.sample_id: outcome.value
                 for key, outcome in known.items()
                 if key.signature == entry.signature and outcome.value is not None
-            ]
+            }
             for entry, known in zip(column.entries, outcomes, strict=True)
         ]
         for column in columns
     ]
+    values = [[list(side.values()) for side in sides] for sides in of_samples]
     found: dict[str, Any] = {
-        "runs": [_run(run, list(known.items())) for run, known in zip(runs, outcomes, strict=True)],
+        "runs": [
+            {**_run(run, list(known.items())), "clusters": [one_line(each, 500) for each in clustering.notes]}
+            for run, known, clustering in zip(runs, outcomes, clusterings, strict=True)
+        ],
         "metrics": [
             {
                 "title": column.title,
@@ -45,7 +61,11 @@ def overview(
                 "high": column.entry.high,
                 "lower_is_better": not column.entry.higher_is_better,
                 "sides": [
-                    None if entry is None else _mean(means[number][entry.signature], values[position][number])
+                    None
+                    if entry is None
+                    else _mean(
+                        means[number][entry.signature], of_samples[position][number], clusterings[number]
+                    )
                     for number, entry in enumerate(column.entries)
                 ],
                 "plot": distribution_plot(values[position], low=column.entry.low, high=column.entry.high),
@@ -54,7 +74,7 @@ def overview(
         ],
     }
     if len(runs) == 2:
-        found |= _comparison(runs, columns, rows)
+        found |= _comparison(runs, columns, rows, cluster)
         first, second = (set(run.sample_ids) for run in runs)
         found["only"] = [len(first - second), len(second - first), len(first & second)]
         found["changed"] = sum(
@@ -63,7 +83,9 @@ def overview(
     return found
 
 
-def _comparison(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -> dict[str, Any]:
+def _comparison(
+    runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row], cluster: str | None
+) -> dict[str, Any]:
     """What the study says of two runs, or why it says nothing."""
     before, after = (read_scores(run, name=name) for run, name in zip(runs, ("first", "second"), strict=True))
     same = [
@@ -75,7 +97,7 @@ def _comparison(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[R
     # the page says which samples only one of them has
     before = before.only(after.labels.keys())
     try:
-        told = compare_runs(before, after, metrics=same) if same else None
+        told = compare_runs(before, after, metrics=same, cluster=cluster) if same else None
     except ConfigError as error:
         return {"differences": [None] * len(columns), "not_compared": one_line(str(error), 500)}
     compared = {each.metric: each for each in told.metrics} if told else {}
@@ -115,8 +137,10 @@ def _difference(
     }
 
 
-def _mean(mean: Mean, values: Sequence[float]) -> dict[str, Any]:
-    _, low, high = mean_of(values)
+def _mean(mean: Mean, values: Mapping[str, float], clustering: Clustering) -> dict[str, Any]:
+    clusters = clustering.clusters(values)
+    column = list(values.values())
+    _, low, high = mean_of(column) if clusters is None else cluster_mean(column, clusters)
     return {
         "signature": one_line(mean.metric),
         "value": mean.value,

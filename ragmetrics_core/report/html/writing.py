@@ -30,7 +30,9 @@ class _Packed(NamedTuple):
     chunk_of: dict[int, int]
 
 
-def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -> Path:
+def write_report(
+    runs: Sequence[Run], path: Path, *, everything: bool = False, cluster: str | None = None
+) -> Path:
     """Write one run, or two side by side, as an HTML file.
 
     The file has the whole table, and the proofs of the worst samples of each metric as long as it stays under
@@ -40,9 +42,12 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
         runs: one run, or two.
         path: the file; one that is there is replaced.
         everything: write all other proofs too, as further pages in a folder beside the file.
+        cluster: the label whose values say which samples belong together, or "none"; without it `session`,
+            where samples carry it.
 
     Raises:
-        ConfigError: matplotlib or scipy is not installed, there is no metric, or the file cannot be written.
+        ConfigError: matplotlib or scipy is not installed, there is no metric, no sample has the label
+            `cluster`, or the file cannot be written.
         RecordError: a record cannot be read.
     """
     if not path.name or path.is_dir():
@@ -52,7 +57,10 @@ def write_report(runs: Sequence[Run], path: Path, *, everything: bool = False) -
     rows = table_rows(runs, beside, outcomes)
     first = {
         "overview": chunk(
-            {**overview(runs, beside, outcomes, rows), "paths": [str(each.path or "RUN") for each in runs]}
+            {
+                **overview(runs, beside, outcomes, rows, cluster=cluster),
+                "paths": [str(each.path or "RUN") for each in runs],
+            }
         ),
     }
     listed = table(runs, beside, rows)

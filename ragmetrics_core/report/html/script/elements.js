@@ -11,6 +11,7 @@ const STATUS = {
   skipped: ["–", "none"],
   parse_error: ["✗", "no"],
   model_error: ["✗", "no"],
+  metric_error: ["✗", "no"],
   timeout: ["✗", "no"],
   cancelled: ["✗", "no"],
 };

@@ -110,9 +110,12 @@ function means() {
         h.tbody("", body),
       ),
     ),
+    overview.runs.map((run, which) =>
+      run.clusters.map((told) => h.p("small", two ? [tag(which), " "] : "", `${told}.`)),
+    ),
     h.p(
       "muted small",
-      "Intervals: Student’s, of the mean over samples. Worst and best case: the mean if every score that failed or is incomplete had come out as low, or as high, as possible.",
+      "Intervals: Student’s, of the mean over samples or clusters of them. Worst and best case: the mean if every score that failed or is incomplete had come out as low, or as high, as possible.",
     ),
   );
 }
@@ -203,7 +206,7 @@ function comparison() {
       : null,
     h.p(
       "muted small",
-      "Each sample is compared with itself, as “ragmetrics study compare” does. The interval is of the mean difference (paired bootstrap over samples). “Better” and “worse” mean that it lies on one side of zero and that Wilcoxon’s signed-rank test, adjusted by Holm for the number of metrics, gives p below 0.05.",
+      "Each sample is compared with itself, as “ragmetrics study compare” does. The interval is of the mean difference (paired bootstrap). “Better” and “worse” mean that it lies on one side of zero, with lost scores at their worst, and that the sign-flip permutation test, adjusted by Holm for all tests, gives p below 0.05.",
     ),
   );
 }
