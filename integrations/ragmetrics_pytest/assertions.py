@@ -162,7 +162,9 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
 
     # a metric may be asked for by its name and by its signature
     means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
-    counts = {status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)}
+    counts: dict[str, int] = {
+        status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)
+    }
     counts["not measured"] = sum(len(run) - mean.total for mean in means)
     bad = run.rejected
     if sum(counts.values()) + len(bad) <= allowed:
