@@ -65,8 +65,10 @@ def assert_scores(
         *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
     ]
     if beyond_doubt and not found:
+        from ragmetrics_core.runs.doubts import doubts_of_mean  # here, for few tests need it
+
         found = [
-            problem for metric, limit in asked for problem in _doubtful(run, metric, limit, cluster=cluster)
+            told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)
         ]
     if found:
         from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
@@ -89,14 +91,6 @@ def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -
 def _unfinished(run: "Run") -> Iterator[str]:
     if not run.finished:
         yield f"the run is not finished: it has {len(run)} samples so far"
-
-
-def _doubtful(run: "Run", metric: str, limit: float, *, cluster: str | None) -> Iterator[str]:
-    from ragmetrics_core.study import Limit, near, read_scores  # here, for few tests need it
-
-    entry = _entry(run, run.mean(metric).metric)
-    held = Limit(entry.signature, limit, "min" if entry.higher_is_better else "max")
-    yield from near(read_scores(run), held, cluster=cluster)
 
 
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:

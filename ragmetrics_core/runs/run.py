@@ -305,8 +305,7 @@ class Run:
             other: a second run on the same samples, shown side by side with this one.
             everything: write the proofs of all samples, those that the file has no room for into a folder
                 beside it.
-            cluster: the label whose values say which samples belong together, or "none", for the intervals;
-                without it `session`, where samples carry it.
+            cluster: the label by which intervals are, or "none"; without it `session`, where samples have it.
 
         Raises:
             ConfigError: the extra `report` is not installed, or the file cannot be written.
