@@ -66,9 +66,7 @@ def ask_draws(prompt: Prompt[A], draws: int, **variables: object) -> Steps[tuple
     Raises:
         StepFailed: a reply could not be read, or was cut by the length limit.
     """
-    replies: tuple[Reply[A], ...] = yield Generate(
-        prompt=prompt, variables=variables, hints=_hints(variables), draws=draws
-    )
+    replies: tuple[Reply[A], ...] = yield Generate(prompt=prompt, variables=variables, draws=draws)
     return tuple(_value(prompt, reply) for reply in replies)
 
 
@@ -78,9 +76,7 @@ def ask_votes(prompt: Prompt[A], **variables: object) -> Steps[tuple[A, ...]]:
     Raises:
         StepFailed: none could be read, or one was cut by the length limit.
     """
-    replies: tuple[Reply[A], ...] = yield Generate(
-        prompt=prompt, variables=variables, hints=_hints(variables), votes=True
-    )
+    replies: tuple[Reply[A], ...] = yield Generate(prompt=prompt, variables=variables, votes=True)
     read = [reply for reply in replies if reply.reading.value is not None] or replies[:1]
     return tuple(_value(prompt, reply) for reply in read)
 
@@ -296,7 +292,7 @@ def _attempt(
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
         prompt=prompt,
         variables=shown,
-        hints=_hints(shown, numbers),
+        hints=Hints(numbers),
         draw=int(again),
         again=again,
         passed_on=passed_on,
@@ -343,7 +339,7 @@ def _rating(
     why: str | None = None
     for attempt in range(attempts):
         replies: tuple[Reply[Rating], ...] = yield Generate(
-            prompt=prompt, variables=variables, hints=_hints(variables), draw=attempt, votes=True
+            prompt=prompt, variables=variables, draw=attempt, votes=True
         )
         read = [reply.reading.value for reply in replies if not reply.cut]
         ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
@@ -411,16 +407,3 @@ def _place(quote: str, shown: Sequence[str], own: int | None) -> Span | None:
     if own is not None and (span := locate(quote, shown[own - 1 : own])) is not None:
         return replace(span, chunk=own)
     return locate(quote, shown)
-
-
-def _hints(variables: Mapping[str, object], numbers: tuple[int, ...] = ()) -> Hints:
-    texts: list[str] = []
-    items: list[str] = []
-    for value in variables.values():
-        if isinstance(value, str):
-            texts.append(value)
-        elif not isinstance(value, int):
-            values = cast("Sequence[Any]", value)
-            items += [each.text for each in values if isinstance(each, Item)]
-            texts += [str(each) for each in values if not isinstance(each, Item)]
-    return Hints(numbers, (*texts, *items), tuple(items))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.measurement import Decision, Labels
-from ragmetrics_core.parsers import Answer, Hints, Reading
+from ragmetrics_core.parsers import NO_HINTS, Answer, Hints, Reading
 from ragmetrics_core.prompts import Message, Prompt
 
 __all__ = [
@@ -124,7 +124,8 @@ class Generate(Generic[A_co]):
     Attributes:
         prompt: what to ask.
         variables: what to fill in; see `Prompt.render`.
-        hints: what the reader of the reply may know.
+        hints: what the reader of the reply may know: who asks gives the numbers that are asked about, and
+            the driver fills in the rest.
         draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
         again: this asks once more for what an earlier reply left out.
@@ -136,7 +137,7 @@ class Generate(Generic[A_co]):
 
     prompt: Prompt[A_co]
     variables: Mapping[str, object]
-    hints: Hints = field(default_factory=Hints)
+    hints: Hints = NO_HINTS
     draw: int = 0
     draws: int = 1
     again: bool = False

@@ -6,10 +6,10 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
@@ -20,6 +20,7 @@ from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
     "FAILED",
+    "SCHEMA",
     "Abstained",
     "CompareStep",
     "Correction",
@@ -30,6 +31,7 @@ __all__ = [
     "Record",
     "Status",
     "Step",
+    "WrittenRecord",
 ]
 
 Status = Literal[
@@ -200,7 +202,18 @@ class PartResult(_Stored):
     @classmethod
     def of(cls, name: str, measurement: Measurement) -> "PartResult":
         """The stored form of a part's measurement."""
-        return cls(metric=name, **outcome(measurement))
+        return cls(metric=name, **_outcome(measurement))
+
+
+class _Outcome(_Stored):
+    """What a measurement came to, in the order of the record's fields."""
+
+    reason: str | None
+    value: float | None
+    bounds: tuple[float, float] | None
+    counts: dict[str, int | float]
+    formula: str
+    parts: tuple[PartResult, ...]
 
 
 class Record(_Stored):
@@ -260,8 +273,7 @@ class Record(_Stored):
 
     def stored(self) -> str:
         """The line that is stored: without sample and prompts, sealed with its own digest."""
-        body = self.body()
-        return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
+        return _sealed(self.body())
 
     def body(self) -> str:
         """The stored line without its seal."""
@@ -342,15 +354,65 @@ class Record(_Stored):
             raise RecordError(f"not a record: {_first_line(error)}") from error
 
 
+class WrittenRecord(NamedTuple):
+    """A record as a driver makes it: what is stored, before anybody has read it.
+
+    Attributes:
+        fields: the fields of the record, in their order, as they are written.
+    """
+
+    fields: dict[str, Any]
+
+    @property
+    def sample_id(self) -> str:
+        """Which sample."""
+        return str(self.fields["sample_id"])
+
+    @property
+    def signature(self) -> str:
+        """What was measured."""
+        return str(self.fields["signature"])
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        status: Status = self.fields["status"]
+        return status
+
+    def stored(self) -> str:
+        """The line that is stored, as `Record.stored` gives it."""
+        try:
+            body = to_json(self.fields, inf_nan_mode="null").decode()
+        except PydanticSerializationError:
+            return self.read().stored()
+        return _sealed(body)
+
+    def read(self) -> Record:
+        """The record as a reader of the stored line has it."""
+        return Record.model_validate(self.fields)
+
+    def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
+        """The record that was read, with its sample and the prompts that its steps name."""
+        return self.read().hydrated(sample, prompts)
+
+
 def outcome(measurement: Measurement) -> dict[str, Any]:
-    """The fields that a measurement gives to a record or to a part of one."""
+    """The fields that a measurement gives to a record or to a part of one.
+
+    Raises:
+        ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
+    """
+    return dict(_Outcome(**_outcome(measurement)))
+
+
+def _outcome(measurement: Measurement) -> dict[str, Any]:
     return {
+        "reason": measurement.reason,
         "value": measurement.value,
         "bounds": measurement.bounds,
-        "reason": measurement.reason,
         "counts": dict(measurement.counts),
         "formula": measurement.formula,
-        "parts": tuple(PartResult.of(name, part) for name, part in measurement.parts.items()),
+        "parts": tuple([PartResult.of(name, part) for name, part in measurement.parts.items()]),
     }
 
 
@@ -372,6 +434,11 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
 def _part_lines(part: PartResult) -> list[str]:
     inner = [f"  {line}" for each in part.parts for line in _part_lines(each)]
     return [f"{part.metric}: {part.formula or part.reason or 'undefined'}", *inner]
+
+
+def _sealed(body: str) -> str:
+    """A stored line, with the digest of everything before it."""
+    return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
 
 
 def _seal_of(line: str | bytes) -> str:

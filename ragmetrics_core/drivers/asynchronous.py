@@ -24,7 +24,7 @@ from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
-from ragmetrics_core.record import CompareStep, RateStep, Record
+from ragmetrics_core.record import CompareStep, RateStep, WrittenRecord
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]
@@ -99,7 +99,7 @@ def _failed(about: str, error: Exception) -> StepFailed:
 
 async def measure_sample(
     sample: Sample, metrics: Sequence[Metric[Any]], calls: Calls, *, prompts: dict[str, Prompt[Any]]
-) -> list[Record]:
+) -> list[WrittenRecord]:
     """Measure all metrics on one sample, side by side; calls that several metrics make are made once.
 
     Args:
@@ -108,7 +108,7 @@ async def measure_sample(
         calls: the models.
         prompts: takes the prompts that were asked, by digest.
     """
-    segments = Segments()
+    segments = Segments(sample)
     answers: dict[Hashable, Any] = {}
     interpreters = [_Live(sample, segments=segments, calls=calls, answers=answers) for _ in metrics]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]

@@ -5,26 +5,23 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Coroutine, Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar
 
-from ragmetrics_core.adapting import ending
 from ragmetrics_core.drivers.marked_words import placed_in
 from ragmetrics_core.drivers.own_code import OwnCode, status_of
-from ragmetrics_core.drivers.replies import CUT_SHORT, ended_hints, read_reply, unanswered
+from ragmetrics_core.drivers.questions import Drawn, Question
 from ragmetrics_core.drivers.segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Judged, Measurement, Verdict, majority
+from ragmetrics_core.measurement import Judged, Measurement, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Abstention, without_leading_thoughts
-from ragmetrics_core.prompts import Item, Prompt, digest_of
+from ragmetrics_core.parsers import Abstention
+from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
-    Completion,
     Count,
     Fork,
     Generate,
@@ -36,18 +33,17 @@ from ragmetrics_core.protocol import (
     Steps,
 )
 from ragmetrics_core.record import (
+    SCHEMA,
     Abstained,
     CompareStep,
     Correction,
     CountStep,
-    GenerateStep,
     RateStep,
-    Record,
     Status,
+    WrittenRecord,
     outcome,
 )
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.shapes import is_sequence
 from ragmetrics_core.views import MissingField
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
@@ -56,15 +52,7 @@ T = TypeVar("T")
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
-AnyStep = GenerateStep | CompareStep | RateStep | CountStep
-
-
-class Drawn(NamedTuple):
-    """One reply to a request: its draw, and, where several judges were asked, whose it is."""
-
-    draw: int
-    completion: Completion
-    judge: str | None = None
+AnyStep = dict[str, Any] | CompareStep | RateStep | CountStep
 
 
 class Interpreter(ABC):
@@ -72,7 +60,7 @@ class Interpreter(ABC):
 
     Args:
         sample: the sample.
-        segments: how its texts are split.
+        segments: how its texts are split and shown.
         corrections: a person's decisions, which overrule verdicts.
         judge, embedder, scorer: identities of the models, for the record.
     """
@@ -88,7 +76,7 @@ class Interpreter(ABC):
         scorer: str | None = None,
     ) -> None:
         self.sample = sample
-        self._judged, self._thought = _without_thought(sample)
+        self._judged = segments.judged
         self.prompts: dict[str, Prompt[Any]] = {}
         self.useless_prompts: tuple[str, ...] = ()
         self._segments = segments
@@ -129,7 +117,7 @@ class Interpreter(ABC):
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
 
-    async def measure(self, metric: Metric[Any]) -> Record:
+    async def measure(self, metric: Metric[Any]) -> WrittenRecord:
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
         self._own = OwnCode(metric.name, self._judged)
@@ -145,24 +133,6 @@ class Interpreter(ABC):
             self.useless_prompts = failed.prompts
             return self._record(metric, failed.status, Measurement(reason=failed.reason))
 
-    def render(self, request: Generate[Any]) -> Generate[Any]:
-        """The request with its messages, in the sample's language where there is a translation."""
-        prompt = request.prompt.in_language(self.sample.language)
-        rendered = self._segments.rendered(request, prompt, self.sample.language)
-        self._used_segments.update(rendered.used)
-        return Generate(
-            prompt=prompt,
-            variables=request.variables,
-            hints=replace(request.hints, shown=self._shown_contexts(request.variables), form=prompt.form),
-            draw=request.draw + self._first_draw,
-            draws=request.draws,
-            again=request.again,
-            passed_on=request.passed_on,
-            votes=request.votes,
-            messages=rendered.messages,
-            digest=rendered.digest,
-        )
-
     async def _walk(self, steps: Steps[T], path: Path) -> T:
         """Answer the requests of a generator until it returns."""
         answer: Any = None
@@ -176,8 +146,8 @@ class Interpreter(ABC):
                 try:
                     if isinstance(request, Generate):  # here: one coroutine less for a call
                         place = (*path, count)
-                        rendered = self._rendered(request, place)
-                        answer = self._read(rendered, await self.complete(rendered, place), place)
+                        question = self._question(request, place)
+                        answer = self._read(question, await self.complete(question.request, place), place)
                     else:
                         answer = await self._answer(request, (*path, count))
                 except StepFailed as error:
@@ -192,12 +162,17 @@ class Interpreter(ABC):
         """The request in the words in which it is asked at a place: its own."""
         return request
 
-    def _rendered(self, request: Generate[Any], path: Path) -> Generate[Any]:
+    def _question(self, request: Generate[Any], path: Path) -> Question:
+        """The request as it is sent, in the sample's language where there is a translation."""
         request = self.worded(request, path)
+        prompt = request.prompt.in_language(self.sample.language)
         try:
-            return self.render(request)
+            question = self._segments.question(request, prompt, self._first_draw)
         except Exception as error:  # the boundary to the user's code: variables are what he gives
             raise self._own.failure(error) from error
+        self.prompts[prompt.digest] = prompt
+        self._used_segments.update(question.used)
+        return question
 
     async def _answer(self, request: object, path: Path) -> Any:
         match request:
@@ -229,48 +204,19 @@ class Interpreter(ABC):
             case _:
                 raise self._own.no_request(request)
 
-    def _read(self, request: Generate[Any], drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
-        prompt = request.prompt
-        self.prompts[prompt.digest] = prompt
+    def _read(self, question: Question, drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
         place = written(path)
         replies: list[Reply[Any]] = []
         said: list[Abstention] = []
-        for number, (draw, completion, judge) in enumerate(drawn):
-            ended = ending(completion.finish_reason)
-            hints = ended_hints(request.hints, ended)
+        for number, each in enumerate(drawn):
             try:
-                reading, value, digest = read_reply(prompt.answer.read, completion.text, hints)
+                read = question.read(each)
             except Exception as error:  # the boundary to the user's code: an answer type may be his own
                 raise self._own.failure(error) from error
-            usage = completion.usage
-            self._steps[(*path, number)] = GenerateStep(
-                path=place,
-                prompt=prompt.id,
-                prompt_digest=prompt.digest,
-                rendered_digest=request.digest,
-                draw=draw,
-                again=request.again,
-                judge=judge,
-                reply=completion.text,
-                reply_digest=digest,
-                model=completion.model,
-                finish_reason=completion.finish_reason,
-                prompt_tokens=usage.prompt_tokens if usage else None,
-                completion_tokens=usage.completion_tokens if usage else None,
-                rule=reading.rule,
-                value=value,
-                dropped=reading.dropped,
-            )
-            if reading.value is not None and (seen := reading.value.abstention()):
-                said.append(seen)
-            replies.append(
-                Reply(
-                    reading,
-                    cut=reading.cut or ended in CUT_SHORT,
-                    unanswered=unanswered(completion, ended, reading),
-                    judge=judge,
-                )
-            )
+            self._steps[(*path, number)] = {**read.step, "path": place}
+            replies.append(read.reply)
+            if read.abstention is not None:
+                said.append(read.abstention)
         if said:
             self._said.update(said)
             declined = majority([each.declined for each in said])
@@ -300,9 +246,9 @@ class Interpreter(ABC):
         """A person's decisions at a place, by item."""
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
-    def _verdicts(self) -> tuple[Verdict, ...]:
+    def _verdicts(self) -> list[dict[str, Any]]:
         """All decisions at their places in the record; a person's overrules the judge's."""
-        verdicts: list[Verdict] = []
+        verdicts: list[dict[str, Any]] = []
         for path in sorted(self._reviews):
             review = self._reviews[path]
             place = written(path)
@@ -310,65 +256,52 @@ class Interpreter(ABC):
             for item, each in enumerate(review.decisions, start=1):
                 supported = corrected.get(item, each.supported)
                 verdicts.append(
-                    Verdict(
-                        number=len(verdicts) + 1,
-                        about=review.about,
-                        text=each.text,
-                        supported=supported,
-                        label=review.labels.of(supported),
-                        reason=each.reason,
-                        evidence=placed_in(self._judged, each),
-                        cosine=each.cosine,
-                        overruled=each.supported if item in corrected else None,
-                        votes=each.votes,
-                        confidence=each.confidence,
-                        judge=each.judge,
-                        path=place,
-                    )
+                    {
+                        "number": len(verdicts) + 1,
+                        "about": review.about,
+                        "text": each.text,
+                        "supported": supported,
+                        "label": review.labels.of(supported),
+                        "reason": each.reason,
+                        "evidence": placed_in(self._judged, each) if each.evidence else (),
+                        "cosine": each.cosine,
+                        "overruled": each.supported if item in corrected else None,
+                        "votes": each.votes,
+                        "confidence": each.confidence,
+                        "judge": each.judge,
+                        "path": place,
+                    }
                 )
-        return tuple(verdicts)
+        return verdicts
 
     def _sentences(self, text: str) -> tuple[str, ...]:
-        return self._segments.sentences(text, self._used_segments, self.sample.language)
+        return self._segments.sentences(text, self._used_segments)
 
-    def _shown_contexts(self, variables: Mapping[str, object]) -> tuple[str, ...]:
-        """The variables that are context chunks, as the prompt shows them: replies are read with them."""
-        return tuple(
-            [
-                self._numbered(cast("Sequence[str]", value))
-                for value in variables.values()
-                if is_sequence(value)
-                and not isinstance(value, str)
-                and not (value and isinstance(value[0], Item))
-            ]
-        )
-
-    def _numbered(self, chunks: Sequence[str]) -> str:
-        return self._segments.numbered(chunks, self._used_segments, self.sample.language)
-
-    def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> Record:
-        return Record(
-            sample_id=self.sample.id,
-            sample_digest=self.sample.digest,
-            metric=metric.name,
-            variant=metric.variant,
-            signature=metric.signature,
-            settings=metric.settings,
-            status=status,
-            **outcome(measurement),
-            verdicts=self._verdicts(),
-            steps=tuple([self._steps[path] for path in sorted(self._steps)]),
-            segments=self._used_segments,
-            notes=(
-                *self._thought,
-                *[note for path in sorted(self._reviews) for note in self._reviews[path].dropped],
-            ),
-            corrections=tuple(self._corrections.values()),
-            abstained=self._abstained,
-            versions=_versions(),
-            judge=self._models["judge"] if "judge" in metric.needs else None,
-            embedder=self._models["embedder"] if "embedder" in metric.needs else None,
-            scorer=self._models["scorer"] if "scorer" in metric.needs else None,
+    def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
+        """What is stored: the fields of `Record`, in their order."""
+        reviews = [self._reviews[path] for path in sorted(self._reviews)]
+        return WrittenRecord(
+            {
+                "schema": SCHEMA,
+                "sample_id": self.sample.id,
+                "sample_digest": self.sample.digest,
+                "metric": metric.name,
+                "variant": metric.variant,
+                "signature": metric.signature,
+                "settings": metric.settings,
+                "status": status,
+                **outcome(measurement),
+                "verdicts": self._verdicts(),
+                "steps": [self._steps[path] for path in sorted(self._steps)],
+                "segments": self._used_segments,
+                "notes": [*self._segments.thought, *[note for each in reviews for note in each.dropped]],
+                "corrections": tuple(self._corrections.values()),
+                "abstained": self._abstained,
+                "judge": self._models["judge"] if "judge" in metric.needs else None,
+                "embedder": self._models["embedder"] if "embedder" in metric.needs else None,
+                "scorer": self._models["scorer"] if "scorer" in metric.needs else None,
+                "versions": _versions(),
+            }
         )
 
 
@@ -376,15 +309,6 @@ class Interpreter(ABC):
 def written(path: Path) -> str:
     """A path as the record has it: "2.1"."""
     return ".".join(map(str, path))
-
-
-def _without_thought(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
-    """The sample as it is judged, and what the record says of it: a thought is no part of an answer."""
-    answer = sample.answer
-    if not answer or (said := without_leading_thoughts(answer)) == answer:
-        return sample, ()
-    note = f"the answer begins with a thought, which is no part of it: {len(answer) - len(said)} characters"
-    return sample.model_copy(update={"answer": said}), (note,)
 
 
 @cache

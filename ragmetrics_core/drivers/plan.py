@@ -78,7 +78,7 @@ def plan_sample(
         known: gives a reply that is there already.
         asked: the calls that were counted; those of this sample are added.
     """
-    segments = Segments()
+    segments = Segments(sample)
     estimates: list[Estimate] = []
     for metric in metrics:
         planned = _Planned(

@@ -41,7 +41,9 @@ class Replay(Interpreter):
     def __init__(self, record: Record, *, same_prompts: bool = False, vote: int | None = None) -> None:
         if record.sample is None or record.prompts is None:
             raise not_hydrated(record)
-        super().__init__(record.sample, segments=Segments(record.segments), corrections=record.corrections)
+        super().__init__(
+            record.sample, segments=Segments(record.sample, record.segments), corrections=record.corrections
+        )
         self._from = record
         self._same_prompts = same_prompts
         self._vote = vote
@@ -55,7 +57,7 @@ class Replay(Interpreter):
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
         try:
-            record = now(self.measure(metric))
+            record = now(self.measure(metric)).read()
         except (ArithmeticError, LookupError, ValueError) as error:
             # numbers that no measurement gives: a record is whatever somebody made of it
             raise RecordError(

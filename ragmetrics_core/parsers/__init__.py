@@ -6,7 +6,7 @@ from ragmetrics_core.parsers.facts import FactLists
 from ragmetrics_core.parsers.numbered_verdict import Aligned, NumberedVerdict, align
 from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers.ratings import Rating
-from ragmetrics_core.parsers.reading import Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import NO_HINTS, Abstention, Answer, Hints, Reading
 from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
@@ -17,6 +17,7 @@ from ragmetrics_core.parsers.verdicts import DecliningVerdict, VerdictList
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
 
 __all__ = [
+    "NO_HINTS",
     "PASSED_ON",
     "Abstention",
     "Aligned",

@@ -1,13 +1,13 @@
 """What a parser gives back: the value, the rule that read it, and what was left out."""
 
 from dataclasses import dataclass
-from typing import Generic, Self, TypeVar
+from typing import Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.parsers.filling import filled
 
-__all__ = ["Abstention", "Answer", "Hints", "Reading"]
+__all__ = ["NO_HINTS", "Abstention", "Answer", "Hints", "Reading"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -56,6 +56,10 @@ class Hints:
     def counting(cls, count: int, sample: tuple[str, ...] = (), items: tuple[str, ...] = ()) -> Self:
         """Hints for items that were numbered from 1."""
         return cls(tuple(range(1, count + 1)), (*sample, *items), items)
+
+
+NO_HINTS: Final = Hints()
+"""Nothing is known of the question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.record import Record, WrittenRecord
 from ragmetrics_core.runs.index import Index, Key, Place
 from ragmetrics_core.runs.lines import Line, Lines
 from ragmetrics_core.runs.loading import BadRow
@@ -284,13 +284,15 @@ class Folder:
         """The texts of all prompts that were asked, by digest."""
         return self._texts
 
-    def add_records(self, records: Sequence[Record]) -> None:
+    def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
         lines = [record.stored() for record in records]
         offsets = self._records.append(*lines)
         for record, line, offset in zip(records, lines, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
-            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2])
+            is_written = isinstance(record, WrittenRecord)
+            outcome = Outcome.of_written(record) if is_written else Outcome.of(record)
+            self._index.add_record(key, offset, outcome, line[-34:-2])
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ragmetrics_core.record import Record, Status
+from ragmetrics_core.record import Abstained, Record, Status, WrittenRecord
 
 __all__ = ["Mean", "Outcome", "summarise"]
 
@@ -38,6 +38,14 @@ class Outcome(NamedTuple):
             declined=bool(abstained.get("declined")),
             reason=fields["reason"],
         )
+
+    @classmethod
+    def of_written(cls, record: WrittenRecord) -> "Outcome":
+        """The outcome of a record that was just measured."""
+        fields = record.fields
+        abstained: Abstained | None = fields["abstained"]
+        declined = abstained is not None and abstained.declined
+        return cls(record.status, fields["value"], fields["bounds"], declined, fields["reason"])
 
     @classmethod
     def of(cls, record: Record) -> "Outcome":

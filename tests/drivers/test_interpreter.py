@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core import Metric, Run, evaluate, prompts, recompute
+from ragmetrics_core import Metric, Run, Sample, evaluate, prompts, recompute
 from ragmetrics_core.asking import ask, ask_draws, rate, similar, split, together
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.drivers.interpreter import Segments
@@ -164,7 +164,7 @@ def test_prompts_are_asked_in_the_samples_language_where_there_is_a_translation(
 @given(VALID)
 def test_segments_are_the_sentences_and_say_where_they_stand(text):
     used: dict[str, tuple[tuple[int, int], ...]] = {}
-    sentences = Segments().sentences(text, used, None)
+    sentences = Segments(Sample(id="s")).sentences(text, used)
     assert sentences == split_sentences(text)
     (spans,) = used.values()
     assert tuple(text[start:end] for start, end in spans) == sentences
