@@ -116,19 +116,17 @@ def ask_each(
     """
     if not items:
         return Judged()
-    numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
-    batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
-    answers = yield from together(*(_ask_batch(prompt, batch, variables) for batch in batches))
-    found = {number: verdict for answer in answers for number, verdict in answer.verdicts.items()}
-    if not found:
-        why = next((answer.unanswered for answer in answers if answer.unanswered), None)
-        raise _useless(_told("no verdict could be read from the reply", why), prompt)
     shown = variables.get(source, ())
     texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
-    decisions = [
-        _decision(text, found.get(number), source, texts, first, own=number if chunks else None, about=about)
-        for number, text in numbered
-    ]
+    sheet = _Sheet(prompt, variables, source, texts, first, chunks, about.partition(" ")[0])
+    numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
+    batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
+    answers = yield from together(*(_ask_batch(sheet, batch) for batch in batches))
+    if not any(answer.decisions for answer in answers):
+        why = next((answer.unanswered for answer in answers if answer.unanswered), None)
+        raise _useless(_told("no verdict could be read from the reply", why), prompt)
+    decided = {number: decision for answer in answers for number, decision in answer.decisions.items()}
+    decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
     dropped = [text for answer in answers for text in answer.dropped]
     return (yield from review(decisions, about=about, labels=labels, dropped=dropped, declining=declining))
 
@@ -242,16 +240,56 @@ def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
     return results
 
 
-class _Decided(NamedTuple):
-    """What came out for one item; the votes only where there were several."""
+class _Sheet(NamedTuple):
+    """What all calls about some items have in common; see `ask_each`.
 
-    verdict: NumberedVerdict
-    votes: tuple[bool, ...] = ()
-    judge: str | None = None
+    Attributes:
+        shown: the texts in which quoted evidence is looked up.
+        field: the field that the items are from: words of them that the judge marks are looked up there.
+    """
+
+    prompt: Prompt[VerdictList]
+    variables: Mapping[str, object]
+    source: str
+    shown: Sequence[str]
+    first: int
+    chunks: bool
+    field: str
+
+    def decision(
+        self, item: Item, verdict: NumberedVerdict, votes: tuple[bool, ...], judge: str | None
+    ) -> Decision:
+        """What the judge decided on an item, with its evidence where it stands."""
+        evidence = [
+            Evidence(quote=quote, source=self.source, span=self._place(quote, item.number))
+            for quote in verdict.evidence
+        ]
+        if verdict.unsupported and self.field in {"answer", "reference"}:
+            # where they stand in it, the driver knows
+            evidence += [Evidence(quote=words, source=self.field) for words in verdict.unsupported]
+        return Decision(
+            item.text,
+            verdict.supported,
+            verdict.reason,
+            tuple(evidence),
+            votes=votes,
+            confidence=verdict.confidence,
+            judge=judge,
+        )
+
+    def _place(self, quote: str, number: int) -> Span | None:
+        """Where the quote stands: in the chunk that the item is, else in any."""
+        if self.chunks and (span := locate(quote, self.shown[number - 1 : number])) is not None:
+            span = replace(span, chunk=number)
+        else:
+            span = locate(quote, self.shown)
+        return replace(span, chunk=span.chunk + self.first - 1) if span and self.first > 1 else span
 
 
 class _Batch(NamedTuple):
-    verdicts: Mapping[int, _Decided]
+    """What the calls about some items gave: decisions by number; numbers that are left to another judge."""
+
+    decisions: Mapping[int, Decision]
     dropped: tuple[str, ...]
     unanswered: str | None = None
     passed_on: frozenset[int] = frozenset()
@@ -259,39 +297,31 @@ class _Batch(NamedTuple):
     def then(self, later: "_Batch") -> "_Batch":
         """Both, where the later one was asked for what this one did not decide."""
         return _Batch(
-            {**self.verdicts, **later.verdicts},
+            {**self.decisions, **later.decisions},
             self.dropped + later.dropped,
             later.unanswered or self.unanswered,
         )
 
 
-def _ask_batch(
-    prompt: Prompt[VerdictList], items: Sequence[Item], variables: Mapping[str, object]
-) -> Steps[_Batch]:
+def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_Batch]:
     """Ask about some items, then about those left to another judge, then once more about those left out."""
-    found = yield from _attempt(prompt, items, variables)
+    found = yield from _attempt(sheet, items)
     if found.passed_on:
         rest = [item for item in items if item.number in found.passed_on]
-        found = found.then((yield from _attempt(prompt, rest, variables, passed_on=True)))
-    missing = [item for item in items if item.number not in found.verdicts]
-    if not missing:
+        found = found.then((yield from _attempt(sheet, rest, passed_on=True)))
+    if len(found.decisions) == len(items):
         return found
-    return found.then((yield from _attempt(prompt, missing, variables, again=True)))
+    missing = [item for item in items if item.number not in found.decisions]
+    return found.then((yield from _attempt(sheet, missing, again=True)))
 
 
 def _attempt(
-    prompt: Prompt[VerdictList],
-    items: Sequence[Item],
-    variables: Mapping[str, object],
-    *,
-    again: bool = False,
-    passed_on: bool = False,
+    sheet: _Sheet, items: Sequence[Item], *, again: bool = False, passed_on: bool = False
 ) -> Steps[_Batch]:
     numbers = tuple([item.number for item in items])
-    shown = {**variables, "items": tuple(items)}
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
-        prompt=prompt,
-        variables=shown,
+        prompt=sheet.prompt,
+        variables={**sheet.variables, "items": tuple(items)},
         hints=Hints(numbers),
         draw=int(again),
         again=again,
@@ -299,30 +329,31 @@ def _attempt(
         votes=True,
     )
     values = [reply.reading.value for reply in replies if reply.reading.value is not None]
-    left = frozenset(number for value in values for number in value.passed_on or () if number in numbers)
+    left = frozenset([number for value in values for number in value.passed_on or () if number in numbers])
     # what one draw leaves to another judge, that one decides alone
-    ballots = [align([n for n in numbers if n not in left], _kept(value, left)) for value in values]
-    judge = replies[0].judge if len({reply.judge for reply in replies}) == 1 else None
-    dropped = tuple(text for ballot in ballots for text in ballot.dropped)
+    open_numbers = [number for number in numbers if number not in left] if left else numbers
+    ballots = [align(open_numbers, _kept(value, left)) for value in values]
+    judges = {reply.judge for reply in replies}
+    judge = judges.pop() if len(judges) == 1 else None
+    decisions: dict[int, Decision] = {}
+    for item in items:
+        cast_for = [ballot.verdicts[item.number] for ballot in ballots if item.number in ballot.verdicts]
+        if len(replies) == 1 and cast_for:
+            decisions[item.number] = sheet.decision(item, cast_for[0], (), judge)
+        elif cast_for:
+            # the majority's decision, with the words of the first that voted so
+            votes = tuple([verdict.supported for verdict in cast_for])
+            decision = majority(votes)
+            words = next(verdict for verdict in cast_for if verdict.supported == decision)
+            decisions[item.number] = sheet.decision(item, words, votes, judge)
+    dropped = tuple([text for ballot in ballots for text in ballot.dropped])
     why = next((reply.unanswered for reply in replies if reply.unanswered), None)
-    if len(replies) == 1:
-        found = {n: _Decided(one, (), judge) for each in ballots for n, one in each.verdicts.items()}
-        return _Batch(found, dropped, why, left)
-    cast_for = {n: [ballot.verdicts[n] for ballot in ballots if n in ballot.verdicts] for n in numbers}
-    found = {n: _decided(verdicts, judge) for n, verdicts in cast_for.items() if verdicts}
-    return _Batch(found, dropped, why, left)
+    return _Batch(decisions, dropped, why, left)
 
 
 def _kept(value: VerdictList, left: frozenset[int]) -> Sequence[NumberedVerdict]:
     """The verdicts but those on numbers that are left to another judge."""
     return [each for each in value.verdicts if each.number not in left] if left else value.verdicts
-
-
-def _decided(verdicts: Sequence[NumberedVerdict], judge: str | None) -> _Decided:
-    """The majority's decision, with the words of the first that voted so."""
-    votes = tuple(verdict.supported for verdict in verdicts)
-    decision = majority(votes)
-    return _Decided(next(verdict for verdict in verdicts if verdict.supported == decision), votes, judge)
 
 
 class _Rated(NamedTuple):
@@ -373,37 +404,3 @@ def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:
     """The failure of replies that hold nothing of what their prompts ask for."""
     ids = tuple(prompt.id for prompt in prompts)
     return StepFailed("parse_error", f"{ids[0]}: {why}", ids)
-
-
-def _decision(
-    text: str,
-    decided: _Decided | None,
-    source: str,
-    shown: Sequence[str],
-    first: int,
-    *,
-    own: int | None,
-    about: str,
-) -> Decision:
-    if decided is None:
-        return Decision(text, None)
-    found, votes, judge = decided
-    evidence: list[Evidence] = []
-    for quote in found.evidence:
-        span = _place(quote, shown, own)
-        if span is not None and first > 1:
-            span = replace(span, chunk=span.chunk + first - 1)
-        evidence.append(Evidence(quote=quote, source=source, span=span))
-    if (field := about.partition(" ")[0]) in {"answer", "reference"}:
-        # where they stand in it, the driver knows
-        evidence += [Evidence(quote=words, source=field) for words in found.unsupported or ()]
-    return Decision(
-        text, found.supported, found.reason, tuple(evidence), None, votes, found.confidence, judge
-    )
-
-
-def _place(quote: str, shown: Sequence[str], own: int | None) -> Span | None:
-    """Where the quote stands: in the chunk that the item is, else in any."""
-    if own is not None and (span := locate(quote, shown[own - 1 : own])) is not None:
-        return replace(span, chunk=own)
-    return locate(quote, shown)

@@ -94,7 +94,7 @@ class Question:
             "prompt_tokens": usage.prompt_tokens if usage else None,
             "completion_tokens": usage.completion_tokens if usage else None,
             "rule": reading.rule,
-            "value": None if value is None else value.model_dump(mode="json"),
+            "value": None if value is None else value.written(),
             "dropped": reading.dropped,
         }
         is_cut = reading.cut or ended in _CUT_SHORT

@@ -14,6 +14,7 @@ _LONG = 25
 _LONGEST = 400
 _LEAST_HALF = 12
 _MARKS = " >*`"
+_JSON = '{["'
 # A line of the form that a judge may well write itself.
 _MAY_BE_MEANT = lazy(r"\W*(?:final verdict|insufficient)", re.IGNORECASE)
 _TAG = lazy(r"</?[a-z_]+>")
@@ -50,7 +51,7 @@ def is_form(text: str, hints: Hints) -> bool:
     if not hints.form or len(text) > _LONGEST:
         return False
     text = text.replace("```json", "").replace("```", "").strip()
-    if _key(text) in _form(hints.form).examples:
+    if text[:1] not in _JSON and _key(text) in _form(hints.form).examples:
         return True
     squeezed = "".join(text.split())
     return len(squeezed) >= _LONG and any(squeezed in piece for piece in _squeezed(hints.form))
@@ -190,7 +191,7 @@ def _form(pieces: tuple[str, ...]) -> _Form:
         frozenset(
             key
             for line in lines
-            if len(key := _key(line)) >= _LEAST_HALF and key[0] not in '{["' and not _MAY_BE_MEANT.match(line)
+            if len(key := _key(line)) >= _LEAST_HALF and key[0] not in _JSON and not _MAY_BE_MEANT.match(line)
         ),
         _key(lines[-1]) if lines else "",
     )

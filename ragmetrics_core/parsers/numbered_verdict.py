@@ -56,6 +56,8 @@ def align(numbers: Sequence[int], verdicts: Sequence[NumberedVerdict]) -> Aligne
     >>> align([1, 2], [NumberedVerdict(number=2, supported=True)]).missing
     (1,)
     """
+    if [verdict.number for verdict in verdicts] == [*numbers]:
+        return Aligned(dict(zip(numbers, verdicts, strict=True)), (), ())  # as nearly always
     asked = frozenset(numbers)
     by_number: dict[int, NumberedVerdict] = {}
     dropped: list[str] = []

@@ -1,7 +1,7 @@
 """What a parser gives back: the value, the rule that read it, and what was left out."""
 
 from dataclasses import dataclass
-from typing import Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -89,6 +89,11 @@ class Answer(BaseModel):
         judge's. By default it is the JSON of the fields; a type that reads another form overrides this.
         """
         return filled(cls, hints.numbers)
+
+    def written(self) -> dict[str, Any]:
+        """The value as it goes on record: what `model_dump(mode="json")` gives, sooner."""
+        fields: dict[str, Any] = self.__pydantic_serializer__.to_python(self, mode="json")
+        return fields
 
     def abstention(self) -> Abstention | None:
         """Whether this reply says that the answer under test declines; None when it does not say."""

@@ -249,6 +249,8 @@ def _taken_apart(template: str) -> _Template:
 
 
 def _filled(template: _Template, shown: Mapping[str, str]) -> str:
+    if len(template) == 1:
+        return template[0]
     parts = list(template)
     parts[1::2] = [shown[name] for name in template[1::2]]
     return "".join(parts)
