@@ -290,9 +290,7 @@ class Folder:
         offsets = self._records.append(*lines)
         for record, line, offset in zip(records, lines, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
-            is_written = isinstance(record, WrittenRecord)
-            outcome = Outcome.of_written(record) if is_written else Outcome.of(record)
-            self._index.add_record(key, offset, outcome, line[-34:-2])
+            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2])
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.

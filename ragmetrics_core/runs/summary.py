@@ -40,18 +40,12 @@ class Outcome(NamedTuple):
         )
 
     @classmethod
-    def of_written(cls, record: WrittenRecord) -> "Outcome":
-        """The outcome of a record that was just measured."""
-        fields = record.fields
+    def of(cls, record: Record | WrittenRecord) -> "Outcome":
+        """The outcome of a record."""
+        fields = vars(record) if isinstance(record, Record) else record.fields
         abstained: Abstained | None = fields["abstained"]
         declined = abstained is not None and abstained.declined
         return cls(record.status, fields["value"], fields["bounds"], declined, fields["reason"])
-
-    @classmethod
-    def of(cls, record: Record) -> "Outcome":
-        """The outcome of a record."""
-        declined = record.abstained is not None and record.abstained.declined
-        return cls(record.status, record.value, record.bounds, declined, record.reason)
 
     @property
     def is_excused(self) -> bool:
