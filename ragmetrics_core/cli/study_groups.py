@@ -24,14 +24,8 @@ from ragmetrics_core.cli.study_output import (
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.plots import draw_groups
 from ragmetrics_core.study import (
-    check_claims,
-    claim_tables,
     group_tables,
-    parse_size,
-    read_claims,
-    read_published,
     study_groups,
-    study_published,
 )
 
 __all__ = ["groups"]
@@ -39,8 +33,8 @@ __all__ = ["groups"]
 
 def groups(
     runs: Annotated[
-        list[Path] | None, typer.Argument(metavar="[RUN]...", help="Folders of runs.", show_default=False)
-    ] = None,
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.", show_default=False)
+    ],
     by: Annotated[
         str | None, typer.Option(help="The label that makes the groups, such as retrieval_correct.")
     ] = None,
@@ -54,26 +48,6 @@ def groups(
         typer.Option(
             help="Two metrics to correlate in each group. Without it: faithfulness,factual_correctness."
         ),
-    ] = None,
-    from_summary: Annotated[
-        Path | None,
-        typer.Option(
-            help="A published table (CSV: metric, mean, sd or share, n, and labels) in place of runs."
-        ),
-    ] = None,
-    claims: Annotated[
-        Path | None,
-        typer.Option(help="With --from-summary: what is said about the table (JSON), to be checked."),
-    ] = None,
-    n: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="With --from-summary: an n that the table does not print: 715, or LABEL=VALUE:715."
-        ),
-    ] = None,
-    decimals: Annotated[
-        int | None,
-        typer.Option(min=0, max=15, help="With --from-summary: to how many decimals it is rounded."),
     ] = None,
     one_sided: Annotated[
         bool,
@@ -97,53 +71,25 @@ def groups(
     or worse against the baseline.
     """
     as_format = format_of(as_format, as_json)
-    if from_summary is not None:
-        if runs:
-            raise ConfigError("give runs or --from-summary, not both")
-        published = read_published(
-            from_summary, sizes=[parse_size(each) for each in n or ()], decimals=decimals
-        )
-        study = study_published(
-            published,
-            by=by,
-            metrics=names(metrics),
-            baseline=None if baseline is None else str(baseline),
-            alpha=alpha,
-            one_sided=one_sided,
-        )
-        tables = [*group_tables(study)]
-        if claims is not None:
-            checks = check_claims(published, read_claims(claims), alpha=alpha)
-            if not checks:
-                raise ConfigError(f"{claims} has no claim about {published.name}")
-            tables = [*claim_tables(checks), *tables]
-            if as_format in (None, "terminal") and out is None and table is None:
-                # on a terminal the claims are the answer, and what they rest on is a --table away
-                tables = [each for each in tables if each.name in ("claims", "exceptions")]
-    else:
-        if claims is not None or n or decimals is not None:
-            raise ConfigError("--claims, --n and --decimals go with --from-summary")
-        given = list(runs or ())
-        if not given:
-            raise ConfigError("name a run, or a published table with --from-summary")
-        if baseline is not None and baseline.resolve() not in {each.resolve() for each in given}:
-            given.insert(0, baseline)
-        opened = open_runs(given)
-        of_path = {path.resolve(): scores.name for path, scores in zip(given, opened, strict=True)}
-        pair = names(correlate)
-        if pair is not None and len(pair) != 2:
-            raise ConfigError("--correlate takes two metrics: faithfulness,factual_correctness")
-        study = study_groups(
-            opened,
-            by=by,
-            metrics=names(metrics),
-            baseline=None if baseline is None else of_path[baseline.resolve()],
-            pair=None if pair is None else (pair[0], pair[1]),
-            alpha=alpha,
-            one_sided=one_sided,
-            cluster=cluster,
-            seed=seed,
-        )
-        tables = list(group_tables(study))
+    given = list(runs)
+    if baseline is not None and baseline.resolve() not in {each.resolve() for each in given}:
+        given.insert(0, baseline)
+    opened = open_runs(given)
+    of_path = {path.resolve(): scores.name for path, scores in zip(given, opened, strict=True)}
+    pair = names(correlate)
+    if pair is not None and len(pair) != 2:
+        raise ConfigError("--correlate takes two metrics: faithfulness,factual_correctness")
+    study = study_groups(
+        opened,
+        by=by,
+        metrics=names(metrics),
+        baseline=None if baseline is None else of_path[baseline.resolve()],
+        pair=None if pair is None else (pair[0], pair[1]),
+        alpha=alpha,
+        one_sided=one_sided,
+        cluster=cluster,
+        seed=seed,
+    )
+    tables = list(group_tables(study))
     emit(tables, as_format=as_format, out=out, table=table)
     save_plot(lambda path: draw_groups(study, path), plot)

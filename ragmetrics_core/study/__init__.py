@@ -16,7 +16,6 @@ from ragmetrics_core.study.annotation import (
     read_annotations,
     verdict_changes,
 )
-from ragmetrics_core.study.claims import check_claims, claim_tables, read_claims
 from ragmetrics_core.study.comparison import Compared, Comparison, compare_runs
 from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tables, trace_tables
 from ragmetrics_core.study.concordance import Concordance, study_concordance
@@ -67,7 +66,6 @@ from ragmetrics_core.study.powered import (
     powered_slices,
     powered_tables,
 )
-from ragmetrics_core.study.published import PublishedTable, parse_size, read_published, study_published
 from ragmetrics_core.study.repeats import (
     RepeatStudy,
     judge_share,
@@ -77,7 +75,6 @@ from ragmetrics_core.study.repeats import (
 )
 from ragmetrics_core.study.retrieval import Retrieval, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
-from ragmetrics_core.study.significance import Range
 from ragmetrics_core.study.systems import (
     SystemStudy,
     study_systems,
@@ -115,9 +112,7 @@ __all__ = [
     "Plan",
     "PoweredComparison",
     "PreferenceStudy",
-    "PublishedTable",
     "QualityEstimate",
-    "Range",
     "RepeatStudy",
     "Retrieval",
     "Rule",
@@ -133,8 +128,6 @@ __all__ = [
     "agreement_tables",
     "annotation_tables",
     "beyond",
-    "check_claims",
-    "claim_tables",
     "compare_correlations",
     "compare_runs",
     "compared_texts",
@@ -168,7 +161,6 @@ __all__ = [
     "named_runs",
     "near",
     "on_unit_scale",
-    "parse_size",
     "people_tables",
     "plan_study",
     "plan_tables",
@@ -181,9 +173,7 @@ __all__ = [
     "preference_tables",
     "ratings_of",
     "read_annotations",
-    "read_claims",
     "read_labels",
-    "read_published",
     "read_scores",
     "repeat_tables",
     "repeats_needed",
@@ -198,7 +188,6 @@ __all__ = [
     "study_groups",
     "study_people",
     "study_preferences",
-    "study_published",
     "study_repeats",
     "study_retrieval",
     "study_systems",

@@ -12,8 +12,9 @@ from ragmetrics_core.study.clusters import (
     cluster_difference,
     cluster_worth,
 )
-from ragmetrics_core.study.distributions import Alternative, average_ranks, t_share
+from ragmetrics_core.study.distributions import Alternative, average_ranks
 from ragmetrics_core.study.intervals import Estimate
+from ragmetrics_core.study.significance import t_test
 
 __all__ = ["cluster_effect", "cluster_rank", "cluster_welch"]
 
@@ -36,7 +37,7 @@ def cluster_welch(
     found = cluster_difference(one, other, of_one, of_other)
     if found is None or not found.error:
         return None
-    return _p(found.value / found.error, found.df, alternative)
+    return t_test(found.value / found.error, found.df, alternative)
 
 
 def cluster_rank(
@@ -62,7 +63,7 @@ def cluster_rank(
     if found is None or not found.error:
         return None
     # the difference is A - (1 - A), twice what the area is from 1/2; its error is that of A
-    return _p(found.value / 2 / found.error, found.df, alternative)
+    return t_test(found.value / 2 / found.error, found.df, alternative)
 
 
 def cluster_effect(
@@ -98,11 +99,3 @@ def _effects(values: Array, weights: Array, is_one: NDArray[np.bool_]) -> Array:
             variances.append((of @ (x * x) - n * mean**2) / (n - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((means[0] - means[1]) / np.sqrt((variances[0] + variances[1]) / 2))
-
-
-def _p(t: float, df: float, alternative: Alternative) -> float:
-    below = float(t_share(t, df))
-    if alternative == "less":
-        return below
-    above = float(t_share(-t, df))
-    return above if alternative == "greater" else min(1.0, 2 * min(below, above))

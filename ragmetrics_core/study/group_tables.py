@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from ragmetrics_core.study.distributions import Alternative
 from ragmetrics_core.study.groups import Contrast, Group, GroupStudy, Measured
 from ragmetrics_core.study.scores import short
-from ragmetrics_core.study.significance import decided
 from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
 
 __all__ = ["group_tables"]
@@ -44,8 +43,8 @@ def _overview(study: GroupStudy) -> Table:
     notes = ["mean (s.d.) and n"]
     if study.baseline:
         notes.append(
-            f"against {study.baseline}: green is significantly better, red significantly worse, yellow what "
-            f"rounding leaves open (Welch's t-test, Holm, alpha {study.alpha:g})"
+            f"against {study.baseline}: green is significantly better, red significantly worse "
+            f"(Welch's t-test, Holm, alpha {study.alpha:g})"
         )
         notes += _lower(study)
     return Table(
@@ -64,12 +63,9 @@ def _mark(study: GroupStudy, metric: str, group: Group) -> Mark:
     if group.run == study.baseline:
         return "baseline"
     for each in study.contrasts:
-        if (each.kind, each.metric, each.upper) == ("baseline", metric, group) and each.holm is not None:
-            verdict = decided(each.holm, study.alpha)
-            if verdict is None:
-                return "open"
-            if verdict:
-                return _direction(each).mark
+        is_it = (each.kind, each.metric, each.upper) == ("baseline", metric, group)
+        if is_it and each.holm is not None and each.holm < study.alpha:
+            return _direction(each).mark
     return ""
 
 
@@ -82,7 +78,7 @@ def _means(study: GroupStudy) -> Table:
             each.group.value,
             each.interval,
             None if summary is None else summary.sd,
-            None if summary is None or not summary.n else summary.n,
+            None if summary is None else summary.n,
             counted(each.left_out),
         )
 
@@ -158,10 +154,7 @@ def _count(study: GroupStudy) -> int:
 def _told(each: Contrast, alpha: float) -> Marked:
     if each.holm is None:
         return Marked(f"no test: {each.note}", "")
-    verdict = decided(each.holm, alpha)
-    if verdict is None:
-        return Marked("rounding leaves it open", "open")
-    return _direction(each) if verdict else Marked("cannot tell", "")
+    return _direction(each) if each.holm < alpha else Marked("cannot tell", "")
 
 
 def _direction(each: Contrast) -> Marked:

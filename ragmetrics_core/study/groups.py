@@ -18,7 +18,7 @@ from ragmetrics_core.study.distributions import Alternative, mann_whitney
 from ragmetrics_core.study.group_values import ALL, check_groups, members_of, order_of, sample_notes
 from ragmetrics_core.study.intervals import Estimate, Summary, mean_interval, summary_of
 from ragmetrics_core.study.scores import LeftOut, Scores, metrics_of_all
-from ragmetrics_core.study.significance import Range, effect_size, holm_ranges, welch_range
+from ragmetrics_core.study.significance import effect_size, holm, welch
 
 __all__ = [
     "Contrast",
@@ -55,12 +55,12 @@ class Measured:
     """One metric in one group.
 
     Attributes:
-        metric: its signature, or its name in a published table.
+        metric: its signature.
         group: the group.
-        summary: mean, sd and n; None without a value. n is 0 where a published table does not say it.
-        interval: the mean with its interval, where n is known.
+        summary: mean, sd and n; None without a value.
+        interval: the mean with its interval.
         left_out: how many samples of the group have no value, by cause.
-        values: the values themselves, where they are known.
+        values: the values themselves.
         clusters: each value's cluster; None where the samples are independent.
     """
 
@@ -85,10 +85,9 @@ class Contrast:
         alternative: "greater" tests whether `upper` is above `lower`, "less" (where lower is better) whether
             it is below, "two-sided" whether they differ.
         difference: mean of `upper` less mean of `lower`.
-        welch: p of Welch's t-test, as a range where the numbers are rounded; with clusters, with the errors
-            of whole clusters.
+        welch: p of Welch's t-test; with clusters, with the errors of whole clusters.
         holm: the same, adjusted for all tests of the study, those of ranks among them.
-        rank: p of the Mann-Whitney test, where the values are known; with clusters, of the area with the
+        rank: p of the Mann-Whitney test; with clusters, of the area with the
             errors of whole clusters.
         rank_holm: the same, adjusted likewise.
         effect: standardised difference with its interval.
@@ -102,10 +101,10 @@ class Contrast:
     lower: Group
     alternative: Alternative
     difference: float | None
-    welch: Range | None
+    welch: float | None
     rank: float | None
     effect: Estimate
-    holm: Range | None = None
+    holm: float | None = None
     rank_holm: float | None = None
     lower_is_better: bool = False
     note: str = ""
@@ -225,7 +224,6 @@ def compare_groups(
     measured: Sequence[Measured],
     *,
     baseline: str | None = None,
-    half_width: float = 0.0,
     one_sided: bool = False,
     lower_is_better: Collection[str] = (),
 ) -> tuple[Contrast, ...]:
@@ -234,7 +232,6 @@ def compare_groups(
     Args:
         measured: each metric in each group.
         baseline: the run that every other one is compared with.
-        half_width: by how much means and sds may have been rounded.
         one_sided: whether values that mean good and bad are tested one-sided.
         lower_is_better: the metrics whose low end is the good one.
     """
@@ -252,19 +249,18 @@ def compare_groups(
                 if both := _both(known, metric, Group(run, upper), Group(run, lower)):
                     is_turned = alternative == "greater" and metric in lower_is_better
                     tested: Alternative = "less" if is_turned else alternative
-                    found.append(contrast(*both, "label", tested, half_width=half_width))
+                    found.append(contrast(*both, "label", tested))
     for group in groups:
         if baseline is not None and group.run != baseline:
             for metric in metrics:
                 if both := _both(known, metric, group, Group(baseline, group.value)):
-                    found.append(contrast(*both, "baseline", "two-sided", half_width=half_width))
-    ranks = [None if each.rank is None else Range(each.rank, each.rank) for each in found]
-    adjusted = holm_ranges([*(each.welch for each in found), *ranks])
+                    found.append(contrast(*both, "baseline", "two-sided"))
+    adjusted = holm([*(each.welch for each in found), *(each.rank for each in found)])
     return tuple(
         replace(
             each,
             holm=p,
-            rank_holm=None if rank is None else rank.high,
+            rank_holm=rank,
             lower_is_better=each.metric in lower_is_better,
         )
         for each, p, rank in zip(found, adjusted[: len(found)], adjusted[len(found) :], strict=True)
@@ -276,8 +272,6 @@ def contrast(
     lower: Measured,
     kind: Literal["label", "baseline"],
     alternative: Alternative,
-    *,
-    half_width: float = 0.0,
 ) -> Contrast:
     """Compare one metric between two groups; not adjusted for other tests."""
     one, other = upper.summary, lower.summary
@@ -287,19 +281,14 @@ def contrast(
         note = f"{empty} has no value"
     else:
         difference = one.mean - other.mean
-        if min(one.n, other.n) == 0:
-            note = "n is not known"
-        else:
-            p = welch_range(one, other, half_width=half_width, alternative=alternative)
-            effect = effect_size(one, other)
-            if p is None:
-                note = "fewer than two values" if min(one.n, other.n) < 2 else "neither group varies"
+        p, effect = welch(one, other, alternative=alternative), effect_size(one, other)
+        if p is None:
+            note = "fewer than two values" if min(one.n, other.n) < 2 else "neither group varies"
     rank = None
     if upper.values and lower.values:
         if upper.clusters is not None and lower.clusters is not None:
             groups = upper.values, lower.values, upper.clusters, lower.clusters
-            told = cluster_welch(*groups, alternative=alternative)
-            p = None if told is None else Range(told, told)
+            p = cluster_welch(*groups, alternative=alternative)
             rank, effect = cluster_rank(*groups, alternative=alternative), cluster_effect(*groups)
             note = note or ("" if p else "fewer than 10 clusters in a group, or neither varies")
         else:
@@ -324,11 +313,10 @@ def small_groups(measured: Sequence[Measured]) -> Iterator[str]:
     for each in measured:
         sizes.setdefault(each.group, []).append(each.summary.n if each.summary else -1)
     for group, counts in sizes.items():
-        known = [count for count in counts if count != 0]
-        if known and max(known) < 0:
+        if max(counts) < 0:
             yield f"{group} has no score at all: every test with it is left out"
-        elif known and 0 < min(known) < 10:
-            yield f"{group} has only {min(known)} values in some metric: its tests and intervals mean little"
+        elif 0 < min(counts) < 10:
+            yield f"{group} has only {min(counts)} values in some metric: its tests and intervals mean little"
     for each in measured:
         if each.clusters and each.interval.low is None:
             count = len(set(each.clusters))

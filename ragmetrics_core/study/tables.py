@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.study.intervals import Estimate, Summary
-from ragmetrics_core.study.significance import Range
 
 __all__ = ["Cell", "Column", "Kind", "Mark", "Marked", "Table", "counted", "flat", "shown"]
 
 Kind = Literal["text", "count", "number", "estimate", "summary", "p"]
-Mark = Literal["", "good", "weak", "open", "baseline"]
+Mark = Literal["", "good", "weak", "baseline"]
 
 Plain = str | int | float | bool | None
 
@@ -22,14 +21,14 @@ class Marked(NamedTuple):
     mark: Mark
 
 
-Unmarked = Plain | Estimate | Summary | Range
+Unmarked = Plain | Estimate | Summary
 Cell = Unmarked | Marked
 
 
 class Column(NamedTuple):
     """A column: its name and what stands in it, which says how it is shown and written to a file.
 
-    An `estimate` is a figure with its interval, a `summary` mean, sd and n, a `p` a `Range`.
+    An `estimate` is a figure with its interval, a `summary` mean, sd and n.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Table:
 def shown(cell: Cell, kind: Kind) -> str:
     """A cell in short: three decimals, an interval in brackets; "" for what is not there.
 
-    >>> shown(Estimate(0.75, 0.5, 1.0), "estimate"), shown(Range(0.0001, 0.0001), "p")
+    >>> shown(Estimate(0.75, 0.5, 1.0), "estimate"), shown(0.0001, "p")
     ('0.750 (0.500, 1.000)', '<0.001')
     """
     match cell:
@@ -70,8 +69,6 @@ def shown(cell: Cell, kind: Kind) -> str:
             return "" if cell.value is None else str(cell)
         case Summary():
             return f"{cell.mean:.2f} ({cell.sd:.2f})" + (f" {cell.n}" if cell.n else "")
-        case Range():
-            return _p_shown(cell.low) if cell.is_exact else f"{_p_shown(cell.low)} to {_p_shown(cell.high)}"
         case bool():
             return "yes" if cell else "no"
         case float():
@@ -88,7 +85,7 @@ class Flat(NamedTuple):
 
 
 def flat(table: Table) -> Flat:
-    """The table with each interval, summary and range in columns of its own, and all digits."""
+    """The table with each interval and summary in columns of its own, and all digits."""
     header = tuple(name for column in table.columns for name in _names(column))
     rows = (
         tuple(
@@ -104,7 +101,6 @@ def flat(table: Table) -> Flat:
 _PARTS: dict[Kind, tuple[str, ...]] = {
     "estimate": ("", "_low", "_high"),
     "summary": ("_mean", "_sd", "_n"),
-    "p": ("_low", "_high"),
 }
 
 
@@ -117,12 +113,10 @@ def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:
     match cell:
         case Marked():
             return _values(cell.cell, kind)
-        case Estimate() | Summary() | Range():
+        case Estimate() | Summary():
             return cell
         case None:
             return (None,) * len(_PARTS.get(kind, ("",)))
-        case float() if kind == "p":
-            return (cell, cell)
         case _:
             return (cell,)
 

@@ -93,35 +93,6 @@ def test_a_baseline_is_compared_with_every_other_run(command, before, after):
     assert {(row["within"], row["claim"]) for row in tests["rows"]} == {("all samples", "after ≠ before")}
 
 
-def test_the_papers_table_is_re_examined(command):
-    outcome = command(
-        *("study", "groups", "--from-summary", DATA / "telecom_table2.csv", "--by", "retrieval_correct"),
-        *("--claims", DATA / "telecom_claims.json"),
-        columns=WIDE,
-    )
-    assert outcome.code == 0
-    assert "AnsCor is 0.75 FacCor + 0.25 AnsSim" in outcome.words
-    assert "14 of 14" in outcome.words
-    assert "40 of 42" in outcome.words
-
-
-def test_an_n_that_a_table_does_not_print_can_be_given(command):
-    outcome = command(
-        *("study", "groups", "--from-summary", DATA / "telecom_table3.csv", "--by", "retrieval"),
-        *(
-            "--n",
-            "retrieval=Correct:502",
-            "--n",
-            "retrieval=Wrong:213",
-            "--format",
-            "json",
-            "--table",
-            "means",
-        ),
-    )
-    assert {row["n"] for row in outcome.json[0]["rows"]} == {502, 213}
-
-
 def test_files_hold_all_digits_and_no_table_in_short(command, before, tmp_path):
     out = tmp_path / "means.csv"
     assert command("study", "groups", before, "--by", "correct", "--table", "means", "--out", out).code == 0
@@ -329,9 +300,7 @@ def test_retrievers_may_stand_in_one_file(command, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["groups"], "name a run, or a published table with --from-summary"),
         (["groups", "RUN", "--by", "colour"], "labels are: correct, retrieval_correct"),
-        (["groups", "RUN", "--claims", "x.json"], "go with --from-summary"),
         (["groups", "RUN", "--table", "none"], "there is no table 'none'"),
         (["groups", "RUN", "--format", "terminal", "--out", "x.md"], "cannot be written to a file"),
         (["groups", "RUN", "--out", "x.docx"], "say the format with --format"),

@@ -15,7 +15,7 @@ from ragmetrics_core.models.openai_endpoint import Endpoint
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.runs import Run, list_runs, read_prices
-from ragmetrics_core.study import read_annotations, read_claims, read_labels
+from ragmetrics_core.study import read_annotations, read_labels
 from ragmetrics_core.testing import HashEmbedder, RandomJudge
 
 DEEP = "[" * 100_000
@@ -49,9 +49,7 @@ def read_all(run: Path) -> None:
     list(opened.rejected)
 
 
-@pytest.mark.parametrize(
-    "read", [read_prices, read_claims, read_annotations, read_labels], ids=lambda read: read.__name__
-)
+@pytest.mark.parametrize("read", [read_prices, read_annotations, read_labels], ids=lambda read: read.__name__)
 def test_json_nested_too_deep_is_no_json(read, tmp_path):
     path = tmp_path / "deep.json"
     path.write_text(DEEP, encoding="utf-8")

@@ -20,7 +20,7 @@ from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.report.study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
 from ragmetrics_core.runs.prices import read_prices
-from ragmetrics_core.study import read_annotations, read_claims, read_labels, read_published
+from ragmetrics_core.study import read_annotations, read_labels
 from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
 from tests.fuzz.target import Target
 
@@ -90,7 +90,7 @@ def tables() -> Iterator[bytes]:
     yield b'inputs.question,outputs.answer,labels\r\nWhere?,Ulm,"{""a"": 1}"\r\n'
 
 
-# -- prompts, prices, labels, claims, annotations
+# -- prompts, prices, labels, annotations
 
 
 def prompts(data: bytes) -> None:
@@ -221,14 +221,6 @@ TARGETS = [
     Target(
         "labels.jsonl", labels(".jsonl"), (ConfigError,),
         always({"id": "q1", "by": "Ada", "value": True, "statement": 2, "metric": "faithfulness"}),
-    ),
-    Target(
-        "published", lambda data: read_published(file_with("published.csv", data)), (ConfigError,),
-        in_folder(DATA, "*.csv"),
-    ),
-    Target(
-        "claims", lambda data: read_claims(file_with("claims.json", data)), (ConfigError,),
-        lambda: [dumped(json.loads((DATA / "telecom_claims.json").read_bytes())[:3])],
     ),
     Target(
         "annotations", lambda data: read_annotations(file_with("annotations.json", data)), (ConfigError,),

@@ -1,6 +1,4 @@
-"""Tests, their adjustment, effect sizes, and the range of p that rounding allows."""
-
-from itertools import product
+"""Tests, their adjustment, and effect sizes."""
 
 import numpy as np
 import pytest
@@ -17,14 +15,10 @@ from statsmodels.stats.multitest import multipletests
 from ragmetrics_core.study.distributions import mann_whitney
 from ragmetrics_core.study.intervals import Estimate, Summary
 from ragmetrics_core.study.significance import (
-    Range,
-    decided,
     effect_size,
     holm,
-    holm_ranges,
     mcnemar,
     welch,
-    welch_range,
 )
 
 SUMMARIES = st.builds(
@@ -44,38 +38,6 @@ def test_welch_is_scipys(x, y, alternative):
 def test_welch_is_undefined_without_spread_or_values():
     assert welch(Summary(0.5, 0.0, 9), Summary(0.6, 0.0, 9)) is None
     assert welch(Summary(0.5, 0.1, 1), Summary(0.6, 0.1, 9)) is None
-
-
-@given(SUMMARIES, SUMMARIES, st.sampled_from(["two-sided", "greater", "less"]), st.randoms())
-def test_no_rounding_within_the_half_width_leaves_the_range_of_p(x, y, alternative, random):
-    found = welch_range(x, y, half_width=0.005, alternative=alternative)
-
-    def moved(each):
-        return Summary(
-            each.mean + random.uniform(-0.005, 0.005),
-            max(each.sd + random.uniform(-0.005, 0.005), 1e-3),
-            each.n,
-        )
-
-    p = welch(moved(x), moved(y), alternative=alternative)
-    # the grid has steps of a quarter of the width
-    assert found.low - 2e-3 <= p <= found.high + 2e-3
-
-
-def test_equal_printed_means_may_hide_a_difference_in_either_direction():
-    # 0.36 and 0.36 may be 0.365 and 0.355, or the other way round
-    found = welch_range(
-        Summary(0.36, 0.12, 526), Summary(0.36, 0.11, 189), half_width=0.005, alternative="greater"
-    )
-    assert found.low < 0.5 < found.high
-    both = welch_range(Summary(0.36, 0.12, 526), Summary(0.36, 0.11, 189), half_width=0.005)
-    assert both.high == pytest.approx(1.0)
-
-
-def test_without_rounding_the_range_is_one_value():
-    x, y = Summary(0.4, 0.2, 30), Summary(0.5, 0.1, 40)
-    p = welch(x, y)
-    assert welch_range(x, y, half_width=0.0) == Range(p, p)
 
 
 def test_an_effect_of_one_standard_deviation_is_one():
@@ -101,15 +63,6 @@ def test_a_test_without_p_does_not_count_as_a_test():
     assert holm([0.02, None]) == [0.02, None]
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=5))
-def test_holm_of_ranges_holds_holm_of_all_values_in_them(pairs):
-    ranges = [Range(min(pair), max(pair)) for pair in pairs]
-    found = holm_ranges(ranges)
-    for values in product(*((each.low, each.high) for each in ranges)):
-        for adjusted, within in zip(holm(values), found, strict=True):
-            assert within.low - 1e-12 <= adjusted <= within.high + 1e-12
-
-
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_is_that_of_statsmodels(gained, lost):
     table = [[3, gained], [lost, 4]]
@@ -126,10 +79,3 @@ def test_rank_tests_are_scipys():
 def test_rank_tests_without_a_difference_or_a_value_say_so():
     assert mann_whitney([1.0, 1.0], [1.0], alternative="two-sided") is None
     assert mann_whitney([], [1.0], alternative="two-sided") is None
-
-
-def test_a_range_around_alpha_decides_nothing():
-    assert decided(Range(0.01, 0.04), 0.05) is True
-    assert decided(Range(0.06, 0.2), 0.05) is False
-    assert decided(Range(0.04, 0.06), 0.05) is None
-    assert decided(None, 0.05) is None

@@ -6,12 +6,12 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
-from ragmetrics_core.report.terminal.text import GOOD, LABEL, OPEN, WEAK, bullets, heading, one_line
+from ragmetrics_core.report.terminal.text import GOOD, LABEL, WEAK, bullets, heading, one_line
 from ragmetrics_core.study import Cell, Column, Mark, Marked, Table, shown
 
 __all__ = ["study_page"]
 
-_STYLES: dict[Mark, str] = {"": "", "good": GOOD, "weak": WEAK, "open": OPEN, "baseline": "bold"}
+_STYLES: dict[Mark, str] = {"": "", "good": GOOD, "weak": WEAK, "baseline": "bold"}
 
 # In a wide table these columns are told once, below it, when they say the same in every row.
 _WIDE = 7
