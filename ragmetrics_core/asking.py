@@ -91,6 +91,7 @@ def ask_each(
     size: int = 20,
     first: int = 1,
     chunks: bool = False,
+    called: Sequence[str] | None = None,
     declining: bool = False,
     **variables: object,
 ) -> Steps[Judged]:
@@ -108,6 +109,7 @@ def ask_each(
         size: how many items are asked about in one call, so that long lists do not hit a length limit.
         first: which of the sample's chunks is the first one shown, where only some are.
         chunks: the items are the chunks that are shown, in order: evidence on one is looked up in it first.
+        called: what the record calls the items, where they are shown under other names.
         declining: the decision on the first item says whether the answer under test declines.
         variables: the prompt's other variables.
 
@@ -127,6 +129,8 @@ def ask_each(
         raise _useless(_told("no verdict could be read from the reply", why), prompt)
     decided = {number: decision for answer in answers for number, decision in answer.decisions.items()}
     decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
+    if called is not None:
+        decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
     dropped = [text for answer in answers for text in answer.dropped]
     return (yield from review(decisions, about=about, labels=labels, dropped=dropped, declining=declining))
 

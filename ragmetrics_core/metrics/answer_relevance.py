@@ -6,7 +6,6 @@ from typing import Literal
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_draws, review, similar
-from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.parsers import GeneratedQuestion, QuestionList
@@ -59,8 +58,7 @@ class AnswerRelevance(Metric[Answered]):
     def check(self) -> None:
         """At least one question must be asked for; the score without questions must be one."""
         self.check_score("without_questions")
-        if self.n_questions < 1:
-            raise ConfigError(f"answer_relevance: n_questions must be at least 1, not {self.n_questions}")
+        self.check_count("n_questions")
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
         """Have questions written for the answer, compare each with the question, take the mean."""

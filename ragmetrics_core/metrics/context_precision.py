@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragmetrics_core import prompts, scoring
-from ragmetrics_core.asking import ask_each
+from ragmetrics_core.asking import ask_each, together
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.measurement import Labels, Measurement, score, undefined
+from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
 from ragmetrics_core.metrics.steps.ranking import precisions
 from ragmetrics_core.metrics.steps.references import ReferenceMetric
 from ragmetrics_core.parsers import VerdictList
@@ -28,6 +28,7 @@ class ContextPrecision(ReferenceMetric[Attributed]):
     only partly relevant counts as not relevant.
 
     Attributes:
+        chunks: all are shown "together" in one call, or each "alone" in a call of its own, as ragas does.
         references: the "best" of several counts, or the "first" alone.
         epsilon: added to the number of relevant chunks, as other libraries do; then 1 is never reached.
 
@@ -44,6 +45,7 @@ class ContextPrecision(ReferenceMetric[Attributed]):
 
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     epsilon: float = 0.0
+    chunks: Literal["together", "alone"] = "together"
     verify: Prompt[VerdictList] = prompts.CHUNK_VERDICTS
 
     def check(self) -> None:
@@ -55,16 +57,12 @@ class ContextPrecision(ReferenceMetric[Attributed]):
         """Judge each chunk, average the precision at the relevant ranks."""
         if not any(chunk.strip() for chunk in sample.contexts):
             return undefined("no_contexts")
-        judged = yield from ask_each(
-            self.verify,
-            [f"chunk {rank}" for rank in range(1, len(sample.contexts) + 1)],
-            about="chunk",
-            labels=RELEVANT,
-            chunks=True,
-            contexts=sample.contexts,
-            question=sample.question,
-            reference=sample.reference,
-        )
+        if self.chunks == "together":
+            judged = yield from self._relevant(sample, sample.contexts)
+        else:
+            ranked = enumerate(sample.contexts, start=1)
+            alone = yield from together(*(self._relevant(sample, (text,), rank) for rank, text in ranked))
+            judged = Judged(tuple(known for each in alone for known in each.known))
         counts = {"relevant": judged.supported, "chunks": len(judged)}
         terms = " + ".join(precisions(judged.known)) or "0"
         return score(
@@ -73,6 +71,23 @@ class ContextPrecision(ReferenceMetric[Attributed]):
             counts=counts,
             spelled=f"({terms}) / {{relevant}}" if judged.supported else "0 of {chunks} relevant",
             bounds=scoring.average_precision_bounds,
+        )
+
+    def _relevant(self, sample: Attributed, shown: Sequence[str], first: int = 1) -> Steps[Judged]:
+        """A verdict on each of the chunks that are shown; `first` is the rank of the first one."""
+        return (
+            yield from ask_each(
+                self.verify,
+                [f"chunk {number}" for number in range(1, len(shown) + 1)],
+                called=[f"chunk {rank}" for rank in range(first, first + len(shown))],
+                about="chunk",
+                labels=RELEVANT,
+                first=first,
+                chunks=True,
+                contexts=shown,
+                question=sample.question,
+                reference=sample.reference,
+            )
         )
 
     def _formula(self, relevances: Sequence[bool]) -> float | None:

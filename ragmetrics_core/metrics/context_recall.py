@@ -27,6 +27,8 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
     Attributes:
         references: the "best" of several counts, or the "first" alone.
+        granularity: each "statement" that the judge makes, or each "sentence" of the reference.
+        per_call: statements shown in one call, at least 1; small judges read them better one by one.
 
     Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
     """
@@ -37,8 +39,13 @@ class ContextRecall(ReferenceMetric[Attributed]):
 
     variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence"] = "statement"
+    per_call: int = 20
     decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def check(self) -> None:
+        """A call shows at least one statement."""
+        self.check_count("per_call")
 
     @property
     def idle(self) -> frozenset[str]:
@@ -58,7 +65,12 @@ class ContextRecall(ReferenceMetric[Attributed]):
         about = f"reference {self.granularity}"
         if any(chunk.strip() for chunk in sample.contexts):
             judged = yield from ask_each(
-                self.verify, statements, about=about, labels=ATTRIBUTED, contexts=sample.contexts
+                self.verify,
+                statements,
+                about=about,
+                labels=ATTRIBUTED,
+                size=self.per_call,
+                contexts=sample.contexts,
             )
         else:
             nothing = [Decision(text, False, "nothing was retrieved") for text in statements]

@@ -38,6 +38,7 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
         empty: the score when a side makes no statement: "undefined" (when both do not), "zero" (likewise),
             or "one" as soon as either does not.
         digits: round the score to so many digits.
+        per_call: statements shown in one call, at least 1; small judges read them better one by one.
         decompose, decompose_reference: split answer and reference into statements.
         verify: is each answer statement in the reference?
         cover: is each reference statement in the answer?
@@ -61,6 +62,7 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
     recall: Literal["own", "mixed"] = "own"
     empty: Literal["undefined", "zero", "one"] = "undefined"
     digits: int | None = None
+    per_call: int = 20
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
     verify: Prompt[VerdictList] = prompts.REFERENCE_VERDICTS
@@ -68,7 +70,8 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
     classify: Prompt[FactLists] | None = None
 
     def check(self) -> None:
-        """Beta must be positive."""
+        """Beta must be positive, and a call shows at least one statement."""
+        self.check_count("per_call")
         if self.beta <= 0:
             raise ConfigError(f"factual_correctness: beta must be above 0, not {self.beta}")
 
@@ -109,6 +112,7 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
                     about="answer statement",
                     labels=PRESENT,
                     source="reference",
+                    size=self.per_call,
                     question=question,
                     reference=sample.reference,
                 ),
@@ -118,6 +122,7 @@ class FactualCorrectness(ReferenceMetric[Referenced]):
                     about="reference statement",
                     labels=COVERED,
                     source="answer",
+                    size=self.per_call,
                     question=question,
                     answer=sample.answer,
                 ),

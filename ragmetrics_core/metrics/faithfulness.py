@@ -23,6 +23,10 @@ class Faithfulness(Metric[Grounded]):
     With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
     judge makes of them; with `"answer"` the whole answer is one statement, as a claim is.
 
+    Attributes:
+        granularity: each "statement" that the judge makes, each "sentence" of the answer, or the "answer".
+        per_call: statements shown in one call, at least 1; small judges read them better one by one.
+
     Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
     (2024), FaiFul: https://arxiv.org/abs/2407.12873
     """
@@ -38,8 +42,13 @@ class Faithfulness(Metric[Grounded]):
 
     variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
     granularity: Literal["statement", "sentence", "answer"] = "statement"
+    per_call: int = 20
     decompose: Prompt[StatementList] = prompts.STATEMENTS
     verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def check(self) -> None:
+        """A call shows at least one statement."""
+        self.check_count("per_call")
 
     @property
     def idle(self) -> frozenset[str]:
@@ -62,6 +71,8 @@ class Faithfulness(Metric[Grounded]):
             return undefined("no_statements")
 
         about = "answer" if self.granularity == "answer" else f"answer {self.granularity}"
-        judged = yield from ask_each(self.verify, statements, about=about, contexts=sample.contexts)
+        judged = yield from ask_each(
+            self.verify, statements, about=about, size=self.per_call, contexts=sample.contexts
+        )
         counts = {"supported": judged.supported, "statements": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {statements}")

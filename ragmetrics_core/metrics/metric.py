@@ -86,8 +86,7 @@ class Metric(Generic[V]):
             if is_list(value):
                 object.__setattr__(self, each.name, value := tuple(value))
             checks[each.name](value)
-        if self.repetition < 1:
-            raise ConfigError(f"{self.name}: repetition must be at least 1, not {self.repetition}")
+        self.check_count("repetition")
 
     def check(self) -> None:
         """Raise `ConfigError` when a setting is out of its range."""
@@ -103,6 +102,11 @@ class Metric(Generic[V]):
             raise ConfigError(
                 f"{self.name}: {setting} is a score, from {self.low:g} to {self.high:g}, not {value}"
             )
+
+    def check_count(self, setting: str) -> None:
+        """Raise `ConfigError` when a setting that counts something is below 1."""
+        if getattr(self, setting) < 1:
+            raise ConfigError(f"{self.name}: {setting} must be at least 1, not {getattr(self, setting)}")
 
     @property
     def range(self) -> Bounds:

@@ -199,10 +199,10 @@ def prediction_powered_mean(
         if len(set(clusters[:n])) < FEWEST_CLUSTERS:
             return Estimate(value), weight
         labelled = MeanPart(y - weight * f, clusters[:n])
-        spread = cluster_spread(labelled, MeanPart(rest, clusters[n:], weight))
+        both = cluster_spread(labelled, MeanPart(rest, clusters[n:], weight))
         # the labelled samples weigh most, and have fewer clusters than all have
-        df = min(spread.df, cluster_spread(labelled).df)
-        half = t_quantile(0.5 + level / 2, df) * spread.error
+        df = min(both.df, cluster_spread(labelled).df)
+        half = t_quantile(0.5 + level / 2, df) * both.error
         return Estimate(value, value - half, value + half), weight
     of_rest, of_errors = (
         weight**2 * float(rest.var(ddof=1)) / more,

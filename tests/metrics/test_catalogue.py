@@ -178,7 +178,7 @@ def test_a_name_may_carry_its_variant():
         (
             "faithfulness",
             {"grain": "sentence"},
-            "faithfulness has no setting 'grain'; it has ['decompose', 'granularity', 'verify']",
+            "faithfulness has no setting 'grain'; it has ['decompose', 'granularity', 'per_call', 'verify']",
         ),
         (
             "faithfulness",

@@ -62,6 +62,40 @@ def test_all_chunks_are_judged_in_one_call_against_question_and_reference(measur
         assert text in measured.shown
 
 
+def test_each_chunk_alone_is_a_call_of_its_own_and_keeps_its_rank(measure):
+    contexts = ["Lyon lies on the Rhone.", "Paris is its capital.", "France makes wine."]
+
+    def reply(request):
+        (shown,) = request.variables["contexts"]
+        assert request.variables["question"] == FRANCE["question"]
+        relevant = "Paris" in shown
+        evidence = shown if relevant else ""
+        return {"verdicts": [{"number": 1, "evidence": evidence, "verdict": "yes" if relevant else "no"}]}
+
+    measured = measure(ContextPrecision(chunks="alone"), reply, **FRANCE | {"contexts": contexts})
+
+    # relevant at rank 2 of 3: (1 / 2) / 1
+    assert measured.score.value == 0.5
+    assert len(measured.judge.asked) == 3
+    assert [verdict.text for verdict in measured.score.verdicts] == ["chunk 1", "chunk 2", "chunk 3"]
+    (evidence,) = measured.score.verdicts[1].evidence
+    assert (evidence.span.chunk, evidence.span.start) == (2, 0)
+    assert measured.score.signature == "context_precision/strict.1(chunks=alone)"
+
+
+def test_a_chunk_that_gets_no_verdict_alone_leaves_bounds(measure):
+    def reply(request):
+        (shown,) = request.variables["contexts"]
+        verdict = {"number": 1, "evidence": "", "verdict": "yes"}
+        return {"verdicts": [verdict]} if "Paris" in shown else {"verdicts": [{**verdict, "number": 7}]}
+
+    contexts = ["Paris is its capital.", "France makes wine."]
+    score = measure(ContextPrecision(chunks="alone"), reply, **FRANCE | {"contexts": contexts}).score
+
+    assert score.status in {"incomplete", "parse_error"}
+    assert score.value is None
+
+
 def test_evidence_stands_in_the_chunk_that_is_judged_where_several_chunks_have_the_same_words(measure):
     contexts = ["France is in Europe.", "Yes: FRANCE is in Europe.", "Wine. France is in Europe."]
     quoted = {"evidence": "France is in Europe.", "verdict": "yes"}

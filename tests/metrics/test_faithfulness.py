@@ -2,8 +2,8 @@
 
 import pytest
 
-from ragmetrics_core.errors import ModelRefused, ModelTimeout
-from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.errors import ConfigError, ModelRefused, ModelTimeout
+from ragmetrics_core.metrics import ContextRecall, FactualCorrectness, Faithfulness
 from ragmetrics_core.parsers import Span
 from ragmetrics_core.prompts import PAPER_VERDICTS, VERDICTS
 from ragmetrics_core.protocol import Completion
@@ -185,6 +185,26 @@ def test_long_answers_are_judged_twenty_statements_at_a_time(measure, verdicts):
     assert sorted(asked) == [tuple(range(1, 21)), tuple(range(21, 41)), tuple(range(41, 46))]
     assert score.value == 10 / 45
     assert score.verdicts[40].text == "Statement 41 stands."
+
+
+def test_statements_one_by_one_are_a_call_each_and_the_same_score(measure, verdicts):
+    def reply(request):
+        if request.prompt.name == "statements":
+            return {"statements": ["Einstein was born in Ulm.", "He played the violin."]}
+        (number,) = request.hints.numbers
+        return verdicts("yes" if number == 1 else "no", first=number)
+
+    score, judge = measure(Faithfulness(per_call=1), reply, **EINSTEIN)
+
+    assert [request.hints.numbers for request in judge.asked[1:]] == [(1,), (2,)]
+    assert (score.value, score.formula) == (0.5, "1 / 2 = 0.5")
+    assert score.signature == "faithfulness/strict.1(per_call=1)"
+
+
+@pytest.mark.parametrize("metric", [Faithfulness, FactualCorrectness, ContextRecall])
+def test_a_call_shows_at_least_one_statement(metric):
+    with pytest.raises(ConfigError, match=r"per_call must be at least 1, not 0"):
+        metric(per_call=0)
 
 
 # -- replies that cannot be read, and models that do not answer
