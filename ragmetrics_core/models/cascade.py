@@ -79,6 +79,11 @@ class Cascade:
         if isinstance(self.dear, PromptChecker):
             self.dear.check_prompts(names)
 
+    @property
+    def cheap_identity(self) -> str:
+        """How records name the cheap judge: with the band, as another band makes another decision."""
+        return self._first
+
     def decider(self, request: Generate[Any]) -> str:
         """Who answers the request: the dear judge's identity, or the cheap one's with the band."""
         return self._first if self.is_first(request) else self.dear.identity

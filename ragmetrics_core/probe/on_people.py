@@ -12,6 +12,8 @@ from ragmetrics_core.metrics import Faithfulness, Metric, get
 from ragmetrics_core.metrics.catalogue import models_needed
 from ragmetrics_core.metrics.metric import is_metric
 from ragmetrics_core.models import Prices, Traffic, TrafficArgs, as_embedder, as_judge
+from ragmetrics_core.models.cascade import Cascade
+from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.probe.label_words import Question
 from ragmetrics_core.probe.labelled import LabelledSet, limited, read_labelled
 from ragmetrics_core.probe.people_card import PeopleCard, keep_card
@@ -120,7 +122,9 @@ async def aprobe_on(
     failed = [each for each in records.values() if each.status in FAILED]
     if len(failed) == len(records):
         raise ModelError(f"the judge gave none of the {len(failed)} items a score: {failed[0].reason}")
-    card = card_of(labelled, chosen, records, run, date=date)
+    inner = unwrapped(asked)
+    cascade = inner if isinstance(inner, Cascade) else None
+    card = card_of(labelled, chosen, records, run, date=date, cascade=cascade)
     tokens = run.tally.get("prompt_tokens", 0), run.tally.get("completion_tokens", 0)
     spent = None if price is None else (tokens[0] * price.prompt + tokens[1] * price.completion) / 1e6
     n = len(labelled.rows)

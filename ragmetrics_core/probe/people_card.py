@@ -23,6 +23,7 @@ __all__ = [
     "PeopleCard",
     "Ranking",
     "Reliability",
+    "Saving",
     "carried_cards",
     "keep_card",
     "measured_on_people",
@@ -130,6 +131,23 @@ class Reliability(_Part):
     good: Interval
 
 
+class Saving(_Part):
+    """What a cascade saves and loses with one band.
+
+    Attributes:
+        low, high: between these probabilities its cheap judge does not decide.
+        saved: the share of items for which the dear judge need not be asked for verdicts.
+        agreement: balanced accuracy of the decisions against what people said.
+        lost: what the band that was measured has more; with an interval of the paired difference.
+    """
+
+    low: float
+    high: float
+    saved: Interval
+    agreement: Interval
+    lost: Interval
+
+
 class People(_Part):
     """How well people agree with each other.
 
@@ -172,6 +190,7 @@ class PeopleCard(_Part):
         groups: by class and by task.
         reliability: good items by the probability of the least probable statement, where verdicts have one.
         calibration: expected calibration error of it: how far probability and share of good items are apart.
+        savings: of a cascade, by the band in which the cheap judge is unsure, the one measured last.
         people: people against people; None with one annotator.
         replies: how many replies could be read.
         calls, tokens, cost, seconds: for one item; seconds with as many calls in flight as there were.
@@ -199,6 +218,7 @@ class PeopleCard(_Part):
     groups: tuple[Group, ...] = ()
     reliability: tuple[Reliability, ...] = ()
     calibration: float | None = None
+    savings: tuple[Saving, ...] = ()
     people: People | None = None
     replies: Replies
     calls: float | None = None

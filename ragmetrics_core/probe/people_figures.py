@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.probe.baselines import BASELINES, baseline
 from ragmetrics_core.probe.by_source import (
     Drawn,
@@ -26,6 +27,7 @@ from ragmetrics_core.probe.by_source import (
 from ragmetrics_core.probe.figures import replies_of
 from ragmetrics_core.probe.labelled import Labelled, LabelledSet
 from ragmetrics_core.probe.people_card import Group, Interval, People, PeopleCard, Ranking, Reliability
+from ragmetrics_core.probe.savings import cheap_probabilities, savings_of
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study.detection import calibration
@@ -41,7 +43,13 @@ LEAST = "least probable statement"
 
 
 def card_of(
-    labelled: LabelledSet, metric: Metric[Any], records: Mapping[str, Record], run: Run, *, date: str | None
+    labelled: LabelledSet,
+    metric: Metric[Any],
+    records: Mapping[str, Record],
+    run: Run,
+    *,
+    date: str | None,
+    cascade: Cascade | None = None,
 ) -> PeopleCard:
     """The card without time and cost.
 
@@ -51,6 +59,7 @@ def card_of(
         records: by sample id.
         run: that they are of.
         date: goes onto the card as it is.
+        cascade: the judge, where it is one: what its cheap judge saves is part of the card.
     """
     told = list(records.values())
     own = {row.sample.id: _goodness(metric, records[row.sample.id].value) for row in labelled.rows}
@@ -97,6 +106,11 @@ def card_of(
 
     first = next(iter(scores))
     decision = None
+    probable, saved = scores.get(LEAST), ()
+    if cascade is not None and labelled.question == "faithful":
+        kept = [records[row.sample.id] for row in rows]
+        probable = _least_of_cheap(kept, cascade)
+        saved = savings_of(kept, good, sources, cascade)
     if labelled.question == "faithful":
         decision = Interval.of(clustered(balanced_accuracy(scores[first] >= metric.high, good), sources))
     return PeopleCard(
@@ -107,7 +121,8 @@ def card_of(
         rankings=_compared(scores, figures, sources),
         own=decision,
         groups=_groups(rows, scores[first], good, passed[first]),
-        **_reliability(scores.get(LEAST), good, sources),
+        savings=saved,
+        **_reliability(probable, good, sources),
     )
 
 
@@ -138,6 +153,12 @@ def _least_probable(record: Record) -> float | None:
     given: list[float | None] = [getattr(verdict, "confidence", None) for verdict in record.verdicts]
     known = [each for each in given if each is not None]
     return min(known) if known and len(known) == len(given) else None
+
+
+def _least_of_cheap(records: Sequence[Record], cascade: Cascade) -> Array | None:
+    """The lowest probability that the cheap judge of a cascade gives; None where an item has none."""
+    given = [cheap_probabilities(record, cascade.cheap_identity) for record in records]
+    return np.array([min(each.values()) for each in given]) if given and all(given) else None
 
 
 def _compared(

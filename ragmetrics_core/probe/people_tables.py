@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragmetrics_core.probe.people_card import Interval, PeopleCard
+from ragmetrics_core.probe.people_card import Interval, PeopleCard, Reliability
 from ragmetrics_core.study import Cell, Column, Estimate, Table
 
 __all__ = ["NEVER", "people_lines", "people_tables"]
@@ -10,6 +10,7 @@ __all__ = ["NEVER", "people_lines", "people_tables"]
 NEVER = "never measured on people's labels"
 _TOLD = "measured on people's labels: "
 _MOST = 2
+_WIDTH = 20
 
 _FIGURES = (
     ("area", "area"),
@@ -25,6 +26,8 @@ def people_tables(card: PeopleCard) -> Iterator[Table]:
     yield _rankings(card)
     if card.groups:
         yield _groups(card)
+    if card.savings:
+        yield _savings(card)
     if card.reliability:
         yield _reliability(card)
     yield _replies(card)
@@ -119,6 +122,33 @@ def _groups(card: PeopleCard) -> Table:
     )
 
 
+def _savings(card: PeopleCard) -> Table:
+    return Table(
+        name="savings",
+        title="What the cheap judge saves, by the band in which it is unsure",
+        columns=(
+            Column("unsure"),
+            Column("calls saved", "estimate"),
+            Column("balanced accuracy", "estimate"),
+            Column("lost", "estimate"),
+        ),
+        rows=tuple(
+            (
+                f"{each.low:g} to {each.high:g}",
+                each.saved.estimate,
+                each.agreement.estimate,
+                each.lost.estimate,
+            )
+            for each in card.savings
+        ),
+        notes=(
+            "calls saved: the share of items whose verdicts the cheap judge gives alone",
+            "balanced accuracy of the decisions against people: every statement supported or not",
+            "lost: what the band that was measured, the last one, has more; of a wider one nothing is known",
+        ),
+    )
+
+
 def _reliability(card: PeopleCard) -> Table:
     return Table(
         name="reliability",
@@ -128,16 +158,27 @@ def _reliability(card: PeopleCard) -> Table:
             Column("mean", "number"),
             Column("good", "estimate"),
             Column("n", "count"),
+            Column("figure"),
         ),
         rows=tuple(
-            (f"{each.low:.1f} to {each.high:.1f}", each.mean, each.good.estimate, each.n)
+            (f"{each.low:.1f} to {each.high:.1f}", each.mean, each.good.estimate, each.n, _bar(each))
             for each in card.reliability
         ),
         notes=(
-            "of the least probable statement; good: the share that people call good",
+            f"of the least probable statement{' by the cheap judge' if card.savings else ''}; good: the "
+            "share that people call good",
+            "figure: that share as a bar; | is the mean probability, where the bar would end if it held",
             f"expected calibration error {card.calibration or 0:.2f}",
         ),
     )
+
+
+def _bar(each: Reliability) -> str:
+    """The share of good items as a bar, with a mark at the probability."""
+    filled, at = round(_WIDTH * (each.good.value or 0.0)), min(round(_WIDTH * each.mean), _WIDTH - 1)
+    cells = ["#" if place < filled else "." for place in range(_WIDTH)]
+    cells[at] = "|"
+    return "".join(cells)
 
 
 def _replies(card: PeopleCard) -> Table:
