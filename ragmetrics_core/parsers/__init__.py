@@ -3,6 +3,7 @@
 from ragmetrics_core.parsers.entities import EntityList
 from ragmetrics_core.parsers.evidence import Span, locate
 from ragmetrics_core.parsers.facts import FactLists
+from ragmetrics_core.parsers.form import Wanted
 from ragmetrics_core.parsers.numbered_verdict import Aligned, NumberedVerdict, align
 from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers.ratings import Rating
@@ -36,6 +37,7 @@ __all__ = [
     "Span",
     "StatementList",
     "VerdictList",
+    "Wanted",
     "align",
     "is_refusal",
     "locate",

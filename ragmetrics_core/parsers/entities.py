@@ -1,9 +1,11 @@
 """Named entities of a text, as a judge listed them."""
 
 import re
+from collections.abc import Mapping
 from typing import Self
 
 from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
+from ragmetrics_core.parsers.form import TEXTS, Schema, Wanted
 from ragmetrics_core.parsers.json_text import MISSING, Fit, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import Distinct, filled, is_none_word, listed, texts_of
@@ -52,6 +54,11 @@ class EntityList(JsonAnswer):
     """Entities in the judge's order, without blank ones; repeats stay, for the metric to decide on."""
 
     entities: tuple[str, ...]
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        return {"entities": TEXTS}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

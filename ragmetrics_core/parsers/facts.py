@@ -1,11 +1,12 @@
 """True positives, false positives and false negatives, as lists of statements."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Self
 
 from ragmetrics_core.parsers.copies import is_copied
 from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
+from ragmetrics_core.parsers.form import TEXTS, Schema, Wanted
 from ragmetrics_core.parsers.json_text import Fit, fold, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, texts_of
@@ -67,6 +68,11 @@ class FactLists(JsonAnswer):
     tp: tuple[str, ...]
     fp: tuple[str, ...]
     fn: tuple[str, ...]
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        return {"TP": TEXTS, "FP": TEXTS, "FN": TEXTS}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

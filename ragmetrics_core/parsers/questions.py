@@ -1,11 +1,13 @@
 """Questions that a judge made up for an answer."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.parsers.exact import JsonAnswer
+from ragmetrics_core.parsers.form import TEXT, Schema, Wanted, items_of, object_of
 from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
@@ -65,6 +67,12 @@ class QuestionList(JsonAnswer):
 
     questions: tuple[GeneratedQuestion, ...]
     flagged: bool = False
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        question = object_of(wanted, {"question": TEXT, "noncommittal": {"type": "boolean"}})
+        return {"questions": items_of(question, wanted.size)}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

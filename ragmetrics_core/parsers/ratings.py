@@ -2,10 +2,12 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Self
 
 from ragmetrics_core.parsers.copies import judged_lines
 from ragmetrics_core.parsers.exact import JsonAnswer
+from ragmetrics_core.parsers.form import TEXT, Schema, Wanted
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, outside_json, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.own_text import own_text
@@ -89,6 +91,11 @@ class Rating(JsonAnswer):
 
     rating: float
     reason: str | None = None
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        return {"rating": {"type": "number"}, "reason": TEXT}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

@@ -6,6 +6,7 @@ from typing import Any, Final, Generic, Self, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.parsers.filling import filled
+from ragmetrics_core.parsers.form import Schema, Wanted
 
 __all__ = ["NO_HINTS", "Abstention", "Answer", "Hints", "Reading"]
 
@@ -80,6 +81,19 @@ class Answer(BaseModel):
     def read(cls, text: str, hints: Hints) -> Reading[Self]:
         """Read a raw reply; never raises, whatever the text is."""
         raise NotImplementedError
+
+    @classmethod
+    def reply_schema(cls, wanted: Wanted) -> Schema | None:
+        """The JSON schema of the form that a prompt asks for, for servers that can hold a model to one.
+
+        It follows the form that the prompt shows, not the fields of this type: the prompt asks for
+        `{"verdict": "yes"}` where the type has `supported: bool`. Names and their order are taken from the
+        prompt's text, so that a prompt of the user that asks for another form is not held to ours.
+
+        Returns:
+            None where the form is not known, as of a type of the user's own that does not say it.
+        """
+        return None
 
     @classmethod
     def filled(cls, hints: Hints) -> str:

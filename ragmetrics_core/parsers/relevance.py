@@ -1,11 +1,12 @@
 """Which context sentences help to answer: by number, or copied out."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self, cast
 
 from ragmetrics_core.parsers.copies import is_copied, shown_number
 from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
+from ragmetrics_core.parsers.form import TEXTS, Schema, Wanted
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fits, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import texts_of
@@ -83,6 +84,12 @@ class RelevantSentences(JsonAnswer):
 
     numbers: tuple[int, ...]
     insufficient: bool
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        numbers = {"type": "array", "items": {"type": "integer"}}
+        return {"relevant": {"anyOf": [numbers, {"type": "string", "enum": ["Insufficient Information"]}]}}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
@@ -171,6 +178,11 @@ class ExtractedSentences(JsonAnswer):
     sentences: tuple[str, ...]
     insufficient: bool
     insufficient_exactly: bool = False
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        return {"sentences": TEXTS}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

@@ -1,10 +1,11 @@
 """The statements of a text, as a judge listed them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from ragmetrics_core.parsers.exact import JsonAnswer, are_texts
+from ragmetrics_core.parsers.form import TEXT, TEXTS, Schema, Wanted
 from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_json
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
@@ -55,6 +56,11 @@ class StatementList(JsonAnswer):
     statements: tuple[str, ...]
     declined: bool | None = None
     declined_reason: str | None = None
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        return {"statements": TEXTS, "declined": {"anyOf": [{"type": "boolean", "enum": [False]}, TEXT]}}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

@@ -1,9 +1,11 @@
 """The verdicts of one reply on numbered statements."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 
 from ragmetrics_core.parsers.exact import JsonAnswer
+from ragmetrics_core.parsers.form import TEXT, Schema, Wanted, items_of, object_of
 from ragmetrics_core.parsers.json_text import Fit, fits, outside_json, read_json
 from ragmetrics_core.parsers.numbered_verdict import NumberedVerdict
 from ragmetrics_core.parsers.own_text import own_text
@@ -26,6 +28,22 @@ class VerdictList(JsonAnswer):
 
     verdicts: tuple[NumberedVerdict, ...]
     passed_on: tuple[int, ...] | None = None
+
+    @classmethod
+    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
+        """What the form holds, by name."""
+        said = {"type": "string", "enum": ["yes", "no"]} if wanted.shows('"yes"', '"no"') else TEXT
+
+        def verdict(number: Schema) -> Schema:
+            return object_of(wanted, {"number": number, "reason": TEXT, "evidence": TEXT, "verdict": said})
+
+        numbers = wanted.numbers
+        if wanted.fixed and numbers:
+            fixed = [verdict({"const": number}) for number in numbers]
+            size = {"minItems": len(numbers), "maxItems": len(numbers)}
+            return {"verdicts": {"type": "array", "prefixItems": fixed, **size}}
+        number = {"type": "integer", "enum": list(numbers)} if numbers else {"type": "integer"}
+        return {"verdicts": items_of(verdict(number), len(numbers) or None)}
 
     @classmethod
     def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:

@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ragmetrics_core import prompts
 from ragmetrics_core.models.reply_form import reply_schema
+from ragmetrics_core.parsers import Hints, VerdictList
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Generate
 
@@ -125,3 +127,25 @@ def test_a_prompt_of_the_user_with_another_form_has_no_schema():
     prompt = prompts.STATEMENTS.with_text(system="", user='JSON: {"facts": []} {{ question }} {{ answer }}')
 
     assert schema(prompt) is None
+
+
+class Yes(VerdictList):
+    """An answer of the user's own that is asked for in the same form."""
+
+
+def test_a_type_of_ones_own_has_the_form_of_the_one_that_it_extends():
+    own = replace(prompts.VERDICTS, answer=Yes)
+
+    assert schema(own, items=(Item(1, "a"),)) == schema(prompts.VERDICTS, items=(Item(1, "a"),))
+
+
+@pytest.mark.parametrize("prompt", FOR_JSON, ids=lambda prompt: prompt.id)
+def test_the_example_of_an_answer_fits_its_form_and_is_read_in_the_short_way(prompt: Prompt[Any]):
+    kind = prompt.answer
+    value = json.loads(kind.filled(Hints.counting(3)))
+
+    assert kind.in_form(value) is not None
+    # what the library's prompts leave out of the form, they leave out of its schema
+    form = schema(prompt, items=tuple(Item(number, "a") for number in (1, 2, 3)), count=3)
+    shown = {name: each for name, each in value.items() if name in form["properties"]}
+    assert set(shown) == set(form["required"])
