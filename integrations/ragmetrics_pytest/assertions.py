@@ -12,6 +12,8 @@ __all__ = ["assert_scores"]
 
 # of the samples without a score
 _SHOWN = 5
+# of what a failed test says
+_LONGEST = 20_000
 
 
 def assert_scores(
@@ -73,7 +75,16 @@ def assert_scores(
     if found:
         from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
 
-        raise AssertionError(visible("\n\n".join(found)))
+        raise AssertionError(visible(_cut("\n\n".join(found))))
+
+
+def _cut(told: str) -> str:
+    """What is told, as far as anybody reads on: an answer may have megabytes."""
+    return (
+        told
+        if len(told) <= _LONGEST
+        else f"{told[:_LONGEST]}\n... ({len(told) - _LONGEST:,} more characters)"
+    )
 
 
 def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -> None:

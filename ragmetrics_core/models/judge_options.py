@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models.secrets import secrets_in
 from ragmetrics_core.shapes import Json
 
 __all__ = ["TIMEOUT", "read_options"]
@@ -21,7 +22,7 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
 
     Raises:
         ConfigError: one is not NAME=VALUE, has a name that no judge knows, is there twice, or its value is of
-            another type.
+            another type, or holds a key.
     """
     options: dict[str, Any] = {}
     for text in texts:
@@ -39,6 +40,11 @@ def read_options(texts: Sequence[str]) -> dict[str, Any]:
             options[name] = None if value.casefold() == _NONE else reader(value)
         except (ValueError, RecursionError):
             raise ConfigError(f"the judge's option {name} takes {kind} or none, not {value!r}") from None
+        if secrets_in({name: options[name]}):
+            raise ConfigError(
+                f"the judge's option {name} holds a key, and everybody on the machine sees the words of a "
+                "command: set OPENAI_API_KEY, or make the judge in Python"
+            )
     if (limit := options.get(TIMEOUT)) is not None and limit <= 0:
         raise ConfigError(f"the judge's option timeout takes seconds above 0 or none, not {limit:g}")
     return options

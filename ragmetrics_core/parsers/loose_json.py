@@ -21,16 +21,21 @@ _NOT_FINITE = frozenset({"nan", "infinity", "inf"})
 # A quote closes its string only where JSON could go on: quotes inside the text then need no escape.
 # (Before another quote it ends as well: there a comma is missing.)
 _CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//|\s+[\"'“])"
+# A string in other marks runs to the end of the text, and reading ends there; a backtick may also begin a fence, so
+# that each of many is looked for, but not further than this.
+_LONGEST_IN_BACKTICKS = 1000
 _STRINGS = {
-    opening: lazy(rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES}))*+){closing}{_CLOSES}", re.DOTALL)
-    for opening, closing in (
-        ('"', '"'),
-        ("'", "'"),
-        ("“", "”"),
-        ("‘", "’"),
-        ("„", "“"),
-        ("”", "”"),
-        ("`", "`"),
+    opening: lazy(
+        rf"{opening}((?:[^{closing}\\]|\\.|{closing}(?!{_CLOSES})){repeat}){closing}{_CLOSES}", re.DOTALL
+    )
+    for opening, closing, repeat in (
+        ('"', '"', "*+"),
+        ("'", "'", "*+"),
+        ("“", "”", "*+"),
+        ("‘", "’", "*+"),
+        ("„", "“", "*+"),
+        ("”", "”", "*+"),
+        ("`", "`", f"{{0,{_LONGEST_IN_BACKTICKS}}}+"),
     )
 }
 _ESCAPE = lazy(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)

@@ -90,7 +90,7 @@ def test_any_text_is_read_or_stated_to_be_unread(parser, text, hints):
 @pytest.mark.parametrize(
     "unit",
     ["[", "{", '{"a":', '["', "{'", '"', "\\", "- ", "1. a\n", "Yes ", "Verdict: ", "```",
-    "<think>", "|", "。", "\x00", "\ud800", "a"],
+    "<think>", "|", "。", "\x00", "\ud800", "a", '{```json ["', '{}\n', "{`", "1. yes | no |\n"],
 )  # fmt: skip
 def test_a_hundred_kilobytes_of_garbage_is_stated(parser, unit):
     assert_is_stated(parser, garbage(unit), Hints.counting(2))

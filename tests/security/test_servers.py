@@ -269,6 +269,24 @@ def test_a_server_that_falls_silent_in_the_middle_meets_the_time_limit():
     assert [record.status for record in run.records()] == ["timeout"]
 
 
+def test_a_server_that_sends_a_byte_a_minute_meets_the_time_limit(transport: str):
+    slow = Answer(body=GOOD, trickle=60.0)
+    with OpenAIServer(slow) as server:
+        judge = OpenAIJudge("m", base_url=server.base_url)
+        run = evaluate([ROW], metrics="faithfulness", judge=judge, timeout=0.3, attempts=1)
+        assert len(server.seen) == 1
+
+    assert [record.status for record in run.records()] == ["timeout"]
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "latin-1", "rot13", "none-such", "x" * 2000])
+def test_a_charset_that_the_server_only_claims_changes_no_reply(charset: str, transport: str):
+    content = json.dumps(body(), ensure_ascii=False).encode()
+    claimed = f"application/json; charset={charset}"
+    with OpenAIServer(Answer(body=content, content_type=claimed)) as server:
+        assert asked(server).text == '{"statements": ["In Ulm."]}'
+
+
 # Vectors
 
 
