@@ -21,8 +21,8 @@ _NOT_FINITE = frozenset({"nan", "infinity", "inf"})
 # A quote closes its string only where JSON could go on: quotes inside the text then need no escape.
 # (Before another quote it ends as well: there a comma is missing.)
 _CLOSES = r"(?=\s*(?:[,:}\]]|$)|\s*\n|\s*//|\s+[\"'“])"
-# A string in other marks runs to the end of the text, and reading ends there; a backtick may also begin a fence, so
-# that each of many is looked for, but not further than this.
+# A string in other marks that has no end ends the reading; a backtick may begin a fence, and many of them are
+# looked at, each no further than this.
 _LONGEST_IN_BACKTICKS = 1000
 _STRINGS = {
     opening: lazy(
