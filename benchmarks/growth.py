@@ -1,6 +1,7 @@
 """What a run costs as samples grow: seconds a sample and peak memory, samples streamed to a folder.
 
 Run: python -m benchmarks.growth [--largest N]
+     python -m benchmarks.growth --reading [--largest N]   what reading such a run costs: see reading.py
 
 Two metrics, one context of 200 words, a judge that answers at once; each size in a process of its own.
 """
@@ -14,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import reading
 from benchmarks.memory import peak_megabytes
 from benchmarks.table import Row, child, limited, printed
 from benchmarks.workload import LocalJudge, samples
@@ -78,13 +80,18 @@ def once(count: int) -> Size:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave larger sizes out")
+    parser.add_argument("--largest", type=int, help="leave larger sizes out")
     parser.add_argument("--once", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--reading", action="store_true", help="what reading costs; 30,000 if none is given")
     given = parser.parse_args()
+    if given.reading:
+        found = reading.measure(largest=given.largest or reading.SIZES[1])
+        printed("Reading", [*reading.ratios(found), *reading.details(found)])
+        return
     if given.once:
         json.dump(once(given.once)._asdict(), sys.stdout)
         return
-    sizes = measure(largest=given.largest)
+    sizes = measure(largest=given.largest or SIZES[-1])
     printed("Growth", [*ratios(sizes), *details(sizes)])
 
 

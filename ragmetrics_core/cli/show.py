@@ -101,7 +101,7 @@ def _whole_id(run: Run, beginning: str) -> str:
     """
     if not beginning or beginning in run.sample_ids:
         return beginning
-    ids = [each for each in run.sample_ids if each.startswith(beginning)]
+    ids = run.ids_beginning(beginning)
     if len(ids) > 1:
         listed = ", ".join(sorted(ids, reverse=True)[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
         raise ConfigError(
@@ -113,11 +113,10 @@ def _whole_id(run: Run, beginning: str) -> str:
 def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
     yield terminal.means_table(run.means(), run.metrics)
     yield Text()
-    rows = terminal.sample_rows(run)
-    shown = rows[:limit] if limit else rows
-    yield terminal.samples_table(shown, run.metrics, width=width)
-    if len(rows) > len(shown):
-        yield Text(f"{len(rows) - len(shown)} better samples are not listed; --limit 0 lists all.", "dim")
+    rows = terminal.sample_rows(run, limit=limit)
+    yield terminal.samples_table(rows, run.metrics, width=width)
+    if len(run) > len(rows):
+        yield Text(f"{len(run) - len(rows)} better samples are not listed; --limit 0 lists all.", "dim")
     yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))
     yield Text()
     yield terminal.cost(run)

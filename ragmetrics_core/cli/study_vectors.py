@@ -155,7 +155,7 @@ def _journalled(run: Run, identity: str, texts: dict[str, str]) -> dict[str, Seq
 def _samples(path: Path) -> list[Sample]:
     if path.is_dir():
         run = Run.load(path)
-        return [run.sample(each) for each in run.sample_ids]
+        return list(run.samples())
     rows = list(read_samples(path))
     bad = next((row for row in rows if not isinstance(row, Sample)), None)
     if bad is not None:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.record import Record
+from ragmetrics_core.record import Record, WrittenRecord
+from ragmetrics_core.runs.decisions import decisions_in, decisions_in_fields
 
-__all__ = ["Finding", "Findings", "diagnose"]
+__all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
 
 Code = Literal[
     "abstained",
@@ -53,9 +54,24 @@ def diagnose(records: Iterable[Record]) -> Findings:
     another one has other statements, or decides otherwise on the same.
     """
     records = list(records)
-    grounded = _verdicts(records, "faithfulness", "answer ")
-    factual = _verdicts(records, "factual_correctness", "answer ")
-    recalled = _verdicts(records, "context_recall", "reference ")
+    reasons = [each.abstained.reason or "" for each in records if each.abstained and each.abstained.declined]
+    abstained = [Finding("abstained", tuple(filter(None, reasons[:1])))] if reasons else []
+    return (*abstained, *findings_of((record.metric, decisions_of(record)) for record in records))
+
+
+def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
+    """What went wrong with a sample, from decisions on texts alone: see `decisions_in`.
+
+    Args:
+        measured: of each record of the sample the metric's name and the decisions.
+    """
+    decided: dict[str, Mapping[str, bool]] = {}
+    for metric, decisions in measured:
+        if decisions:
+            decided.setdefault(metric, decisions)
+    grounded = decided.get("faithfulness", {})
+    factual = decided.get("factual_correctness", {})
+    recalled = decided.get("context_recall", {})
 
     def texts(
         found: Mapping[str, bool], decision: bool, also: Mapping[str, bool] | None = None
@@ -66,29 +82,18 @@ def diagnose(records: Iterable[Record]) -> Findings:
             text for text, value in found.items() if value is decision and other.get(text) is expected
         )
 
-    reasons = [each.abstained.reason or "" for each in records if each.abstained and each.abstained.declined]
     found: list[tuple[Code, tuple[str, ...]]] = [
         ("missed_retrieval", texts(recalled, False)),
         ("unsupported_statement", texts(grounded, False)),
         ("answered_from_outside", texts(grounded, False, factual)),
         ("wrong_though_supported", texts(grounded, True, factual)),
     ]
-    abstained = [Finding("abstained", tuple(filter(None, reasons[:1])))] if reasons else []
-    return (*abstained, *(Finding(code, statements) for code, statements in found if statements))
+    return tuple(Finding(code, statements) for code, statements in found if statements)
 
 
-def _verdicts(records: Iterable[Record], metric: str, about: str) -> dict[str, bool]:
-    """The decisions of a metric on texts of one kind, by text."""
-    measured = (_decisions(record, about) for record in records if record.metric == metric)
-    return next(filter(None, measured), dict[str, bool]())
-
-
-def _decisions(record: Record, about: str) -> dict[str, bool]:
-    """The decisions on texts of one kind; of several references, those of the one that counts."""
-    several = record.counts.get("references") and record.counts.get("reference")
-    which = f"(reference {several:g})" if several else ""
-    return {
-        verdict.text: verdict.supported
-        for verdict in record.verdicts
-        if verdict.about.startswith(about) and verdict.about.endswith(which) and verdict.supported is not None
-    }
+def decisions_of(record: Record | WrittenRecord) -> dict[str, bool]:
+    """The decisions of a record that count in a diagnosis, by text."""
+    if isinstance(record, WrittenRecord):
+        return decisions_in_fields(record.fields)
+    verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
+    return decisions_in(record.metric, verdicts, record.counts)

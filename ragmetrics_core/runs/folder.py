@@ -8,15 +8,19 @@ import os
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record, WrittenRecord
+from ragmetrics_core.runs.decisions import decisions_stored
+from ragmetrics_core.runs.diagnosis import decisions_of
+from ragmetrics_core.runs.files import RunFiles, snapshot
 from ragmetrics_core.runs.index import Index, Key, Place
-from ragmetrics_core.runs.lines import Line, Lines
+from ragmetrics_core.runs.kept_index import identity_of, keep_index, keep_written, kept_index
+from ragmetrics_core.runs.lines import Line
 from ragmetrics_core.runs.loading import BadRow
-from ragmetrics_core.runs.lock import FolderLock, is_held
+from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.manifest import FileContents, Manifest, manifest_in, seal_in
 from ragmetrics_core.runs.reading import Reader
 from ragmetrics_core.runs.stored import (
@@ -34,30 +38,10 @@ from ragmetrics_core.sample import Sample
 
 __all__ = ["Folder", "Key"]
 
-# How often a run is looked at again whose writer has just begun or ended: each time that is a run of its own.
-_LOOKS = 100
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
 # What a live application captured and did not score yet.
 CAPTURES = "captures"
-
-
-class _Files(NamedTuple):
-    """The files of a run, each as long as it is now.
-
-    They are looked at in the reverse of the order in which a writer adds to them, so that what a record names
-    has been written wherever the record is seen.
-    """
-
-    records: Lines
-    rejected: Lines
-    prompts: Lines
-    samples: Lines
-
-    @classmethod
-    def of(cls, path: Path | None) -> "_Files":
-        """The files of a folder, or of a run in memory."""
-        return cls(*(Lines(None if path is None else path / f"{name}.jsonl") for name in cls._fields))
 
 
 class Folder:
@@ -67,21 +51,36 @@ class Folder:
         path: the run's folder.
         manifest: what the run is made of.
         files: its files, where they have been looked at.
+        may_keep: use the index that was kept beside the files, and keep one that was not.
 
     Attributes:
         is_written: whether another process was writing to it when it was opened: what it holds then is what
             was whole at that moment.
     """
 
-    def __init__(self, path: Path | None, manifest: Manifest, files: "_Files | None" = None) -> None:
+    def __init__(
+        self,
+        path: Path | None,
+        manifest: Manifest,
+        files: "RunFiles | None" = None,
+        *,
+        may_keep: bool = False,
+    ) -> None:
         self.path = path
         self.manifest = manifest
         self.is_written = False
         self._lock: FolderLock | None = None
-        self._records, self._rejected, self._prompts, self._samples = files or _Files.of(path)
-        self._index = Index()
+        self._files = files or RunFiles.of(path)
+        self._records, self._rejected, self._prompts, self._samples, identity = self._files
         self._texts: dict[str, PromptText] = {}
+        self._read_prompts()
+        if may_keep and path is not None and (kept := Index.kept(kept_index(path, identity))) is not None:
+            self._index = kept
+            return
+        self._index = Index()
         self._read_all()
+        if may_keep and path is not None and identity == identity_of(path):
+            keep_index(path, identity, self._index.to_keep())
 
     @classmethod
     def begin(
@@ -142,17 +141,17 @@ class Folder:
             RecordError: there is no run, one of a later format, or one that cannot be read.
         """
         path = Path(path)
-        manifest = manifest_in(path)
-        files, is_written = _Files.of(path), not manifest.finished and is_held(path)
-        # whoever writes replaces the manifest before the first line and after the last one: one that stays
-        # the same while the files are looked at belongs to what they hold
-        for _ in range(_LOOKS):
-            earlier, manifest = manifest, manifest_in(path)
-            if manifest == earlier:
-                break
-            files, is_written = _Files.of(path), not manifest.finished and is_held(path)
-        folder = cls(path, manifest, files)
+        manifest, files, is_written = snapshot(path)
+        folder = cls(path, manifest, files, may_keep=not is_written)
         folder.is_written = is_written
+        return folder
+
+    def read_anew(self) -> "Folder":
+        """The same, with all that is known of its files read from them and nothing from a kept index."""
+        if not self._index.is_kept:
+            return self
+        folder = Folder(self.path, self.manifest, self._files)
+        folder.is_written = self.is_written
         return folder
 
     @classmethod
@@ -290,7 +289,8 @@ class Folder:
         offsets = self._records.append(*lines)
         for record, line, offset in zip(records, lines, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
-            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2])
+            decided = decisions_stored(decisions_of(record))
+            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2], decided)
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.
@@ -305,6 +305,7 @@ class Folder:
             else:
                 self.add_records([record])
             self.close()
+            self._keep_index()
 
     @contextmanager
     def _unfinished(self) -> Generator[None]:
@@ -371,6 +372,19 @@ class Folder:
         """Where the records stand, in the order in which each was first written."""
         return self._index.places()
 
+    def samples(self) -> Iterator[Sample]:
+        """All samples, in the order in which they were finished."""
+        with self.reading() as reader:
+            yield from map(reader.sample, self._index.sample_places())
+
+    def ids_beginning(self, text: str) -> list[str]:
+        """The samples' ids that begin with a text."""
+        return self._index.beginning(text)
+
+    def decided(self) -> Iterator[tuple[Key, str | None]]:
+        """What the verdicts of each record decided, in short, without reading it again; None: not known."""
+        return self._index.decided()
+
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to, without reading it again."""
         return self._index.outcomes()
@@ -380,17 +394,24 @@ class Folder:
         for lines in (self._samples, self._prompts, self._rejected, self._records):
             lines.close()
         if self._lock is not None:
+            self._keep_index()
             self._lock.release()
             self._lock = None
 
-    def _read_all(self) -> None:
-        """Note where everything stands; the last line of a key counts."""
+    def _keep_index(self) -> None:
+        if self.path is not None and self.manifest.finished:
+            keep_written(self.path, self._index.to_keep)
+
+    def _read_prompts(self) -> None:
         for line in self._prompts:
             try:
                 digest, text = prompt_in(line.text)
             except DAMAGED as error:
                 raise self._prompts.broken(line.offset, error) from error
             self._texts[digest] = text
+
+    def _read_all(self) -> None:
+        """Note where everything stands; the last line of a key counts."""
         for line in self._samples:
             try:
                 sample = sample_in(line.text)
@@ -399,10 +420,10 @@ class Folder:
             self._index.add_sample(sample.id, sample.digest, line.offset, sample.labels)
         for line in self._records:
             try:
-                key, outcome, seal = record_in(line.text)
+                key, outcome, seal, decided = record_in(line.text)
             except DAMAGED as error:
                 raise self._records.broken(line.offset, error) from error
-            self._index.add_record(key, line.offset, outcome, seal)
+            self._index.add_record(key, line.offset, outcome, seal, decided)
 
 
 def _holds_run(path: Path) -> bool:

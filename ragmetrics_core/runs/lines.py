@@ -45,6 +45,11 @@ class Lines:
         self._writer: BinaryIO | FileIO | None = None
         self._end, self.is_cut = self._whole()
 
+    @property
+    def size(self) -> int:
+        """How many bytes the whole lines have."""
+        return self._end
+
     def append(self, *texts: str) -> list[int]:
         """Add lines in one go; gives the places where they can be read again.
 

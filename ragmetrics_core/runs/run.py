@@ -14,7 +14,8 @@ from ragmetrics_core.metrics import ALIASES, Metric, get
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs.auditing import audited
-from ragmetrics_core.runs.diagnosis import Findings, diagnose
+from ragmetrics_core.runs.decisions import read_decisions
+from ragmetrics_core.runs.diagnosis import Findings, diagnose, findings_of
 from ragmetrics_core.runs.folder import Folder, Key
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.manifest import Manifest, MetricEntry
@@ -144,6 +145,14 @@ class Run:
             lines.append(f"{counted}: {bad[0].where}: {bad[0].message}")
         return "\n".join([*lines, *self.notes])
 
+    def samples(self) -> Iterator[Sample]:
+        """All samples, in the order in which they were finished."""
+        return self._folder.samples()
+
+    def ids_beginning(self, text: str) -> list[str]:
+        """The samples' ids that begin with a text."""
+        return self._folder.ids_beginning(text)
+
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id.
 
@@ -240,6 +249,26 @@ class Run:
         """What went wrong with a sample, as far as its records tell; see `diagnose`."""
         return diagnose(self.scores(sample_id).values())
 
+    def diagnoses(self) -> dict[str, tuple[str, ...]]:
+        """What went wrong with each sample, as codes, without reading the records again; see `diagnose`."""
+        decided: dict[str, dict[str, str | None]] = {}
+        for key, decisions in self._folder.decided():
+            decided.setdefault(key.sample_id, {})[key.signature] = decisions
+        declined = {key.sample_id for key, outcome in self.outcomes() if outcome.declined}
+        return {
+            sample_id: (*["abstained"][: sample_id in declined], *self._codes(sample_id, of_sample))
+            for sample_id, of_sample in decided.items()
+        }
+
+    def _codes(self, sample_id: str, decided: Mapping[str, str | None]) -> Iterator[str]:
+        entries = [entry for entry in self.metrics if entry.signature in decided]
+        known = [(entry.name, decided[entry.signature]) for entry in entries]
+        if any(decisions is None for _, decisions in known):
+            findings = self.diagnosis(sample_id)
+        else:
+            findings = findings_of((name, read_decisions(decisions or "")) for name, decisions in known)
+        return (finding.code for finding in findings if finding.code != "abstained")
+
     def correct(
         self, sample_id: str, metric: str | Metric[Any], number: int, verdict: bool, *, by: str | None = None
     ) -> Record:
@@ -268,6 +297,8 @@ class Run:
             processes: how many processes look at the records. None uses one for each core where there are
                 many records; 1 stays in this process.
         """
+        # what is derived again is derived from the files, and not from what was noted of them
+        self._folder = self._folder.read_anew()
         return audited(self._folder, self._entries, self._metrics, processes=processes)
 
     def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:

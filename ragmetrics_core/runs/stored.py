@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, cast
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
+from ragmetrics_core.runs.decisions import DECIDING, decisions_in_fields, decisions_stored
 from ragmetrics_core.runs.index import Key
+from ragmetrics_core.runs.kept_index import remove_kept
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.shapes import is_dict
 
@@ -58,11 +60,12 @@ class StoredSample(NamedTuple):
 
 
 class StoredRecord(NamedTuple):
-    """Which score a line holds, what it came to, and the line's seal."""
+    """Which score a line holds, what it came to, the line's seal, and what its verdicts decided, in short."""
 
     key: Key
     outcome: Outcome
     seal: str
+    decided: str | None
 
 
 def sample_in(line: bytes) -> StoredSample:
@@ -103,7 +106,17 @@ def record_in(line: bytes) -> StoredRecord:
         _text(outcome.reason)
     seal = fields.get("digest")
     key = Key(_text(fields["sample_id"]), _text(fields["signature"]))
-    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "")
+    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", _decided(fields))
+
+
+def _decided(fields: Mapping[str, Any]) -> str | None:
+    """What the verdicts of a record decided; None where they are not as they must be, as its reader says."""
+    try:
+        if fields["metric"] not in DECIDING:
+            return ""
+        return decisions_stored(decisions_in_fields(fields))
+    except DAMAGED:
+        return None
 
 
 def prompt_in(line: bytes) -> tuple[str, PromptText]:
@@ -138,5 +151,6 @@ def is_run(path: Path) -> bool:
 
 def remove_run(path: Path) -> None:
     """Remove the run that a folder holds, and nothing else that stands there; the lock that is held stays."""
+    remove_kept(path)
     for name in _WRITTEN:
         (path / name).unlink(missing_ok=True)

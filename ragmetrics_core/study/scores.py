@@ -192,7 +192,7 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
             absent[key.signature][key.sample_id] = outcome.status
         else:
             values[key.signature][key.sample_id] = outcome.value
-    samples = {sample_id: run.sample(sample_id) for sample_id in run.sample_ids}
+    samples = {sample.id: sample for sample in run.samples()}
     return Scores(
         name=name or (run.path.name if run.path else "run"),
         values=values,

@@ -1,20 +1,28 @@
 """The table of samples: everything that the page sorts and filters by, without a proof."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragmetrics_core.report.html.columns import Column
 from ragmetrics_core.report.html.text import cut, one_line
-from ragmetrics_core.runs import Key, Outcome, Run, diagnose
+from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Outcomes", "Row", "outcomes_of", "table", "table_rows"]
 
 SHOWN_QUESTION, SHOWN_ANSWER, SHOWN_LABEL, SHOWN_LABELS = 300, 400, 120, 40
-# What a diagnosis reads; the records of other metrics need not be opened for it.
-DIAGNOSED = frozenset({"faithfulness", "factual_correctness", "context_recall"})
+# Reading one sample by its place takes about as long as reading so many in a row.
+_WORTH = 3
 
 Outcomes = Sequence[Mapping[Key, Outcome]]
+
+
+class Shown(NamedTuple):
+    """What the table shows of a sample."""
+
+    question: str
+    answer: str
+    labels: dict[str, str]
 
 
 class Row(NamedTuple):
@@ -45,7 +53,8 @@ def outcomes_of(runs: Sequence[Run]) -> Outcomes:
 def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes) -> list[Row]:
     """One row for each sample: the worst first, of two runs what fell off most; those without any last."""
     ids = dict.fromkeys(sample_id for run in runs for sample_id in run.sample_ids)
-    rows = [_row(runs, columns, outcomes, sample_id) for sample_id in ids]
+    diagnoses = [run.diagnoses() for run in runs]
+    rows = [_row(columns, outcomes, diagnoses, sample_id) for sample_id in ids]
     if len(runs) == 2:
         rows.sort(key=lambda row: (row.moved is None, row.moved or 0.0, row.place or 0.0, row.sample_id))
     else:
@@ -55,12 +64,12 @@ def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcome
 
 def table(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -> dict[str, Any]:
     """The rows as plain data, column by column."""
-    samples = [_sample_of(runs, row.sample_id) for row in rows]
+    samples = _samples_of(runs, {row.sample_id for row in rows})
     return {
         "ids": [one_line(row.sample_id) for row in rows],
-        "questions": [one_line(sample.question or "", SHOWN_QUESTION) for sample in samples],
-        "answers": [cut(sample.answer or "", SHOWN_ANSWER).text for sample in samples],
-        "labels": [_labels(sample) for sample in samples],
+        "questions": [samples[row.sample_id].question for row in rows],
+        "answers": [samples[row.sample_id].answer for row in rows],
+        "labels": [samples[row.sample_id].labels for row in rows],
         "places": [_rounded(row.place) for row in rows],
         "moved": [_rounded(row.moved) for row in rows],
         "findings": [row.findings for row in rows],
@@ -82,7 +91,12 @@ def table(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -
     }
 
 
-def _row(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, sample_id: str) -> Row:
+def _row(
+    columns: Sequence[Column],
+    outcomes: Outcomes,
+    diagnoses: Sequence[Mapping[str, tuple[str, ...]]],
+    sample_id: str,
+) -> Row:
     cells = tuple(
         tuple(
             None if entry is None else known.get(Key(sample_id, entry.signature))
@@ -106,27 +120,25 @@ def _row(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes, sam
         place=_mean(places),
         moved=min(moves, default=None),
         cells=cells,
-        findings=tuple(
-            tuple(_findings(run, known, sample_id)) for run, known in zip(runs, outcomes, strict=True)
-        ),
+        findings=tuple(known.get(sample_id, ()) for known in diagnoses),
     )
 
 
-def _findings(run: Run, known: Mapping[Key, Outcome], sample_id: str) -> Iterator[str]:
-    own = [(entry, known.get(Key(sample_id, entry.signature))) for entry in run.metrics]
-    if any(outcome and outcome.declined for _, outcome in own):
-        yield "abstained"
-    records = (
-        run.score(sample_id, entry.signature)
-        for entry, outcome in own
-        if outcome and entry.name in DIAGNOSED and outcome.status in ("ok", "incomplete")
-    )
-    yield from (finding.code for finding in diagnose(records) if finding.code != "abstained")
-
-
-def _sample_of(runs: Sequence[Run], sample_id: str) -> Sample:
-    """The sample as the last run has it that knows it."""
-    return next(run for run in reversed(runs) if sample_id in run.sample_ids).sample(sample_id)
+def _samples_of(runs: Sequence[Run], wanted: Collection[str]) -> dict[str, Shown]:
+    """What is shown of the samples, each as the last run has it that knows it."""
+    found: dict[str, Shown] = {}
+    for run in runs:
+        if len(wanted) * _WORTH < len(run):
+            samples = (run.sample(each) for each in wanted if each in run.sample_ids)
+        else:
+            samples = (sample for sample in run.samples() if sample.id in wanted)
+        for sample in samples:
+            found[sample.id] = Shown(
+                question=one_line(sample.question or "", SHOWN_QUESTION),
+                answer=cut(sample.answer or "", SHOWN_ANSWER).text,
+                labels=_labels(sample),
+            )
+    return found
 
 
 def _labels(sample: Sample) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The samples of a run as a table, the worst first, and one sample with all its scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
 from rich.console import RenderableType
@@ -49,10 +50,24 @@ class SampleRow(NamedTuple):
     codes: tuple[str, ...]
 
 
-def sample_rows(run: Run) -> list[SampleRow]:
-    """All samples of a run, the worst first, those without any value last."""
-    rows = [_row(run, sample_id) for sample_id in run.sample_ids]
-    return sorted(rows, key=lambda row: (row.place is None, row.place or 0.0, row.sample_id))
+def sample_rows(run: Run, *, limit: int = 0) -> list[SampleRow]:
+    """The samples of a run, the worst first, those without any value last.
+
+    Args:
+        run: the run; of samples that are not listed nothing is read.
+        limit: how many to list at most; 0 lists all.
+    """
+    entries = {entry.signature: entry for entry in run.metrics}
+    places: dict[str, list[float]] = {sample_id: [] for sample_id in run.sample_ids}
+    for key, found in run.outcomes():
+        entry = entries.get(key.signature)
+        if entry is None or key.sample_id not in places:
+            continue
+        if (goodness := entry.goodness(found.value, found.bounds)) is not None:
+            places[key.sample_id].append(goodness)
+    ranked = ((not of, sum(of) / len(of) if of else 0.0, sample_id) for sample_id, of in places.items())
+    worst = nsmallest(limit, ranked) if limit else sorted(ranked)
+    return [_row(run, sample_id, None if has_none else place) for has_none, place, sample_id in worst]
 
 
 def samples_table(rows: Sequence[SampleRow], entries: Sequence[MetricEntry], *, width: int) -> Table:
@@ -122,9 +137,8 @@ def found_by(sample: Sample) -> str:
     return f" (found by: {one_line(rule).plain})" if rule else ""
 
 
-def _row(run: Run, sample_id: str) -> SampleRow:
+def _row(run: Run, sample_id: str, place: float | None) -> SampleRow:
     scores = run.scores(sample_id)
-    places: list[float] = []
     cells: list[Text] = []
     for entry in run.metrics:
         score = scores.get(entry.signature)
@@ -132,10 +146,8 @@ def _row(run: Run, sample_id: str) -> SampleRow:
             cells.append(Text())
             continue
         cells.append(outcome(score.status, score.value, score.bounds, low=entry.worst, high=entry.best))
-        if (goodness := entry.goodness(score.value, score.bounds)) is not None:
-            places.append(goodness)
     return SampleRow(
-        place=sum(places) / len(places) if places else None,
+        place=place,
         sample_id=sample_id,
         question=run.sample(sample_id).question or "",
         cells=tuple(cells),

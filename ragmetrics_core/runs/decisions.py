@@ -1,0 +1,60 @@
+"""What the verdicts of a record decided: as much as it takes to name what went wrong with a sample."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import Any
+
+__all__ = ["DECIDING", "decisions_in", "decisions_in_fields", "decisions_stored", "read_decisions"]
+
+DECIDING: Mapping[str, str] = {
+    "faithfulness": "answer ",
+    "factual_correctness": "answer ",
+    "context_recall": "reference ",
+}
+"""What the verdicts of a metric must be about to count in a diagnosis, by the metric's name."""
+
+_DIGITS = 12
+
+
+def decisions_in(
+    metric: str, verdicts: Iterable[tuple[str, str, bool | None]], counts: Mapping[str, Any]
+) -> dict[str, bool]:
+    """The decisions of a metric that count in a diagnosis, by text.
+
+    Where there are several references, only what was decided on the one that counts.
+
+    Args:
+        metric: the metric's name.
+        verdicts: of each verdict what kind of text it is about, the text, and the decision.
+        counts: the numbers that entered the formula.
+    """
+    about = DECIDING.get(metric)
+    if about is None:
+        return {}
+    several = counts.get("references") and counts.get("reference")
+    which = f"(reference {several:g})" if several else ""
+    return {
+        text: supported
+        for kind, text, supported in verdicts
+        if supported is not None and kind.startswith(about) and kind.endswith(which)
+    }
+
+
+def decisions_in_fields(fields: Mapping[str, Any]) -> dict[str, bool]:
+    """The decisions of a record as it is written; see `decisions_in`."""
+    verdicts = ((each["about"], each["text"], each["supported"]) for each in fields["verdicts"])
+    return decisions_in(fields["metric"], verdicts, fields["counts"])
+
+
+def decisions_stored(decisions: Mapping[str, bool]) -> str:
+    """Decisions in one short line, the texts as digests."""
+    return ",".join(f"{supported:d}{_digest(text)}" for text, supported in decisions.items())
+
+
+def read_decisions(line: str) -> dict[str, bool]:
+    """The decisions of a short line, by the digests of their texts."""
+    return {each[1:]: each[0] == "1" for each in line.split(",") if each}
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGITS // 2).hexdigest()
