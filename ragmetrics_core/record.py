@@ -56,13 +56,13 @@ SCHEMA = 1
 _SEAL = lazy(r',"digest":"[^"]*"\}\s*$')
 
 
-class _Stored(BaseModel):
+class _Stored(BaseModel, frozen=True):
     """Data of a record: frozen, finite; fields of a later version are kept as they are."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False, defer_build=True)
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
 
 
-class GenerateStep(_Stored):
+class GenerateStep(_Stored, frozen=True):
     """One reply of the judge and how it was read.
 
     Attributes:
@@ -102,7 +102,7 @@ class GenerateStep(_Stored):
     dropped: tuple[str, ...] = ()
 
 
-class CompareStep(_Stored):
+class CompareStep(_Stored, frozen=True):
     """Cosines between an anchor and some texts; None where a vector is zero.
 
     Attributes:
@@ -121,7 +121,7 @@ class CompareStep(_Stored):
     vectors: tuple[tuple[float, ...], ...] | None = None
 
 
-class RateStep(_Stored):
+class RateStep(_Stored, frozen=True):
     """A scorer's numbers for pairs of texts."""
 
     kind: Literal["rate"] = "rate"
@@ -130,7 +130,7 @@ class RateStep(_Stored):
     ratings: tuple[float, ...]
 
 
-class CountStep(_Stored):
+class CountStep(_Stored, frozen=True):
     """What a library counted in an answer and its references.
 
     Attributes:
@@ -155,7 +155,7 @@ Step = SerializeAsAny[
 ]
 
 
-class Correction(_Stored):
+class Correction(_Stored, frozen=True):
     """A person's decision that overrules a verdict.
 
     Attributes:
@@ -171,7 +171,7 @@ class Correction(_Stored):
     by: str | None = None
 
 
-class Abstained(_Stored):
+class Abstained(_Stored, frozen=True):
     """Whether the answer declines to answer, as a step saw it.
 
     Of several draws or judges of a step more than half decide; of several steps the last one counts, in the
@@ -189,7 +189,7 @@ class Abstained(_Stored):
     path: str = ""
 
 
-class PartResult(_Stored):
+class PartResult(_Stored, frozen=True):
     """The outcome of a metric that is a part of the record's metric."""
 
     metric: str
@@ -206,7 +206,7 @@ class PartResult(_Stored):
         return cls(metric=name, **_outcome(measurement))
 
 
-class _Outcome(_Stored):
+class _Outcome(_Stored, frozen=True):
     """What a measurement came to, in the order of the record's fields."""
 
     reason: str | None
@@ -217,7 +217,7 @@ class _Outcome(_Stored):
     parts: tuple[PartResult, ...]
 
 
-class Record(_Stored):
+class Record(_Stored, frozen=True):
     """One score and everything it was made from.
 
     Attributes:
