@@ -16,6 +16,9 @@ _STYLES: dict[Mark, str] = {"": "", "good": GOOD, "weak": WEAK, "baseline": "bol
 # In a wide table these columns are told once, below it, when they say the same in every row.
 _WIDE = 7
 _CONSTANT = ("run", "within")
+# These where nothing was counted, and this one where it says what another does.
+_COUNTS = ("lost", "gained")
+_SAME = ("at worst", "difference")
 
 
 def study_page(tables: Iterable[Table]) -> Iterator[RenderableType]:
@@ -36,12 +39,24 @@ def study_page(tables: Iterable[Table]) -> Iterator[RenderableType]:
 def _rendered(each: Table, said: list[Text]) -> RenderableType:
     """The table; what all rows share goes to `said`."""
     wanted: list[int] = []
+    places = {column.name: place for place, column in enumerate(each.columns)}
+    columns = [
+        [shown(row[place], column.kind) for row in each.rows] for place, column in enumerate(each.columns)
+    ]
+    is_wide = len(each.columns) >= _WIDE
     for place, column in enumerate(each.columns):
-        texts = {shown(row[place], column.kind) for row in each.rows}
+        texts = set(columns[place])
         if texts == {""}:
             continue
-        if column.name in _CONSTANT and len(texts) == 1 < len(each.rows) and len(each.columns) >= _WIDE:
+        if is_wide and column.name in _CONSTANT and len(texts) == 1 < len(each.rows):
             said.append(one_line(f"{column.name}: {texts.pop()}", LABEL))
+            continue
+        if is_wide and column.name in _COUNTS and texts <= {"", "0"}:
+            said.append(one_line(f"{column.name}: none", LABEL))
+            continue
+        own, other = _SAME
+        if is_wide and column.name == own and other in places and columns[place] == columns[places[other]]:
+            said.append(one_line(f"{own}: the {other}", LABEL))
             continue
         wanted.append(place)
     return Fitted([_fitted(each.columns[place], [row[place] for row in each.rows]) for place in wanted])
