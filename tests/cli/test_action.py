@@ -32,7 +32,9 @@ import json, os, subprocess, sys
 store = os.environ["COMMENTS"]
 comments = json.load(open(store))
 words = sys.argv[2:]
-assert sys.argv[1] == "api" and os.environ["GH_TOKEN"] == "a token"
+assert sys.argv[1] == "api"
+if os.environ["GH_TOKEN"] != "a token":
+    sys.exit("HTTP 403: Resource not accessible by integration")
 method = words[words.index("--method") + 1] if "--method" in words else None
 fields = dict(words[at + 1].split("=", 1) for at, word in enumerate(words) if word in ("-F", "-f"))
 address = next(word for word in words if word.startswith("repos/"))
@@ -104,7 +106,7 @@ def action(tmp_path):
             for name, each in described["inputs"].items()
         }
         known |= {
-            "inputs.token": "a token",
+            "inputs.token": given.get("token", "a token"),
             "github.repository": "o/r",
             "github.event.pull_request.number": "7",
         }
@@ -207,3 +209,10 @@ def test_what_cannot_be_told_exits_with_3(action, runs, tmp_path):
     code, _, (_, comment), _ = action(before=few[0], after=few[1], fail_if="cannot-tell")
     assert code == 3
     assert "ragmetrics: cannot tell" in comment
+
+
+def test_a_token_that_may_not_write_fails_no_gate(action, runs):
+    code, told, comments, summary = action(before=runs["main"], after=runs["same"], token="another")
+    assert (code, len(comments)) == (0, 1)
+    assert "::warning title=ragmetrics::the comment could not be written" in told
+    assert "ragmetrics: passed" in summary
