@@ -208,7 +208,6 @@ def evaluated(name: str, pipeline: Pipeline, rows: list[dict[str, Any]]) -> Eval
         chat_generator="embedded",
         text_embedder="embedded",
         progress_bar=False,
-        raise_on_failure=False,
         out=str(OUT / f"haystack-{name}"),
     )
     questions = [row["question"] for row in rows]

@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from ragmetrics_core.errors import ConfigError, RagMetricsError
     from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.metrics import Metric
-    from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge, as_judge
+    from ragmetrics_core.models import Budget, OpenAIEmbedder, OpenAIJudge, Traffic, as_judge
     from ragmetrics_core.protocol import Embedder, Judge, Scorer
     from ragmetrics_core.record import Record
+    from ragmetrics_core.report.html import write_report
     from ragmetrics_core.runs import Run
     from ragmetrics_core.runs.evaluate import aevaluate, evaluate
     from ragmetrics_core.sample import Sample
     from ragmetrics_core.testing import ScriptedJudge
 
 __all__ = [
+    "Budget",
     "ConfigError",
     "Embedder",
     "Judge",
@@ -31,16 +33,19 @@ __all__ = [
     "Sample",
     "Scorer",
     "ScriptedJudge",
+    "Traffic",
     "aevaluate",
     "as_judge",
     "diff",
     "evaluate",
     "recompute",
     "rescore",
+    "write_report",
 ]
 
 # Loaded when they are asked for: the package itself costs nothing to import.
 _MODULES = {
+    "Budget": "models",
     "ConfigError": "errors",
     "Embedder": "protocol",
     "Judge": "protocol",
@@ -54,12 +59,14 @@ _MODULES = {
     "Sample": "sample",
     "Scorer": "protocol",
     "ScriptedJudge": "testing",
+    "Traffic": "models",
     "aevaluate": "runs.evaluate",
     "as_judge": "models",
     "diff": "comparison",
     "evaluate": "runs.evaluate",
     "recompute": "drivers",
     "rescore": "drivers",
+    "write_report": "report.html",
 }
 
 

@@ -19,8 +19,8 @@ def refuse_unknown(given: Mapping[str, object], *known: str) -> None:
     """Raise `TypeError`, as Python does, for a keyword that nobody takes; it names the nearest one."""
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            raise TypeError(f"unexpected keyword argument {name!r}" + f"; {near[0]!r} is one" * bool(near))
+            near = "".join(f"; {each!r} is one" for each in get_close_matches(name, known, n=1))
+            raise TypeError(f"unexpected keyword argument {name!r}{near}")
 
 
 def unfolded(keywords: type, defaults: Mapping[str, Any]) -> Callable[[F], F]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
@@ -23,13 +23,12 @@ from langchain_core.runnables import (
 )
 from langchain_core.runnables.base import RunnableBindingBase
 
-from ragmetrics_core.adapting import can_only_raise, in_thread, is_judging
+from ragmetrics_core.adapting import ForeignName, can_only_raise, in_thread, is_judging
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import bare_address, model_error, settings_digest, settings_for_names
 
 __all__ = [
     "JUDGE_TAG",
-    "Name",
     "PerLoop",
     "answered_apart",
     "as_model_error",
@@ -176,14 +175,7 @@ def as_model_error(error: Exception, identity: str, model: object) -> ModelError
     return told
 
 
-class Name(NamedTuple):
-    """What a model is called in records, and whether no other model can be called so."""
-
-    text: str
-    is_sure: bool
-
-
-def name_of(model: object, bound: Mapping[str, Any]) -> Name:
+def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
     """Provider's class, model, server and settings of a LangChain model; a digest of those that are unusual.
 
     Args:
@@ -214,7 +206,7 @@ def name_of(model: object, bound: Mapping[str, Any]) -> Name:
         settings["settings"] = digest.text
     is_sure = is_sure and digest.is_complete
     text = f"langchain:{type(model).__name__}" + (f"/{named}" if named else "")
-    return Name(f"{text}?{urlencode(settings)}" if settings else text, is_sure)
+    return ForeignName(f"{text}?{urlencode(settings)}" if settings else text, is_sure)
 
 
 def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...]) -> str | None:

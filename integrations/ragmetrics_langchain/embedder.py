@@ -9,10 +9,9 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.models import foreign_answer
-from ragmetrics_core.protocol import fixed_property
 from ragmetrics_langchain.apart import (
-    Name,
     PerLoop,
     answered_apart,
     as_model_error,
@@ -24,7 +23,7 @@ __all__ = ["LangChainEmbedder"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LangChainEmbedder:
+class LangChainEmbedder(ForeignModel):
     """LangChain embeddings as an embedder; all texts are embedded as documents.
 
     They are asked through their synchronous interface, in threads, as `LangChainJudge` asks a model.
@@ -44,24 +43,10 @@ class LangChainEmbedder:
     def __post_init__(self) -> None:
         _ = self._models
 
-    @fixed_property
-    def identity(self) -> str:
-        """The name that was given, or class, model, server and settings."""
-        return self.name or self._name.text
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
-        return self.name is not None or self._name.is_sure
-
     @cached_property
     def is_asynchronous_only(self) -> bool:
         """Whether there is no synchronous interface; no application that runs can be scored with it."""
         return is_asynchronous_only(self._models.first)
-
-    def __repr__(self) -> str:
-        """Its identity: a model may show its key."""
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """One row for each text.
@@ -81,5 +66,6 @@ class LangChainEmbedder:
         return PerLoop(self.embeddings, Embeddings)
 
     @cached_property
-    def _name(self) -> Name:
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
         return name_of(self._models.first, {})

@@ -2,16 +2,22 @@
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
-from ragmetrics_core import Embedder, Judge, Metric, Sample
-from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink, is_judging
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    LiveArgs,
+    LiveFace,
+    LiveScorer,
+    LiveSettings,
+    is_judging,
+)
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.recorder import Recorder
@@ -52,9 +58,9 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             name such as "embedded".
         embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
         scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer that other handlers use too, in place of metrics, models and the settings of one.
+        live: a live scorer that other handlers use too, in place of metrics, models and live settings.
             Closing the handler closes it, for all of them.
-        mode: "inline" makes the application wait for the scores.
+        settings: the live settings as one object.
         scope: which runs are samples. "root": each outermost run. "outermost_rag": the same, but of a run
             that gives a list of answers, the outermost runs inside it that answer one question each. A run's
             name, or a function of `RunInfo`: the outermost runs that it names.
@@ -69,11 +75,10 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
         session_key: the entry of a run's metadata that names the conversation.
         label_keys: entries of a run's metadata that become labels of its sample, such as "tenant".
-        out: a run folder for the verdict log: `ragmetrics show`, `audit` and reports read it.
-        sinks, on_result, references, sample_rate, seed, concurrency, timeout, attempts, max_pending,
-            overflow, redact, prompts: as for `LiveScorer`.
         max_open: outermost runs that may be open at a time; the one that was quiet longest is given up.
         ttl: seconds without a new part after which an open run is given up.
+        keywords: live settings one by one, as `LiveScorer` takes them: `mode`, `out`, `sample_rate`,
+            `concurrency` and the others that `LiveArgs` describes.
 
     Raises:
         ConfigError: a mistake in the arguments.
@@ -83,6 +88,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
     run_inline = True
     raise_error = False
 
+    @unfolded(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
@@ -91,7 +97,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         embedder: Embedder | Embeddings | str | None = None,
         scorer: Scorer | str | None = None,
         live: LiveScorer | None = None,
-        mode: Literal["background", "inline"] = "background",
+        settings: LiveSettings | None = None,
         scope: Scope = "root",
         extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,
         input_key: str | None = None,
@@ -102,21 +108,9 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         needs_contexts: bool = False,
         session_key: str = "thread_id",
         label_keys: Iterable[str] = (),
-        out: str | Path | None = None,
-        sinks: Sequence[Sink] = (),
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
-        sample_rate: float = 1.0,
-        seed: int | None = None,
-        concurrency: int = 8,
-        timeout: float | None = 60.0,
-        attempts: int = 2,
-        max_pending: int = 1000,
-        overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
-        redact: Callable[[str], str] | None = None,
-        prompts: str | Path | Mapping[str, PromptText] | None = None,
         max_open: int = 10_000,
         ttl: float = 900.0,
+        **keywords: Unpack[LiveArgs],
     ) -> None:
         names = tool_names(context_tools)
         ways = ContextWays(names)
@@ -127,20 +121,8 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             embedder=embedder,
             scorer=scorer,
             live=live,
-            mode=mode,
-            out=out,
-            sinks=sinks,
-            on_result=on_result,
-            references=references,
-            sample_rate=sample_rate,
-            seed=seed,
-            concurrency=concurrency,
-            timeout=timeout,
-            attempts=attempts,
-            max_pending=max_pending,
-            overflow=overflow,
-            redact=redact,
-            prompts=prompts,
+            settings=settings,
+            **keywords,
         )
         rules = Rules(
             extract=extract,

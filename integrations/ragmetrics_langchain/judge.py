@@ -2,7 +2,7 @@
 
 import asyncio
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -13,13 +13,12 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 
-from ragmetrics_core.adapting import finish_reason
+from ragmetrics_core.adapting import ForeignModel, ForeignName, finish_reason, usage_of
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import foreign_answer
-from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
+from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain.apart import (
     JUDGE_TAG,
-    Name,
     PerLoop,
     answered_apart,
     as_model_error,
@@ -35,7 +34,7 @@ _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessa
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LangChainJudge:
+class LangChainJudge(ForeignModel):
     """A LangChain chat model, bound or not, as a judge.
 
     Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
@@ -60,24 +59,10 @@ class LangChainJudge:
     def __post_init__(self) -> None:
         _ = self._models
 
-    @fixed_property
-    def identity(self) -> str:
-        """The name that was given, or class, model, server and settings."""
-        return self.name or self._name.text
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
-        return self.name is not None or self._name.is_sure
-
     @cached_property
     def is_asynchronous_only(self) -> bool:
         """Whether the model has no synchronous interface; no application that runs can be scored with it."""
         return is_asynchronous_only(self._models.first)
-
-    def __repr__(self) -> str:
-        """Its identity: a model may show its key."""
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model once for each draw, at the same time.
@@ -123,7 +108,8 @@ class LangChainJudge:
         return PerLoop(self.model, Runnable)
 
     @cached_property
-    def _name(self) -> Name:
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
         return name_of(*_unbound(self._models.first))
 
     @cached_property
@@ -192,11 +178,10 @@ def _completion(reply: Any, identity: str) -> Completion:
     if not isinstance(reply, BaseMessage):
         raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
     told = reply.response_metadata
-    usage: Mapping[str, Any] = getattr(reply, "usage_metadata", None) or {}
     return Completion(
         text=str(reply.text),
         model=str(told.get("model_name") or told.get("model") or ""),
         # a reply from a cache has a cost of 0 and no tokens
-        usage=Usage(usage["input_tokens"], usage["output_tokens"]) if "input_tokens" in usage else None,
+        usage=usage_of(getattr(reply, "usage_metadata", None)),
         finish_reason=finish_reason(told, reply.additional_kwargs),
     )

@@ -7,8 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
 from langchain_core.embeddings import Embeddings
@@ -16,8 +15,16 @@ from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveResult, LiveScorer, by_name
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    Capture,
+    LiveArgs,
+    LiveResult,
+    LiveScorer,
+    LiveSettings,
+    by_name,
+)
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import (
     CONTEXT_KEYS,
@@ -127,19 +134,17 @@ class LangSmithFeedbackSink:
             return self._project_id
 
 
+@unfolded(LiveArgs, LIVE_DEFAULTS)
 def as_langsmith_evaluator(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | str | None = None,
-    redact: Callable[[str], str] | None = None,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
-    concurrency: int = 8,
-    timeout: float | None = 60.0,
-    attempts: int = 2,
+    settings: LiveSettings | None = None,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
+    **keywords: Unpack[LiveArgs],
 ) -> Callable[..., Any]:
     """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
 
@@ -160,13 +165,11 @@ def as_langsmith_evaluator(
         judge: the model that judges, as for `RagMetricsCallbackHandler`.
         embedder: the model that makes vectors, likewise.
         scorer: the model that rates pairs.
-        redact: takes what is private out of texts; see `LiveScorer`.
-        prompts: a folder of prompt files that replace those of the same name.
-        live: a live scorer in place of metrics, models and the settings of one.
-        concurrency: as for `LiveScorer`.
-        timeout: likewise.
-        attempts: likewise.
+        live: a live scorer in place of metrics, models and live settings.
         map: makes the sample of a run and its example, in place of these rules.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
+            that `LiveArgs` describes.
 
     Raises:
         ConfigError: a mistake in the arguments.
@@ -177,11 +180,8 @@ def as_langsmith_evaluator(
         embedder=embedder,
         scorer=scorer,
         live=live,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        redact=redact,
-        prompts=prompts,
+        settings=settings,
+        **keywords,
     )
 
     def ragmetrics(

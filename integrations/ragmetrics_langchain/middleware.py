@@ -2,10 +2,9 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import TimeoutError as OutOfTime
-from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
@@ -15,12 +14,22 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import Runnable, ensure_config
 
-from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core import Embedder, Judge, Metric
 from ragmetrics_core.adapting import as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
-from ragmetrics_core.live import Capture, LiveFace, LiveResult, LiveScorer, Notes, Sink, Skip
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    Capture,
+    LiveArgs,
+    LiveFace,
+    LiveResult,
+    LiveScorer,
+    LiveSettings,
+    Notes,
+    Skip,
+)
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.gathering import Gathered, gathering
 from ragmetrics_langchain.scorer import live_scorer, scored_beside
@@ -81,14 +90,16 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         context_key: the entry of the state that holds the contexts.
         answer_key: the entry of the state that is the answer, such as "structured_response.text".
         needs_contexts: in the background, leave out answers for which nothing was retrieved.
-        live: a live scorer in place of metrics, models and the settings of one.
-        out, sinks, on_result, references, concurrency, timeout, attempts, redact, prompts: as for
-            `LiveScorer`.
+        live: a live scorer in place of metrics, models and live settings.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `out`, `concurrency` and the others
+            that `LiveArgs` describes.
 
     Raises:
         ConfigError: a mistake in the arguments.
     """
 
+    @unfolded(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
@@ -107,15 +118,8 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         answer_key: str | None = None,
         needs_contexts: bool = False,
         live: LiveScorer | None = None,
-        out: str | Path | None = None,
-        sinks: Sequence[Sink] = (),
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
-        concurrency: int = 8,
-        timeout: float | None = 15.0,
-        attempts: int = 2,
-        redact: Callable[[str], str] | None = None,
-        prompts: str | Path | Mapping[str, PromptText] | None = None,
+        settings: LiveSettings | None = None,
+        **keywords: Unpack[LiveArgs],
     ) -> None:
         super().__init__()
         if on_reject not in ("say", "ask_again") and not callable(on_reject):
@@ -138,15 +142,8 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             embedder=embedder,
             scorer=scorer,
             live=live,
-            out=out,
-            sinks=sinks,
-            on_result=on_result,
-            references=references,
-            concurrency=concurrency,
-            timeout=timeout,
-            attempts=attempts,
-            redact=redact,
-            prompts=prompts,
+            settings=settings,
+            **keywords,
         )
         self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
         self._on_reject = on_reject

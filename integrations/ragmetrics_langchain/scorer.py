@@ -1,21 +1,19 @@
 """A live scorer that takes LangChain's models."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from concurrent.futures import Future
 from contextvars import copy_context
-from pathlib import Path
 from threading import Thread
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
-from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core import Embedder, Judge, Metric
 from ragmetrics_core.adapting import harmless
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveResult, LiveScorer, Sink
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.live import Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.embedder import LangChainEmbedder
 from ragmetrics_langchain.judge import LangChainJudge
@@ -31,35 +29,20 @@ def live_scorer(
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | str | None = None,
     live: LiveScorer | None = None,
-    mode: Literal["background", "inline"] = "background",
-    out: str | Path | None = None,
-    sinks: Sequence[Sink] = (),
-    on_result: Callable[[LiveResult], None] | None = None,
-    references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
-    sample_rate: float = 1.0,
-    seed: int | None = None,
-    concurrency: int = 8,
-    timeout: float | None = 60.0,
-    attempts: int = 2,
-    max_pending: int = 1000,
-    overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
-    redact: Callable[[str], str] | None = None,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    settings: LiveSettings | None = None,
     ways: ContextWays | None = None,
+    **keywords: Unpack[LiveArgs],
 ) -> LiveScorer:
     """A live scorer that takes LangChain's models too, or the one that is given as `live`.
 
     The other arguments are those of `LiveScorer`.
 
     Raises:
-        ConfigError: a mistake in the arguments, both metrics and a live scorer, or a model that can only be
-            asked asynchronously.
+        ConfigError: a mistake in the arguments, something beside a live scorer that it has itself, or a model
+            that can only be asked asynchronously.
     """
     if live is not None:
-        if metrics != ():
-            raise ConfigError(
-                "a live scorer has its own metrics and models: pass metrics, or live=..., not both"
-            )
+        check_alone(metrics, judge, embedder, scorer, settings, **keywords)
         return live
     own_judge = LangChainJudge(judge) if _is_runnable(judge) else judge
     own_embedder = LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder
@@ -75,21 +58,9 @@ def live_scorer(
         judge=own_judge,
         embedder=own_embedder,
         scorer=scorer,
-        mode=mode,
-        out=out,
-        sinks=sinks,
-        on_result=on_result,
-        references=references,
-        sample_rate=sample_rate,
-        seed=seed,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        max_pending=max_pending,
-        overflow=overflow,
-        redact=redact,
-        prompts=prompts,
+        settings=settings,
         ways=ways or ContextWays(),
+        **keywords,
     )
 
 

@@ -4,8 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import TimeoutError as OutOfTime
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.embeddings import Embeddings
@@ -13,8 +12,8 @@ from langchain_core.runnables import Runnable, RunnableLambda
 
 from ragmetrics_core import Embedder, Judge, Metric, Sample
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveResult, LiveScorer
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import LIVE_DEFAULTS, Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
 from ragmetrics_langchain.messages import fields_of
@@ -26,24 +25,22 @@ __all__ = ["above", "below", "score_step"]
 _LOGGER = logging.getLogger("ragmetrics.live")
 
 
+@unfolded(LiveArgs, LIVE_DEFAULTS)
 def score_step(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
     judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
     embedder: Embedder | Embeddings | str | None = None,
     scorer: Scorer | str | None = None,
-    redact: Callable[[str], str] | None = None,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
     live: LiveScorer | None = None,
-    concurrency: int = 8,
-    timeout: float | None = 15.0,
-    attempts: int = 1,
+    settings: LiveSettings | None = None,
     time_limit: float | None = 30.0,
     input_key: str | None = None,
     context_key: str | None = None,
     answer_key: str | None = None,
     scores_key: str = "scores",
     records_key: str | None = None,
+    **keywords: Unpack[LiveArgs],
 ) -> Runnable[Any, dict[str, Any]]:
     """A step that takes a mapping with question, contexts and answer and adds the scores to it.
 
@@ -55,12 +52,7 @@ def score_step(
         judge: the model that judges, as for `RagMetricsCallbackHandler`.
         embedder: the model that makes vectors, likewise.
         scorer: the model that rates pairs.
-        redact: takes what is private out of texts; see `LiveScorer`.
-        prompts: a folder of prompt files that replace those of the same name.
-        live: a live scorer in place of metrics, models and the settings of one, e.g. that of a handler.
-        concurrency: as for `LiveScorer`.
-        timeout: likewise; somebody waits for this answer, and so a call that hangs is given up soon
-        attempts: and not made again.
+        live: a live scorer in place of metrics, models and live settings, e.g. that of a handler.
         time_limit: seconds that the chain waits for all scores; then each is None, and what is scored later
             still goes to the sinks. None waits as long as it takes.
         input_key: where the question is, if not under one of the usual names.
@@ -68,6 +60,9 @@ def score_step(
         answer_key: where the answer is, likewise.
         scores_key: where the scores go: a mapping from the metrics' names to values.
         records_key: where the records go, which prove them; by default nowhere.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
+            that `LiveArgs` describes.
 
     Raises:
         ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
@@ -80,11 +75,8 @@ def score_step(
         embedder=embedder,
         scorer=scorer,
         live=live,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        redact=redact,
-        prompts=prompts,
+        settings=settings,
+        **keywords,
     )
 
     def capture(value: Any, run: BaseRunManager) -> Capture:

@@ -2,7 +2,7 @@
 
 from ragmetrics_llama_index.captured import RootSpan
 from ragmetrics_llama_index.datasets import read_labelled_dataset, write_labelled_dataset
-from ragmetrics_llama_index.evaluator import Calling, RagMetricsEvaluator
+from ragmetrics_llama_index.evaluator import RagMetricsEvaluator
 from ragmetrics_llama_index.evaluators import (
     AnswerRelevancyEvaluator,
     ContextEntityRecallEvaluator,
@@ -38,7 +38,6 @@ __all__ = [
     "NDCG",
     "AnswerRelevancyEvaluator",
     "AveragePrecision",
-    "Calling",
     "ContextEntityRecallEvaluator",
     "ContextPrecision",
     "ContextPrecisionEvaluator",

@@ -3,10 +3,9 @@
 import asyncio
 import logging
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_args
 
 from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.prompts import BasePromptTemplate
@@ -15,21 +14,22 @@ from llama_index.core.settings import Settings
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import resolve
-from ragmetrics_core.models import as_scorer
+from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
-from ragmetrics_core.redaction import redacted
-from ragmetrics_core.runs import with_prompts
+from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.runs import OnError, with_prompts
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import templates
 from ragmetrics_llama_index.contexts import is_pair
-from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
+from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
 from ragmetrics_llama_index.responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index.results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
 from ragmetrics_llama_index.threads import waited
 
-__all__ = ["Calling", "RagMetricsEvaluator"]
+__all__ = ["EVALUATOR_DEFAULTS", "EvaluatorArgs", "RagMetricsEvaluator"]
 
 log = logging.getLogger("ragmetrics.llama_index")
 
@@ -37,25 +37,26 @@ log = logging.getLogger("ragmetrics.llama_index")
 _BUILT_IN = ("eval_template", "refine_template")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Calling:
-    """How an evaluator asks its models, for each evaluation.
+class EvaluatorArgs(TrafficArgs, total=False):
+    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`."""
 
-    Attributes:
-        concurrency: how many calls may be in flight.
-        timeout: seconds for one call; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
-        repeats: how often each verdict is asked for; the majority decides.
-        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
-        prompts: a folder of prompt files that replace those of the same name.
-    """
+    repeats: int
+    """How often each verdict is asked for, as further draws; the majority decides."""
 
-    concurrency: int = 8
-    timeout: float | None = 120.0
-    attempts: int = 2
-    repeats: int = 1
-    redact: Callable[[str], str] | None = None
-    prompts: str | Path | Mapping[str, PromptText] | None = None
+    redact: Redact | None
+    """Takes what is private out of texts before a model or a record sees it; see `evaluate`."""
+
+    prompts: str | Path | Mapping[str, PromptText] | None
+    """A folder of prompt files that replace those of the same name."""
+
+
+EVALUATOR_DEFAULTS: Mapping[str, Any] = {
+    **Traffic().keywords,
+    "repeats": 1,
+    "redact": None,
+    "prompts": None,
+}
+"""What these settings are when they are not given."""
 
 
 class RagMetricsEvaluator(BaseEvaluator):
@@ -68,14 +69,17 @@ class RagMetricsEvaluator(BaseEvaluator):
     Args:
         metrics: names or metric objects.
         llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
-            default `Settings.llm`, looked up at the first evaluation that needs a judge.
+            default the one that was set as `Settings.llm`, looked up at the first evaluation that needs one.
         embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name; by default
             `Settings.embed_model`, looked up in the same way.
         threshold: every metric must reach it to pass, or not exceed it where lower is better; without one
             `passing` stays None.
         scorer: the model that rates pairs, for metrics that need one, or its name.
-        raise_error: raise `EvaluationFailed`, which is a `ValueError`, where there is no score.
-        calling: how the models are asked.
+        on_error: "record" says in the result why there is no score; "raise" raises `EvaluationFailed`, which
+            is a `ValueError`, besides.
+        traffic: how the models are asked: `Traffic(concurrency=64)`.
+        settings: `concurrency`, `timeout` and the other settings of `traffic` one by one, `repeats`, `redact`
+            and `prompts`; see `EvaluatorArgs`.
 
     Raises:
         ConfigError: a mistake in the metrics or models, or one threshold for metrics of both directions.
@@ -85,6 +89,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     _without_query: str | None = None
     _raises_when_failing = False
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
@@ -93,9 +98,17 @@ class RagMetricsEvaluator(BaseEvaluator):
         *,
         threshold: float | None = None,
         scorer: Scorer | str | None = None,
-        raise_error: bool = False,
-        calling: Calling | None = None,
+        on_error: OnError = "record",
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
+        refuse_unknown(settings, *names_in(EvaluatorArgs))
+        if on_error not in get_args(OnError):
+            raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+        how: TrafficArgs = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[assignment,literal-required]
+        self._traffic = (traffic or Traffic()).but(**how)
+        self._repeats = settings.get("repeats", 1)
+        self._redact = settings.get("redact")
         self._metrics = resolve(metrics)
         if threshold is not None and 0 < len(self._lower_is_better) < len(self._metrics):
             raise ConfigError(
@@ -109,10 +122,9 @@ class RagMetricsEvaluator(BaseEvaluator):
         self._embedder = embedder_of(embed_model) if embed_model is not None else None
         self._scorer = as_scorer(scorer) if scorer is not None else None
         self._passing = Passing(threshold)
-        self._raise_error = raise_error
-        self._calling = calling or Calling()
-        if self._calling.prompts is not None:
-            self._metrics = with_prompts(self._metrics, self._calling.prompts)
+        self._raises = on_error == "raise"
+        if (prompts := settings.get("prompts")) is not None:
+            self._metrics = with_prompts(self._metrics, prompts)
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -152,25 +164,25 @@ class RagMetricsEvaluator(BaseEvaluator):
             kwargs: what other evaluators of the same batch take; not used.
 
         Raises:
-            EvaluationFailed: there is no score, if `raise_error` was set.
+            EvaluationFailed: there is no score, if `on_error` is "raise".
         """
         await asyncio.sleep(sleep_time_in_seconds)
         given = _given(query, response, contexts)
         try:
             records = await self._measure(query, response, contexts, reference)
         except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
-            is_open = self._calling.redact is None
+            is_open = self._redact is None
             reason = self._told(f"{type(error).__name__}: {error}")
             # where texts are redacted, neither a traceback nor a cause may repeat the words of the error
             log.warning("an evaluation failed: %s", reason, exc_info=is_open)
             result = TracedEvaluationResult(**given, invalid_result=True, invalid_reason=reason)
-            if self._raise_error and is_open:
+            if self._raises and is_open:
                 raise EvaluationFailed(result) from error
         else:
             result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
         # outside the handler: it must not carry the error that holds what was taken out
         fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
-        if self._raise_error and fails:
+        if self._raises and fails:
             raise EvaluationFailed(result)
         return result
 
@@ -224,27 +236,24 @@ class RagMetricsEvaluator(BaseEvaluator):
                 "reference": reference,
             }
         )
-        calling = self._calling
         run = await aevaluate(
             [sample],
             metrics=self._metrics,
             judge=self._judge_needed(),
             embedder=self._embedder_needed(),
             scorer=self._scorer,
-            concurrency=calling.concurrency,
-            timeout=calling.timeout,
-            attempts=calling.attempts,
-            repeats=calling.repeats,
-            redact=calling.redact,
+            traffic=self._traffic,
+            repeats=self._repeats,
+            redact=self._redact,
         )
         return list(run.records())
 
     def _told(self, words: str) -> str:
         """Words of an error, as far as they may be told."""
-        if self._calling.redact is None:
+        if self._redact is None:
             return words
         try:
-            return redacted(self._calling.redact, words)
+            return redacted(self._redact, words)
         except ConfigError as failed:
             return str(failed)
 
@@ -255,7 +264,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     def _judge_needed(self) -> Judge | None:
         if not needed(self._metrics, "judge"):
             return None
-        return self._judge if self._judge is not None else judge_of(Settings.llm)
+        return self._judge if self._judge is not None else settings_judge(self._metrics[0].name)
 
     def _embedder_needed(self) -> Embedder | None:
         if not needed(self._metrics, "embedder"):

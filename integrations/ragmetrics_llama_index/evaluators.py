@@ -5,13 +5,14 @@ work is `RagMetricsEvaluator`'s.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from llama_index.core.base.embeddings.base import SimilarityMode
 from llama_index.core.prompts import BasePromptTemplate
 
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import (
     AnswerCorrectness,
     AnswerRelevance,
@@ -24,7 +25,9 @@ from ragmetrics_core.metrics import (
     FactualCorrectness,
     Faithfulness,
 )
-from ragmetrics_llama_index.evaluator import Calling, RagMetricsEvaluator
+from ragmetrics_core.models import Traffic
+from ragmetrics_core.runs import OnError
+from ragmetrics_llama_index.evaluator import EVALUATOR_DEFAULTS, EvaluatorArgs, RagMetricsEvaluator
 from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM
 from ragmetrics_llama_index.results import Passing, TracedEvaluationResult
 
@@ -49,6 +52,11 @@ Parser = Callable[[str], tuple[float | None, str | None]]
 
 _OWN_PARSERS = "replies are read by the parsers of the prompts"
 _ALREADY_A_SHARE = "there it is the full marks to divide by, and the score here is a share; use threshold="
+
+
+def _on_error(raise_error: bool) -> OnError:
+    """LlamaIndex's own word, which these evaluators take where its own do, in ours."""
+    return "raise" if raise_error else "record"
 
 
 class _WithoutReference(RagMetricsEvaluator):
@@ -82,12 +90,13 @@ class FaithfulnessEvaluator(_WithoutReference):
         refine_template: likewise.
         threshold: a score of this or more passes.
         metric: the metric with other settings, such as `Faithfulness(granularity="sentence")`.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
     _without_query = ""
     _raises_when_failing = True
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -97,10 +106,16 @@ class FaithfulnessEvaluator(_WithoutReference):
         *,
         threshold: float | None = 1.0,
         metric: Faithfulness | None = None,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         super().__init__(
-            metric or Faithfulness(), llm, threshold=threshold, raise_error=raise_error, calling=calling
+            metric or Faithfulness(),
+            llm,
+            threshold=threshold,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
         self._adopt("eval_template", eval_template)
         self._adopt("refine_template", refine_template)
@@ -120,9 +135,10 @@ class AnswerRelevancyEvaluator(_WithoutReference):
         embed_model: the embedder; by default `Settings.embed_model`.
         threshold: a score of this or more passes.
         metric: the metric with other settings.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -134,15 +150,17 @@ class AnswerRelevancyEvaluator(_WithoutReference):
         embed_model: AnyEmbedder | None = None,
         threshold: float | None = None,
         metric: AnswerRelevance | None = None,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         super().__init__(
             metric or AnswerRelevance(),
             llm,
             embed_model,
             threshold=threshold,
-            raise_error=raise_error,
-            calling=calling,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
         self._adopt("eval_template", eval_template)
         self._not_used(score_threshold=(score_threshold, _ALREADY_A_SHARE))
@@ -163,9 +181,10 @@ class ContextRelevancyEvaluator(_WithoutReference):
         parser_function: likewise.
         threshold: a score of this or more passes.
         metric: the metric with other settings.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -177,10 +196,16 @@ class ContextRelevancyEvaluator(_WithoutReference):
         *,
         threshold: float | None = None,
         metric: ContextRelevance | None = None,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         super().__init__(
-            metric or ContextRelevance(), llm, threshold=threshold, raise_error=raise_error, calling=calling
+            metric or ContextRelevance(),
+            llm,
+            threshold=threshold,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
         self._adopt("eval_template", eval_template)
         self._adopt("refine_template", refine_template)
@@ -200,11 +225,12 @@ class RelevancyEvaluator(_WithoutReference):
         eval_template: see `FaithfulnessEvaluator`.
         refine_template: likewise.
         threshold: scores of this or more pass.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
     _raises_when_failing = True
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -213,10 +239,13 @@ class RelevancyEvaluator(_WithoutReference):
         refine_template: Template | None = None,
         *,
         threshold: float | None = 1.0,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         metrics = (Faithfulness(), Criterion())
-        super().__init__(metrics, llm, threshold=threshold, raise_error=raise_error, calling=calling)
+        super().__init__(
+            metrics, llm, threshold=threshold, on_error=_on_error(raise_error), traffic=traffic, **settings
+        )
         self._adopt("eval_template", eval_template)
         self._adopt("refine_template", refine_template)
 
@@ -243,12 +272,13 @@ class GuidelineEvaluator(_WithoutReference):
         eval_template: see `FaithfulnessEvaluator`.
         output_parser: not used, with a warning.
         raise_error: raise where there is no score.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
 
     Raises:
         ConfigError: there is no guideline.
     """
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -257,14 +287,20 @@ class GuidelineEvaluator(_WithoutReference):
         output_parser: object = None,
         *,
         raise_error: bool = False,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         lines = guidelines.splitlines() if isinstance(guidelines, str) else guidelines
         texts = dict.fromkeys(text for line in lines or _GUIDELINES if (text := line.strip().lstrip("-*• ")))
         if not texts:
             raise ConfigError("GuidelineEvaluator needs a guideline: one in each line, or a list of them")
         super().__init__(
-            [Criterion(text) for text in texts], llm, threshold=1.0, raise_error=raise_error, calling=calling
+            [Criterion(text) for text in texts],
+            llm,
+            threshold=1.0,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
         self._adopt("eval_template", eval_template)
         self._not_used(output_parser=(output_parser, _OWN_PARSERS))
@@ -286,12 +322,13 @@ class CorrectnessEvaluator(RagMetricsEvaluator):
         embed_model: the embedder, for a metric with a weight for the similarity.
         raise_error: raise where there is no score.
         metric: the metric with other settings, such as `AnswerCorrectness()` for the weights 0.75 and 0.25.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
 
     Raises:
         ConfigError: there is no such scale, or the threshold is not on it.
     """
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -303,7 +340,8 @@ class CorrectnessEvaluator(RagMetricsEvaluator):
         embed_model: AnyEmbedder | None = None,
         raise_error: bool = False,
         metric: AnswerCorrectness | None = None,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         if scale not in _SCALES:
             raise ConfigError(f"scale must be '1-5' or '0-1', not {scale!r}")
@@ -320,8 +358,9 @@ class CorrectnessEvaluator(RagMetricsEvaluator):
             metric or AnswerCorrectness(weights=(1.0, 0.0)),
             llm,
             embed_model,
-            raise_error=raise_error,
-            calling=calling,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
         self._passing = passing
         self._adopt("eval_template", eval_template)
@@ -347,12 +386,13 @@ class SemanticSimilarityEvaluator(RagMetricsEvaluator):
         similarity_mode: cosine only; for vectors of length one the dot product is the same number.
         similarity_threshold: a score of this or more passes.
         raise_error: raise where there is no score.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
 
     Raises:
         ConfigError: another similarity than the cosine is asked for.
     """
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         embed_model: AnyEmbedder | None = None,
@@ -361,7 +401,8 @@ class SemanticSimilarityEvaluator(RagMetricsEvaluator):
         similarity_threshold: float = 0.8,
         *,
         raise_error: bool = False,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         if similarity_fn is not None or similarity_mode not in (None, SimilarityMode.DEFAULT):
             raise ConfigError(
@@ -372,8 +413,9 @@ class SemanticSimilarityEvaluator(RagMetricsEvaluator):
             AnswerSimilarity(),
             embed_model=embed_model,
             threshold=similarity_threshold,
-            raise_error=raise_error,
-            calling=calling,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
 
 
@@ -385,11 +427,12 @@ class _Named(RagMetricsEvaluator):
         raise_error: raise where there is no score.
         threshold: a score of this or more passes; without one nothing passes or fails.
         metric: the metric with other settings.
-        calling: how the models are asked.
+        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
     _kind: type[Metric[Any]]
 
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
     def __init__(
         self,
         llm: AnyLLM | None = None,
@@ -397,12 +440,18 @@ class _Named(RagMetricsEvaluator):
         *,
         threshold: float | None = None,
         metric: Metric[Any] | None = None,
-        calling: Calling | None = None,
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
     ) -> None:
         if metric is not None and not isinstance(metric, self._kind):
             raise ConfigError(f"{type(self).__name__} takes a {self._kind.__name__}, not {metric!r}")
         super().__init__(
-            metric or self._kind(), llm, threshold=threshold, raise_error=raise_error, calling=calling
+            metric or self._kind(),
+            llm,
+            threshold=threshold,
+            on_error=_on_error(raise_error),
+            traffic=traffic,
+            **settings,
         )
 
 

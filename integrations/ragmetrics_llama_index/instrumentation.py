@@ -5,9 +5,8 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, Unpack
 
 from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -16,15 +15,15 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.settings import Settings
 from llama_index.core.workflow import Workflow
 
-from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core import Embedder, Judge, Metric
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
-from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index.captured import Extract
-from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed
+from ragmetrics_llama_index.models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
 from ragmetrics_llama_index.spans import SpanHandler, Spans, Watch
 
 __all__ = ["Instrumentation", "instrument"]
@@ -92,6 +91,7 @@ class Instrumentation(LiveFace):
         self._spans.clear()
 
 
+@unfolded(LiveArgs, LIVE_DEFAULTS)
 def instrument(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     llm: AnyLLM | None = None,
@@ -100,25 +100,13 @@ def instrument(
     watch: Sequence[object] | None = None,
     scorer: Scorer | str | None = None,
     live: LiveScorer | None = None,
-    mode: Literal["background", "inline"] = "background",
-    out: str | Path | None = None,
-    sinks: Sequence[Sink] = (),
-    on_result: Callable[[LiveResult], None] | None = None,
-    references: Mapping[str, str] | Callable[[Sample], str | None] | None = None,
-    sample_rate: float = 1.0,
-    seed: int | None = None,
-    concurrency: int = 8,
-    timeout: float | None = 60.0,
-    attempts: int = 2,
-    max_pending: int = 1000,
-    overflow: Literal["drop_oldest", "drop_newest"] = "drop_oldest",
-    redact: Callable[[str], str] | None = None,
-    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    settings: LiveSettings | None = None,
     needs_contexts: bool = False,
     context_tools: Iterable[str] = (),
     extract: Extract | None = None,
     max_open: int = 10_000,
     ttl: float = 900.0,
+    **keywords: Unpack[LiveArgs],
 ) -> Instrumentation:
     """Score what query engines, chat engines and workflows answer, while they answer.
 
@@ -137,22 +125,9 @@ def instrument(
         watch: the engines, chat engines and workflows (agents too) to score, as objects or classes; by
             default all query and chat engines, and no workflows.
         scorer: the model that rates pairs, for metrics that need one.
-        live: a live scorer that others use too, in place of metrics, models and the settings of one. `close`
+        live: a live scorer that others use too, in place of metrics, models and live settings. `close`
             closes it, for all of them; `uninstrument` does not.
-        mode: "inline" lets the application wait for the scores.
-        out: a run folder for the results, which the `ragmetrics` commands read.
-        sinks: where results go besides; the newest 1,000 are kept in any case.
-        on_result: called with each result, in a thread of the scorer's.
-        references: the expected answers, by question, or a function from the sample to its expected answer.
-        sample_rate: the share of answers that is scored, drawn at random.
-        seed: makes that draw repeatable.
-        concurrency: how many answers are worked on, and how many calls may be in flight.
-        timeout: seconds for one call; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
-        max_pending: how many answers may wait.
-        overflow: which one goes when one more comes.
-        redact: applied to every text before a model, a sink or the log sees it; see `LiveScorer`.
-        prompts: a folder of prompt files that replace those of the same name.
+        settings: the live settings as one object.
         needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
         context_tools: names of tools of watched agents whose text is a context, for tools that give no nodes.
             What an engine or a model has written inside of a tool is none.
@@ -160,14 +135,16 @@ def instrument(
             left to the rules. It runs in the background and may raise `Skip`.
         max_open: answers that may be open at a time; the one that was quiet longest is given up.
         ttl: seconds without a new span after which an open answer is given up.
+        keywords: live settings one by one, as `LiveScorer` takes them: `mode`, `out`, `sample_rate`,
+            `concurrency` and the others that `LiveArgs` describes.
 
     Raises:
         ConfigError: a mistake in the arguments.
     """
     scope, watched = _scope(watch)
     tools = _known_tools(context_tools, watch)
-    if live is not None and metrics != ():
-        raise ConfigError("a live scorer has its own metrics and models: pass metrics, or live=..., not both")
+    if live is not None:
+        check_alone(metrics, llm, embed_model, scorer, settings, **keywords)
     chosen = () if live is not None else resolve(metrics)
     key = watched, frozenset(each.signature for each in (chosen if live is None else live.metrics))
     _end_earlier(key, live)  # before its folder is opened again
@@ -178,20 +155,8 @@ def instrument(
         embedder=embedder_of(embed_model) if embed_model is not None else None,
         embedder_factory=_settings_embedder if embed_model is None and needed(chosen, "embedder") else None,
         scorer=scorer,
-        mode=mode,
-        out=out,
-        sinks=sinks,
-        on_result=on_result,
-        references=references,
-        sample_rate=sample_rate,
-        seed=seed,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        max_pending=max_pending,
-        overflow=overflow,
-        redact=redact,
-        prompts=prompts,
+        settings=settings,
+        **keywords,
     )
     spans = Spans(
         live,
@@ -221,7 +186,7 @@ def _end_earlier(key: object, live: LiveScorer | None) -> None:
 
 
 def _settings_llm() -> Judge:
-    return judge_of(Settings.llm)
+    return settings_judge("a live score")
 
 
 def _settings_embedder() -> Embedder:

@@ -9,27 +9,36 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.base.llms.generic_utils import messages_to_prompt as generic_format
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
 from llama_index.core.llms.llm import LLM
+from llama_index.core.settings import Settings
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core.adapting import can_only_raise, finish_reason, in_thread
+from ragmetrics_core.adapting import (
+    ForeignModel,
+    ForeignName,
+    can_only_raise,
+    finish_reason,
+    in_thread,
+    usage_of,
+)
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
     foreign_answer,
+    missing_judge,
     model_error,
     settings_digest,
     settings_for_names,
 )
-from ragmetrics_core.protocol import Completion, Generate, TextFunction, Usage
+from ragmetrics_core.protocol import Completion, Generate, TextFunction
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = [
@@ -40,12 +49,12 @@ __all__ = [
     "embedder_of",
     "judge_of",
     "needed",
+    "settings_judge",
 ]
 
 AnyLLM = LLM | Judge | TextFunction | str
 AnyEmbedder = BaseEmbedding | Embedder | str
 
-_TOKENS = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
 # What a model says of itself that does not change its replies.
 _NO_SETTINGS = frozenset(LLMMetadata.model_fields) | {"class_name", "embed_batch_size"}
 _SAMPLING = ("temperature", "max_tokens", "seed", "top_p")
@@ -55,7 +64,7 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexJudge:
+class LlamaIndexJudge(ForeignModel):
     """A LlamaIndex language model as a judge.
 
     A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
@@ -71,23 +80,10 @@ class LlamaIndexJudge:
     llm: LLM
     name: str | None = None
 
-    @property
-    def identity(self) -> str:
-        """The name, or class, model, server and settings; never a key."""
-        return self.name or self._name.text
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether replies may be kept for later runs: not those of a model that does not say what it is."""
-        return self.name is not None or self._name.is_sure
-
     @cached_property
-    def _name(self) -> "_Name":
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
         return _name_of("llm", self.llm)
-
-    def __repr__(self) -> str:
-        """Its identity: a model may show its key."""
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model, once for each draw.
@@ -105,7 +101,7 @@ class LlamaIndexJudge:
         return Completion(
             text=text or "",
             model=str(_field(response.raw, "model") or self.llm.metadata.model_name),
-            usage=_usage(response),
+            usage=usage_of(response.additional_kwargs, _field(response.raw, "usage")),
             finish_reason=finish_reason(response.raw, response.additional_kwargs),
         )
 
@@ -119,7 +115,7 @@ class LlamaIndexJudge:
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexEmbedder:
+class LlamaIndexEmbedder(ForeignModel):
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
 
     It is asked through its synchronous interface, in threads.
@@ -132,23 +128,10 @@ class LlamaIndexEmbedder:
     embed_model: BaseEmbedding
     name: str | None = None
 
-    @property
-    def identity(self) -> str:
-        """The name, or class, model, server and settings; never a key."""
-        return self.name or self._name.text
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether vectors may be kept for later runs: not those of a model that does not say what it is."""
-        return self.name is not None or self._name.is_sure
-
     @cached_property
-    def _name(self) -> "_Name":
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
         return _name_of("embedding", self.embed_model)
-
-    def __repr__(self) -> str:
-        """Its identity: a model may show its key."""
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """One row for each text.
@@ -176,6 +159,20 @@ def judge_of(llm: AnyLLM) -> Judge:
     if silent and ("chat" if llm.metadata.is_chat_model else "complete") in silent:
         raise ConfigError(_no_synchronous_side(llm))
     return LlamaIndexJudge(llm)
+
+
+def settings_judge(asking: str) -> Judge:
+    """The judge that the application has set for everything, as `Settings.llm`.
+
+    Args:
+        asking: what needs a judge.
+
+    Raises:
+        ConfigError: it has set none; LlamaIndex's own default is nobody's choice of a judge.
+    """
+    if getattr(Settings, "_llm", None) is None:
+        raise missing_judge(asking, "llm=..., or Settings.llm = ...,")
+    return judge_of(Settings.llm)
 
 
 def embedder_of(embed_model: AnyEmbedder) -> Embedder:
@@ -206,14 +203,7 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "
     return any(model in models_needed(metric) for metric in metrics)
 
 
-class _Name(NamedTuple):
-    """What a model is called in records, and whether no other model can be called so."""
-
-    text: str
-    is_sure: bool
-
-
-def _name_of(kind: str, model: LLM | BaseEmbedding) -> _Name:
+def _name_of(kind: str, model: LLM | BaseEmbedding) -> ForeignName:
     """Class, server and settings: those that the model publishes, how it samples, a digest of the others."""
     published = model.to_payload()
     told = {name: getattr(model, name, None) for name in (*_SAMPLING, *_ADDRESSES)}
@@ -236,7 +226,7 @@ def _name_of(kind: str, model: LLM | BaseEmbedding) -> _Name:
     shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
     made_by = f"{type(model).__module__}.{type(model).__qualname__}"
     named = published.get("model_name") or _UNKNOWN
-    return _Name(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and is_sure)
+    return ForeignName(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and is_sure)
 
 
 def _format_of(model: LLM) -> str | None:
@@ -255,17 +245,6 @@ def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
     if isinstance(error, NotImplementedError):
         return ModelRefused(_no_synchronous_side(model))
     return model_error(error, model)
-
-
-def _usage(response: ChatResponse | CompletionResponse) -> Usage | None:
-    """Token counts, where the provider's package passes them on."""
-    sources: tuple[Any, Any] = (response.additional_kwargs, _field(response.raw, "usage"))
-    for source in sources:
-        for names in _TOKENS:
-            prompt, completion = (_field(source, name) for name in names)
-            if isinstance(prompt, int) and isinstance(completion, int):
-                return Usage(prompt, completion)
-    return None
 
 
 def _field(source: Any, name: str) -> Any:

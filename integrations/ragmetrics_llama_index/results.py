@@ -38,7 +38,7 @@ class TracedEvaluationResult(EvaluationResult):
 
 
 class EvaluationFailed(RagMetricsError, ValueError):
-    """With `raise_error=True`: an evaluation gave no score, or (faithfulness) did not pass.
+    """With `on_error="raise"` or `raise_error=True`: there is no score, or (faithfulness) it did not pass.
 
     Attributes:
         result: what the evaluation came to.

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Literal
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.evaluation.retrieval.metrics import METRIC_REGISTRY
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
-from llama_index.core.settings import Settings
 
 from ragmetrics_core import Metric, Sample, evaluate
 from ragmetrics_core.metrics import get
+from ragmetrics_core.models import Traffic
 from ragmetrics_core.scoring import (
     average_precision_at,
     hit_at,
@@ -26,7 +26,7 @@ from ragmetrics_core.scoring import (
     reciprocal_rank_at,
     reciprocal_ranks_at,
 )
-from ragmetrics_llama_index.models import AnyLLM, judge_of
+from ragmetrics_llama_index.models import judge_of, settings_judge
 
 __all__ = [
     "MRR",
@@ -171,15 +171,13 @@ class _Judged(BaseRetrievalMetric):
     Attributes:
         llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes; by default
             `Settings.llm`, looked up at the first use.
-        timeout: seconds for one call.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
+        traffic: how the judge is asked: `Traffic(concurrency=64)`.
         redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
         prompts: a folder of prompt files that replace those of the same name.
     """
 
     llm: Any = Field(default=None, exclude=True, repr=False)
-    timeout: float | None = 120.0
-    attempts: int = 2
+    traffic: Traffic = Field(default_factory=Traffic, exclude=True)
     redact: Callable[[str], str] | None = Field(default=None, exclude=True, repr=False)
     prompts: str | None = None
 
@@ -210,13 +208,11 @@ class _Judged(BaseRetrievalMetric):
                 "reference": "\n\n".join(expected) or None,
             }
         )
-        llm: AnyLLM = self.llm if self.llm is not None else Settings.llm
         run = evaluate(
             [sample],
             metrics=self.metric,
-            judge=judge_of(llm),
-            timeout=self.timeout,
-            attempts=self.attempts,
+            judge=judge_of(self.llm) if self.llm is not None else settings_judge(self.metric_name),
+            traffic=self.traffic,
             redact=self.redact,
             prompts=self.prompts,
         )

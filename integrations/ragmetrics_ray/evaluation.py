@@ -5,7 +5,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import ray
@@ -14,7 +14,9 @@ from ray.data import ActorPoolStrategy, Dataset
 
 from ragmetrics_core import Metric, errors, evaluate
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import resolve
+from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Completion, Scorer
 from ragmetrics_core.runs import Manifest, with_prompts
@@ -28,6 +30,7 @@ __all__ = ["evaluate_dataset"]
 _OPEN_BLOCKS = 3
 
 
+@unfolded(TrafficArgs, Traffic().keywords)
 def evaluate_dataset(
     dataset: Dataset,
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
@@ -36,20 +39,17 @@ def evaluate_dataset(
     embedder: Callable[[], Any] | str | None = None,
     scorer: Callable[[], Scorer] | None = None,
     out: str | Path | None = None,
-    journal: str | Path | None = None,
+    cache: str | Path | None = None,
     actors: int | tuple[int, int] = 2,
-    concurrency: int = 16,
+    traffic: Traffic | None = None,
     batch_size: int = 512,
-    timeout: float | None = 120.0,
-    attempts: int = 4,
-    requests_per_minute: float | None = None,
-    tokens_per_minute: float | None = None,
     repeats: int = 1,
     prompts: str | Path | Mapping[str, PromptText] | None = None,
     keep_vectors: bool = False,
     redact: Callable[[str], str] | None = None,
     num_cpus: float = 0.5,
     num_gpus: float | None = None,
+    **settings: Unpack[TrafficArgs],
 ) -> Dataset:
     """Measure metrics on a Ray Dataset, in a pool of actors.
 
@@ -77,17 +77,13 @@ def evaluate_dataset(
         scorer: the same for the scorer.
         out: a folder for Parquet files, which all machines reach; also an address such as `s3://bucket/folder`.
             One evaluation may write to it at a time.
-        journal: a folder on the machine's own disk: each block's answered calls, so that a block that is done
+        cache: a folder on the machine's own disk: each block's answered calls, so that a block that is done
             again asks only for what was not answered.
         actors: how many actors, or the fewest and the most.
-        concurrency: how many calls of a model may be in flight in each actor.
+        traffic: how each actor asks its models: `Traffic(concurrency=64)`. What the server allows in a minute
+            must be divided by the number of actors.
         batch_size: how many samples make up a block: what is lost at most when an actor is killed. Much more
-            than `concurrency`.
-        timeout: seconds for one call, not counting the time that it waits for its turn; None for no limit.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
-        requests_per_minute: what each actor may ask of the judge: the server's limit divided by the number
-            of actors.
-        tokens_per_minute: the same for tokens.
+            than calls may be in flight.
         repeats: how often each verdict is asked for; the majority decides.
         prompts: a folder of prompt files that replace those of the same name.
         keep_vectors: put the vectors into the records.
@@ -95,11 +91,14 @@ def evaluate_dataset(
             they come; see `evaluate`. Of rejected rows only the reason is kept.
         num_cpus: processors that Ray reserves for each actor; one must be left for reading the dataset.
         num_gpus: the same for graphics processors.
+        settings: the settings of `traffic` one by one: `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`; see `TrafficArgs`.
 
     Raises:
         ConfigError: a mistake in the arguments, or `out` holds other results; before any call.
         RecordError: `out` holds something that cannot be read.
     """
+    traffic = (traffic or Traffic()).but(**settings)
     if batch_size < 1:
         raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
     fewest, most = (actors, actors) if isinstance(actors, int) else actors
@@ -115,9 +114,6 @@ def evaluate_dataset(
         embedder,
         scorer,
         prompts=texts,
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
         repeats=repeats,
         redact=redact,
     )
@@ -133,12 +129,8 @@ def evaluate_dataset(
         attempt=uuid.uuid4().hex[:12],
         earlier=earlier,
         finished=ray.put(parts.take_up(frozenset(each.signature for each in chosen))) if parts else None,
-        journal=_made_folder(journal),
-        concurrency=concurrency,
-        timeout=timeout,
-        attempts=attempts,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
+        cache=_made_folder(cache),
+        traffic=traffic,
         repeats=repeats,
         keep_vectors=keep_vectors,
         redact=redact,
@@ -232,8 +224,8 @@ def _earlier(parts: Parts, manifest: Manifest) -> Manifest | None:
     return earlier
 
 
-def _made_folder(journal: str | Path | None) -> str | None:
-    return os.path.abspath(journal) if journal is not None else None
+def _made_folder(cache: str | Path | None) -> str | None:
+    return os.path.abspath(cache) if cache is not None else None
 
 
 def _run(results: Dataset) -> None:

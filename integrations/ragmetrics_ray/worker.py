@@ -51,12 +51,8 @@ class Plan:
     attempt: str = ""
     earlier: Manifest | None = None
     finished: "ray.ObjectRef[Finished] | None" = None
-    journal: str | None = None
-    concurrency: int = 16
-    timeout: float | None = 120.0
-    attempts: int = 4
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
+    cache: str | None = None
+    traffic: Traffic = field(default_factory=Traffic)
     repeats: int = 1
     keep_vectors: bool = False
     redact: Callable[[str], str] | None = None
@@ -151,14 +147,7 @@ class Actor:
 
     def _make_models(self) -> None:
         """One client of each model, with a line to it that all blocks of this actor share."""
-        plan = self._plan
-        traffic = Traffic(
-            concurrency=plan.concurrency,
-            timeout=plan.timeout,
-            attempts=plan.attempts,
-            requests_per_minute=plan.requests_per_minute,
-            tokens_per_minute=plan.tokens_per_minute,
-        )
+        plan, traffic = self._plan, self._plan.traffic
         if plan.judge is not None:
             self._judge = Line(as_judge(_made("judge", plan.judge)), traffic)
         if plan.embedder is not None:
@@ -225,14 +214,14 @@ class Actor:
 
     async def _runs(self, block: _Block) -> list[tuple[Run, list[Sample], tuple[str, ...]]]:
         """Measure what a block lacks, the samples that lack the same together."""
-        turn = _Turn(self._gate, len(block.tasks), self._plan.concurrency)
+        turn = _Turn(self._gate, len(block.tasks), self._plan.traffic.concurrency)
         await turn.comes()
         try:
             runs: list[tuple[Run, list[Sample], tuple[str, ...]]] = []
             for wanted in dict.fromkeys(task.wanted for task in block.tasks):
                 samples = [task.sample for task in block.tasks if task.wanted == wanted]
                 metrics = [metric for metric in self._plan.metrics if metric.signature in wanted]
-                run = await self._evaluated(samples, metrics, progress=turn.sample_done, journal=block.digest)
+                run = await self._evaluated(samples, metrics, progress=turn.sample_done, cache=block.digest)
                 runs.append((run, samples, wanted))
             return runs
         finally:
@@ -244,7 +233,7 @@ class Actor:
         metrics: Sequence[Metric[Any]],
         *,
         progress: Callable[[Progress], None] | None = None,
-        journal: str = "",
+        cache: str = "",
     ) -> Run:
         plan = self._plan
         return await aevaluate(
@@ -253,19 +242,19 @@ class Actor:
             judge=self._judge,
             embedder=self._embedder,
             scorer=self._scorer,
-            cache=self._journal(journal),
-            concurrency=plan.concurrency,
+            cache=self._cache(cache),
+            traffic=plan.traffic,
             repeats=plan.repeats,
             keep_vectors=plan.keep_vectors,
             redact=plan.redact,
             progress=progress,
         )
 
-    def _journal(self, block: str) -> Path | None:
+    def _cache(self, block: str) -> Path | None:
         """The file of a block's answered calls; a block without calls needs none."""
-        if not self._plan.journal or not block:
+        if not self._plan.cache or not block:
             return None
-        folder = Path(self._plan.journal)
+        folder = Path(self._plan.cache)
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{block}.sqlite"
 

@@ -2,6 +2,7 @@
 
 from ragmetrics_core.adapting.documents import Chunk, chunks_of
 from ragmetrics_core.adapting.finish_reasons import Ending, ending, finish_reason, is_cut
+from ragmetrics_core.adapting.foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting.interfaces import can_only_raise
 from ragmetrics_core.adapting.judging import is_judging
 from ragmetrics_core.adapting.moment import as_now
@@ -10,6 +11,8 @@ from ragmetrics_core.adapting.threads import Pool, harmless, in_thread, lend
 __all__ = [
     "Chunk",
     "Ending",
+    "ForeignModel",
+    "ForeignName",
     "Pool",
     "as_now",
     "can_only_raise",
@@ -21,4 +24,5 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "usage_of",
 ]

@@ -16,6 +16,7 @@ from ragmetrics_core.cli.catch_up import catch_up
 from ragmetrics_core.cli.correct import correct
 from ragmetrics_core.cli.diff import diff
 from ragmetrics_core.cli.evaluate import evaluate
+from ragmetrics_core.cli.grouped import GroupedCommand
 from ragmetrics_core.cli.merge import merge
 from ragmetrics_core.cli.metrics import metrics
 from ragmetrics_core.cli.plan import plan
@@ -95,8 +96,8 @@ app = typer.Typer(
 )
 
 for command in (evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics, probe):
-    app.command(no_args_is_help=False)(command)
-app.command("catch-up", no_args_is_help=False)(catch_up)
+    app.command(cls=GroupedCommand, no_args_is_help=False)(command)
+app.command("catch-up", cls=GroupedCommand, no_args_is_help=False)(catch_up)
 app.add_typer(batch, name="batch")
 app.add_typer(cache, name="cache")
 app.add_typer(study, name="study")

@@ -9,11 +9,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ragmetrics_core.cli.grouped import BUDGET, MEASURED, MODELS, OUTPUT, TRAFFIC
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics.catalogue import models_needed, with_settings
 from ragmetrics_core.metrics.metric import is_metric, is_metric_class
-from ragmetrics_core.models import as_embedder, as_scorer
+from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_judge
 from ragmetrics_core.models.judge_options import TIMEOUT, read_options
 from ragmetrics_core.models.names import judges_by_name
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
@@ -46,7 +47,11 @@ __all__ = [
     "seconds_of",
 ]
 
-DEFAULT = "embedded"
+JUDGE_NAMES = (
+    "embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, grounded:MODEL or "
+    "cascade:CHEAP,DEAR"
+)
+_EMBEDDER = "embedded"
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """Something of the user's own: MODULE:NAME."""
 
@@ -71,23 +76,63 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+
 MetricNames = Annotated[
     str | None,
     typer.Option(
         "--metrics",
         help="Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of "
         "your own. Without it: the recommended two.",
+        rich_help_panel=MEASURED,
     ),
 ]
+VariantName = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        help="Variant of all metrics named without one: strict, paper, ragas-0.4.",
+        rich_help_panel=MEASURED,
+    ),
+]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        help="Folder of prompt files that replace those of the same name.",
+        rich_help_panel=MEASURED,
+    ),
+]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        "--repeats",
+        min=1,
+        help="Ask for each verdict N times; the majority decides.",
+        rich_help_panel=MEASURED,
+    ),
+]
+FullRepeats = Annotated[
+    int,
+    typer.Option(
+        "--full-repeats",
+        min=1,
+        help="Measure each metric N times from the start.",
+        rich_help_panel=MEASURED,
+    ),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Only the first N rows.", rich_help_panel=MEASURED)
+]
+
 JudgeNames = Annotated[
     list[str] | None,
     typer.Option(
         "--judge",
-        help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, "
-        "entailment:MODEL, grounded:MODEL or cascade:CHEAP,DEAR. Without it: "
-        "embedded. Several times: a panel, whose majority decides.",
+        help=f"{JUDGE_NAMES}. Several times: a panel, whose majority decides.",
+        rich_help_panel=MODELS,
     ),
 ]
+JudgeName = Annotated[str | None, typer.Option("--judge", help=f"{JUDGE_NAMES}.", rich_help_panel=MODELS)]
 JudgeOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -95,42 +140,76 @@ JudgeOptions = Annotated[
         metavar="NAME=VALUE",
         help="A setting of the judge: temperature, seed, max_tokens, response_format or timeout; NAME=none "
         "does not send it. Several times.",
+        rich_help_panel=MODELS,
     ),
 ]
 EmbedderName = Annotated[
     str | None,
     typer.Option(
-        "--embedder", help="embedded, openai:MODEL or openai:MODEL@URL. Without it: embedded, if needed."
+        "--embedder",
+        help="embedded, openai:MODEL or openai:MODEL@URL. Without it: embedded, if needed.",
+        rich_help_panel=MODELS,
     ),
 ]
 ScorerName = Annotated[
     str | None,
-    typer.Option("--scorer", help="cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub."),
+    typer.Option(
+        "--scorer",
+        help="cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub.",
+        rich_help_panel=MODELS,
+    ),
 ]
-VariantName = Annotated[
-    str | None,
-    typer.Option("--variant", help="Variant of all metrics named without one: strict, paper, ragas-0.4."),
+
+Concurrency = Annotated[
+    int, typer.Option(help="How many model calls may be in flight.", rich_help_panel=TRAFFIC)
 ]
-PromptFolder = Annotated[
-    Path | None,
-    typer.Option("--prompts", help="Folder of prompt files that replace those of the same name."),
+Timeout = Annotated[
+    float, typer.Option(help="Seconds for one call; 0 for no limit.", rich_help_panel=TRAFFIC)
 ]
-Cache = Annotated[
-    Path | None,
-    typer.Option("--cache", help="File with answered calls that runs share, in place of the run's own."),
+Attempts = Annotated[
+    int,
+    typer.Option(
+        help="How often a call is made at most when it fails for reasons that may pass.",
+        rich_help_panel=TRAFFIC,
+    ),
 ]
-Repeats = Annotated[
-    int, typer.Option("--repeats", min=1, help="Ask for each verdict N times; the majority decides.")
+RequestsPerMinute = Annotated[
+    float | None,
+    typer.Option(help="Requests that the server allows in a minute.", rich_help_panel=TRAFFIC),
 ]
-FullRepeats = Annotated[
-    int, typer.Option("--full-repeats", min=1, help="Measure each metric N times from the start.")
+TokensPerMinute = Annotated[
+    float | None, typer.Option(help="Tokens that the server allows in a minute.", rich_help_panel=TRAFFIC)
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N rows.")]
+DEFAULTS = Traffic()
+"""How models are asked when nothing is said."""
+SECONDS = DEFAULTS.timeout or 0.0
+
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(help="Stop asking after so many calls; the rest is cancelled.", rich_help_panel=BUDGET),
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Stop asking after so many tokens.", rich_help_panel=BUDGET)
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(help="Stop asking at this cost, in the currency of --prices.", rich_help_panel=BUDGET),
+]
 PriceTable = Annotated[
     Path | None,
     typer.Option(
         "--prices",
         help='JSON file with prices for a million tokens: {"MODEL": {"prompt": 0.4, "completion": 1.6}}.',
+        rich_help_panel=BUDGET,
+    ),
+]
+
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        help="File with answered calls that runs share, in place of the run's own.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")]
@@ -160,15 +239,19 @@ def choose(
     With `asked=False` no model is going to be asked, and none needs its key, package or file.
 
     Raises:
-        ConfigError: there is none of a name, or no such option of the judges.
+        ConfigError: there is none of a name, no judge for metrics that need one, or no such option of the
+            judges.
     """
     chosen = _metrics(metrics, variant)
     needs = frozenset[str]().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
-    names = judges or ([DEFAULT] if "judge" in needs else [])
-    embedding = as_embedder(embedder or DEFAULT, asked=asked) if embedder or "embedder" in needs else None
+    if not judges and "judge" in needs:
+        asking = [metric.name for metric in chosen or () if "judge" in models_needed(metric)]
+        raise missing_judge((asking or RECOMMENDED)[0], "--judge NAME")
+    named = embedder or (_EMBEDDER if "embedder" in needs else None)
+    embedding = as_embedder(named, asked=asked) if named else None
     return Chosen(
         chosen,
-        judges_by_name(names, options=read_options(options or ()), asked=asked),
+        judges_by_name(judges or (), options=read_options(options or ()), asked=asked),
         embedding,
         as_scorer(scorer, asked=asked) if scorer else None,
     )

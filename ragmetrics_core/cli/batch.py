@@ -22,6 +22,7 @@ from ragmetrics_core.cli.arguments import (
     choose,
 )
 from ragmetrics_core.cli.evaluate import closing
+from ragmetrics_core.cli.grouped import GroupedCommand
 from ragmetrics_core.cli.progress import count_rows, progress_of
 from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, remarks, show
@@ -35,7 +36,7 @@ __all__ = ["batch"]
 batch = typer.Typer(help="Ask the judge by file: write open requests down, read the replies back.")
 
 
-@batch.command("export")
+@batch.command("export", cls=GroupedCommand)
 def export(
     data: Data,
     out: Annotated[Path, typer.Option(help="The run's folder; the same one for every wave.")],

@@ -1,17 +1,22 @@
 """`ragmetrics catch-up`: score what a live application captured and did not score."""
 
-from typing import Annotated
-
 import typer
 from rich.text import Text
 
 from ragmetrics_core.cli.arguments import (
+    DEFAULTS,
+    SECONDS,
+    Attempts,
+    Concurrency,
     EmbedderName,
     JudgeNames,
     JudgeOptions,
     MetricNames,
+    RequestsPerMinute,
     RunFolder,
     ScorerName,
+    Timeout,
+    TokensPerMinute,
     choose,
     seconds_of,
 )
@@ -31,11 +36,11 @@ def catch_up(
     judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
-    concurrency: Annotated[int, typer.Option(help="How many captures are worked on at a time.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
-    attempts: Annotated[
-        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
-    ] = 4,
+    concurrency: Concurrency = DEFAULTS.concurrency,
+    timeout: Timeout = SECONDS,
+    attempts: Attempts = DEFAULTS.attempts,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
     redact: Redactions = None,
 ) -> None:
     """Score what a live application captured into its run folder and did not score before it was stopped.
@@ -65,6 +70,8 @@ def catch_up(
         concurrency=concurrency,
         timeout=seconds_of(timeout, judge_option),
         attempts=attempts,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
         redact=redact_of(redact),
     ) as live:
         count = live.catch_up()

@@ -11,30 +11,42 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ragmetrics_core.cli.arguments import (
+    DEFAULTS,
+    SECONDS,
     AsJson,
+    Attempts,
     Cache,
+    Concurrency,
     Data,
     EmbedderName,
     FullRepeats,
     JudgeNames,
     JudgeOptions,
     Limit,
+    MaxCalls,
+    MaxCost,
+    MaxTokens,
     MetricNames,
     PriceTable,
     PromptFolder,
     Repeats,
+    RequestsPerMinute,
     ScorerName,
+    Timeout,
+    TokensPerMinute,
     VariantName,
     choose,
     seconds_of,
 )
+from ragmetrics_core.cli.grouped import OUTPUT
 from ragmetrics_core.cli.limits import Maximum, Minimum, check_limits, limits_of, tell
 from ragmetrics_core.cli.progress import Counted, count_rows, progress_of
 from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, remarks, show, write_json
+from ragmetrics_core.models import Budget, Traffic
 from ragmetrics_core.report import terminal
 from ragmetrics_core.report.json_pages import evaluation_json
-from ragmetrics_core.runs import Run
+from ragmetrics_core.runs import OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
 from ragmetrics_core.wording import number_of
@@ -45,53 +57,54 @@ __all__ = ["closing", "evaluate"]
 def evaluate(
     data: Data,
     metrics: MetricNames = None,
+    variant: VariantName = None,
+    prompts: PromptFolder = None,
+    repeats: Repeats = 1,
+    full_repeats: FullRepeats = 1,
+    limit: Limit = None,
+    redact: Redactions = None,
     judge: JudgeNames = None,
     judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder that keeps the records; a run that it holds goes on.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in the folder.")] = False,
-    variant: VariantName = None,
-    prompts: PromptFolder = None,
-    cache: Cache = None,
-    concurrency: Annotated[int, typer.Option(help="How many model calls may be in flight.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
-    attempts: Annotated[
-        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
-    ] = 4,
-    requests_per_minute: Annotated[
-        float | None, typer.Option(help="Requests that the server allows in a minute.")
-    ] = None,
-    tokens_per_minute: Annotated[
-        float | None, typer.Option(help="Tokens that the server allows in a minute.")
-    ] = None,
-    max_calls: Annotated[
-        int | None, typer.Option(help="Stop asking after so many calls; the rest is cancelled.")
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Stop asking after so many tokens.")] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop asking at this cost, in the currency of --prices.")
-    ] = None,
+    concurrency: Concurrency = DEFAULTS.concurrency,
+    timeout: Timeout = SECONDS,
+    attempts: Attempts = DEFAULTS.attempts,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
+    max_cost: MaxCost = None,
     prices: PriceTable = None,
-    repeats: Repeats = 1,
-    full_repeats: FullRepeats = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps the records; a run that it holds goes on.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run in the folder.", rich_help_panel=OUTPUT)
+    ] = False,
+    cache: Cache = None,
     on_error: Annotated[
-        Literal["record", "raise"],
-        typer.Option(help="record: a failure is the score's status; raise: stop at the first failure."),
+        OnError,
+        typer.Option(
+            help="record: a failure is the score's status; raise: stop at the first failure.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = "record",
     keep_vectors: Annotated[
-        bool, typer.Option("--keep-vectors", help="Keep vectors in the records.")
+        bool,
+        typer.Option("--keep-vectors", help="Keep vectors in the records.", rich_help_panel=OUTPUT),
     ] = False,
-    redact: Redactions = None,
-    limit: Limit = None,
     minimum: Minimum = None,
     maximum: Maximum = None,
     fail_if: Annotated[
         Literal["cannot-tell"] | None,
         typer.Option(
-            help="Exit with 3 where a mean reaches its limit, but its interval does not.", show_default=False
+            help="Exit with 3 where a mean reaches its limit, but its interval does not.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     as_json: AsJson = False,
@@ -107,6 +120,14 @@ def evaluate(
     chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option)
     check_limits(chosen.metrics, minimum, maximum)
     private = redact_of(redact)
+    traffic = Traffic(
+        concurrency=concurrency,
+        timeout=seconds_of(timeout, judge_option),
+        attempts=attempts,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+    )
+    budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost, prices=prices)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
             counted = Counted(progress)
@@ -119,15 +140,8 @@ def evaluate(
                 out=out,
                 overwrite=overwrite,
                 cache=cache,
-                concurrency=concurrency,
-                timeout=seconds_of(timeout, judge_option),
-                attempts=attempts,
-                requests_per_minute=requests_per_minute,
-                tokens_per_minute=tokens_per_minute,
-                max_calls=max_calls,
-                max_tokens=max_tokens,
-                max_cost=max_cost,
-                prices=prices,
+                traffic=traffic,
+                budget=budget,
                 repeats=repeats,
                 full_repeats=full_repeats,
                 on_error=on_error,

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from ragmetrics_core.cli.grouped import OUTPUT
 from ragmetrics_core.cli.screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
@@ -17,11 +18,19 @@ __all__ = ["Maximum", "Minimum", "check_limits", "limits_of", "tell"]
 
 Minimum = Annotated[
     list[str] | None,
-    typer.Option("--min", help="Exit with 1 if the mean is lower: faithfulness=0.8. Several times."),
+    typer.Option(
+        "--min",
+        help="Exit with 1 if the mean is lower: faithfulness=0.8. Several times.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Maximum = Annotated[
     list[str] | None,
-    typer.Option("--max", help="Exit with 1 if the mean is higher: hallucination=0.1. Several times."),
+    typer.Option(
+        "--max",
+        help="Exit with 1 if the mean is higher: hallucination=0.1. Several times.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 
 

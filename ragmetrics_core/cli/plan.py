@@ -22,6 +22,7 @@ from ragmetrics_core.cli.arguments import (
     VariantName,
     choose,
 )
+from ragmetrics_core.cli.grouped import OUTPUT
 from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, show, write_json
 from ragmetrics_core.report import terminal
@@ -39,7 +40,10 @@ def plan(
     embedder: EmbedderName = None,
     scorer: ScorerName = None,
     out: Annotated[
-        Path | None, typer.Option(help="The run's folder, if it has begun: what it holds is left out.")
+        Path | None,
+        typer.Option(
+            help="The run's folder, if it has begun: what it holds is left out.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     variant: VariantName = None,
     prompts: PromptFolder = None,

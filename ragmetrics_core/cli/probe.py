@@ -8,10 +8,26 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli.arguments import DEFAULT, Cache, EmbedderName, JudgeOptions, PriceTable, seconds_of
+from ragmetrics_core.cli.arguments import (
+    DEFAULTS,
+    SECONDS,
+    Attempts,
+    Cache,
+    Concurrency,
+    EmbedderName,
+    JudgeName,
+    JudgeOptions,
+    PriceTable,
+    RequestsPerMinute,
+    Timeout,
+    TokensPerMinute,
+    seconds_of,
+)
+from ragmetrics_core.cli.grouped import MEASURED, OUTPUT
 from ragmetrics_core.cli.progress import progress_of
 from ragmetrics_core.cli.screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import Traffic, missing_judge
 from ragmetrics_core.models.judge_options import read_options
 from ragmetrics_core.models.names import judge_by_name
 from ragmetrics_core.probe import (
@@ -36,71 +52,101 @@ __all__ = ["probe"]
 
 
 def probe(
-    judge: Annotated[
-        str,
-        typer.Option(
-            help="embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, "
-            "entailment:MODEL, grounded:MODEL or cascade:CHEAP,DEAR."
-        ),
-    ] = DEFAULT,
+    judge: JudgeName = None,
     judge_option: JudgeOptions = None,
     only: Annotated[
         str | None,
-        typer.Option("--only", help=f"Some of the probes: {','.join(PROBES)}. Without it: all."),
+        typer.Option(
+            "--only",
+            help=f"Some of the probes: {','.join(PROBES)}. Without it: all.",
+            rich_help_panel=MEASURED,
+        ),
     ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
-            "--on", metavar="LABELLED", help="Measure on this file, whose labels say what people thought."
+            "--on",
+            metavar="LABELLED",
+            help="Measure on this file, whose labels say what people thought.",
+            rich_help_panel=MEASURED,
         ),
     ] = None,
     question: Annotated[
         Literal["faithful", "correct", "relevant"] | None,
-        typer.Option(help="With --on: what people were asked about. Without it: by the label's name."),
+        typer.Option(
+            help="With --on: what people were asked about. Without it: by the label's name.",
+            rich_help_panel=MEASURED,
+        ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="With --on: the column of the labels.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="With --on: the column of the labels.", rich_help_panel=MEASURED),
     ] = None,
     source: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
             help="With --on: what an item was made from. Without it: equal contexts, or equal questions.",
+            rich_help_panel=MEASURED,
         ),
     ] = None,
     by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="With --on: groups that are shown apart.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="With --on: groups that are shown apart.", rich_help_panel=MEASURED
+        ),
     ] = None,
     good: Annotated[
-        str | None, typer.Option(metavar="VALUES", help="With --on: the labels that are good: a,b.")
+        str | None,
+        typer.Option(
+            metavar="VALUES", help="With --on: the labels that are good: a,b.", rich_help_panel=MEASURED
+        ),
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="With --on: another metric than the question's own.")
+        str | None,
+        typer.Option(help="With --on: another metric than the question's own.", rich_help_panel=MEASURED),
     ] = None,
     embedder: EmbedderName = None,
     prices: PriceTable = None,
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="A quick probe: at most N passages and N attacks; with --on N items."),
+        typer.Option(
+            min=1,
+            help="A quick probe: at most N passages and N attacks; with --on N items.",
+            rich_help_panel=MEASURED,
+        ),
     ] = None,
-    repeats: Annotated[int, typer.Option(min=2, help="How often consistency asks each question.")] = 3,
+    repeats: Annotated[
+        int, typer.Option(min=2, help="How often consistency asks each question.", rich_help_panel=MEASURED)
+    ] = 3,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the card and all records; the same command goes on there.")
+        Path | None,
+        typer.Option(
+            help="Folder for the card and all records; the same command goes on there.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     beside: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="Put the card beside this run of the same judge.")
+        Path | None,
+        typer.Option(
+            metavar="RUN", help="Put the card beside this run of the same judge.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     cache: Cache = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="How many model calls may be in flight.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds for one call; 0 for no limit.")] = 120.0,
-    attempts: Annotated[
-        int, typer.Option(help="How often a call is made at most when it fails for reasons that may pass.")
-    ] = 4,
+    concurrency: Concurrency = DEFAULTS.concurrency,
+    timeout: Timeout = SECONDS,
+    attempts: Attempts = DEFAULTS.attempts,
+    requests_per_minute: RequestsPerMinute = None,
+    tokens_per_minute: TokensPerMinute = None,
     date: Annotated[
-        str | None, typer.Option(help="Written on the card; without it the card says nothing of the day.")
+        str | None,
+        typer.Option(
+            help="Written on the card; without it the card says nothing of the day.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     as_format: Annotated[
-        Literal["terminal", "json"], typer.Option("--format", help="json: the card as its file has it.")
+        Literal["terminal", "json"],
+        typer.Option("--format", help="json: the card as its file has it.", rich_help_panel=OUTPUT),
     ] = "terminal",
     min_accuracy: Annotated[
         float | None,
@@ -118,6 +164,15 @@ def probe(
     Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation. With --on
     FILE it measures the judge on texts that people labelled instead.
     """
+    if judge is None:
+        raise missing_judge("a probe", "--judge NAME")
+    traffic = Traffic(
+        concurrency=concurrency,
+        timeout=seconds_of(timeout, judge_option),
+        attempts=attempts,
+        requests_per_minute=requests_per_minute,
+        tokens_per_minute=tokens_per_minute,
+    )
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
     if on is not None:
         others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
@@ -137,9 +192,7 @@ def probe(
                 out=out,
                 beside=beside,
                 cache=cache,
-                concurrency=concurrency,
-                timeout=seconds_of(timeout, judge_option),
-                attempts=attempts,
+                traffic=traffic,
                 prices=prices,
                 date=date,
                 progress=report,
@@ -163,9 +216,7 @@ def probe(
             out=out,
             beside=beside,
             cache=cache,
-            concurrency=concurrency,
-            timeout=seconds_of(timeout, judge_option),
-            attempts=attempts,
+            traffic=traffic,
             date=date,
             progress=progress,
         )

@@ -7,6 +7,7 @@ from typing import Annotated, cast
 import typer
 
 from ragmetrics_core.cli.arguments import OWN, own
+from ragmetrics_core.cli.grouped import MEASURED
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.redaction import Redact
 
@@ -25,6 +26,7 @@ Redactions = Annotated[
         metavar="PATTERN",
         help="Put [redacted] in place of what this regular expression finds, before anything is asked or "
         "written; or MODULE:FUNCTION, from text to text. May be given several times.",
+        rich_help_panel=MEASURED,
     ),
 ]
 

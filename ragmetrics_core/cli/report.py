@@ -33,6 +33,6 @@ def report(
 
     The file needs no network. It has every sample; with many samples it has the proofs of the worst ones.
     """
-    runs = [Run.load(folder) for folder in (run, other) if folder is not None]
-    written = write_report(runs, out, everything=everything, cluster=cluster)
+    beside = Run.load(other) if other is not None else None
+    written = write_report(Run.load(run), out, other=beside, everything=everything, cluster=cluster)
     remarks().print(f"{written} written, {written.stat().st_size / 1e6:,.1f} MB")

@@ -9,30 +9,46 @@ from ragmetrics_core.live.opentelemetry_sink import OpenTelemetrySink
 from ragmetrics_core.live.reasons import SkipReason, reason_of
 from ragmetrics_core.live.run_sink import RunSink
 from ragmetrics_core.live.scorer import LiveScorer
+from ragmetrics_core.live.settings import (
+    LIVE_DEFAULTS,
+    LiveArgs,
+    LiveSettings,
+    Mode,
+    References,
+    SharedLiveArgs,
+    check_alone,
+)
 from ragmetrics_core.live.sinks import CallableSink, LoggingSink, MemorySink, Sink
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 
 __all__ = [
+    "LIVE_DEFAULTS",
     "Alert",
     "CallableSink",
     "Capture",
     "Collector",
+    "LiveArgs",
     "LiveFace",
     "LiveMean",
     "LiveResult",
     "LiveScorer",
+    "LiveSettings",
     "LoggingSink",
     "MemorySink",
+    "Mode",
     "Node",
     "NoteTaker",
     "Notes",
     "OpenTelemetrySink",
+    "References",
     "RunSink",
+    "SharedLiveArgs",
     "Sink",
     "Skip",
     "SkipReason",
     "Statistics",
     "by_name",
+    "check_alone",
     "is_judging",
     "note_contexts",
     "notes_before",

@@ -1,7 +1,7 @@
 """From a capture to its records."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ragmetrics_core.adapting.judging import within_judging
@@ -10,19 +10,16 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
+from ragmetrics_core.live.settings import LiveSettings, References
 from ragmetrics_core.metrics import Metric, names_of, resolve
-from ragmetrics_core.models import Traffic
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
-from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs.own_loop import on_own_loop
-from ragmetrics_core.runs.preparation import Prompts, prepare, with_prompts
+from ragmetrics_core.runs.preparation import prepare, with_prompts
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Measuring", "References"]
-
-References = Mapping[str, str] | Callable[[Sample], str | None]
+__all__ = ["Measuring"]
 
 
 class _Ready(NamedTuple):
@@ -50,10 +47,7 @@ class Measuring:
         embedder: Embedder | str | None,
         embedder_factory: Callable[[], Embedder | str] | None,
         scorer: Scorer | str | None,
-        traffic: Traffic,
-        references: References | None,
-        redact: Redact | None,
-        prompts: Prompts | None,
+        settings: LiveSettings,
     ) -> None:
         for name, model, factory in (
             ("judge", judge, judge_factory),
@@ -62,14 +56,14 @@ class Measuring:
             if model is not None and factory is not None:
                 raise ConfigError(f"pass {name}=... or {name}_factory=..., not both")
         self.metrics = resolve(metrics)
-        if prompts is not None:
-            self.metrics = with_prompts(self.metrics, prompts)
+        if settings.prompts is not None:
+            self.metrics = with_prompts(self.metrics, settings.prompts)
         self._judge = judge if judge_factory is None else MadeJudge(judge_factory)
         self._embedder = embedder if embedder_factory is None else MadeEmbedder(embedder_factory)
         self._scorer = scorer
-        self._traffic = traffic
-        self._references = references
-        self.redact = redact
+        self._traffic = settings.traffic
+        self._references = settings.references
+        self.redact = settings.redact
         self._is_made = judge_factory is not None or embedder_factory is not None
         self._ready: _Ready | None = None
         if not self._is_made:

@@ -34,21 +34,23 @@ class Queue:
     """Takes captures from any thread, gives them to one.
 
     Args:
-        limit: how many may wait.
-        width: how many may be worked on at a time.
+        max_pending: how many may wait.
+        concurrency: how many may be worked on at a time.
         overflow: which one goes when one more comes than may wait.
         on_dropped: called for each that goes.
     """
 
-    def __init__(self, *, limit: int, width: int, overflow: Overflow, on_dropped: Callable[[], None]) -> None:
-        self._limit = limit
-        self._width = width
+    def __init__(
+        self, *, max_pending: int, concurrency: int, overflow: Overflow, on_dropped: Callable[[], None]
+    ) -> None:
+        self._max_pending = max_pending
+        self._concurrency = concurrency
         self._overflow = overflow
         self._on_dropped = on_dropped
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._lock = threading.RLock()
         self._waiting: deque[Ticket] = deque()
-        self._dropped: deque[Ticket] = deque(maxlen=limit)
+        self._dropped: deque[Ticket] = deque(maxlen=max_pending)
         self._open: set[Ticket] = set()
         self._begun = 0
         self._settling: list[tuple[set[Ticket], Future[None]]] = []
@@ -61,7 +63,7 @@ class Queue:
         """Take a capture; False when it is the one that goes."""
         dropped: Ticket | None = None
         with self._lock:
-            if len(self._waiting) >= self._limit:
+            if len(self._waiting) >= self._max_pending:
                 if self._overflow == "drop_newest":
                     self._on_dropped()
                     return False
@@ -90,7 +92,7 @@ class Queue:
     def begin(self, *, any_number: bool = False) -> Ticket | None:
         """The next one to work on; None when none waits or enough (unless `any_number`) are worked on."""
         with self._lock:
-            if not self._waiting or (self._begun >= self._width and not any_number):
+            if not self._waiting or (self._begun >= self._concurrency and not any_number):
                 return None
             self._begun += 1
             return self._waiting.popleft()

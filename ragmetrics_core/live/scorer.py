@@ -3,32 +3,26 @@
 import asyncio
 import random
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, Unpack
 
 from ragmetrics_core.adapting.judging import is_judging
-from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
 from ragmetrics_core.live.forking import renew_in_child
-from ragmetrics_core.live.measuring import Measuring, References
-from ragmetrics_core.live.queue import Overflow
+from ragmetrics_core.live.measuring import Measuring
 from ragmetrics_core.live.reasons import SkipReason
-from ragmetrics_core.live.sinks import Sink
+from ragmetrics_core.live.settings import LIVE_DEFAULTS, LiveArgs, LiveSettings, Mode
 from ragmetrics_core.live.statistics import Alert, LiveMean, Statistics
 from ragmetrics_core.live.worker import Worker
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.models import Traffic
-from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 
-__all__ = ["LiveScorer", "Mode"]
-
-Mode = Literal["background", "inline"]
+__all__ = ["LiveScorer"]
 
 # What a forked child must not touch: the parent's loop and its files are shared with it.
 _INHERITED: list[object] = []
@@ -53,24 +47,14 @@ class LiveScorer:
         embedder: the model that makes vectors, or a name such as "embedded".
         embedder_factory: makes it in its place, likewise.
         scorer: the model that rates pairs, for metrics that need one; an object or a name.
-        mode: "inline" makes `submit` wait for the scores. It still never raises.
-        out: a run folder; short for `RunSink(out)` among the sinks.
-        sinks: where results go, in this order. The newest 1,000 are kept in any case, see `results`.
-        on_result: called with each result, in a thread of the scorer's.
-        references: the expected answers, by question or by capture id, or a function from the sample to its
-            expected answer.
-        sample_rate: the share of captures that `submit` takes, drawn at random.
-        seed: makes that draw repeatable.
-        concurrency: how many captures are worked on, and how many calls of a model may be in flight.
-        timeout: seconds for one call; None for no limit, which also lets the interpreter wait at its end.
-        attempts: how often a call is made at most when it fails for reasons that may pass.
-        max_pending: how many captures may wait.
-        overflow: which one goes when one more comes.
-        redact: applied to every text of a sample, and to replies and errors of the models, before a model, a
-            sink or the log sees it. Captures go to sinks without the application's objects then.
-        prompts: a folder of prompt files that replace those of the same name.
+        settings: how captures are taken, scored and kept, as one object.
         ways: how a sample gets a field that it lacks, in words, by field: for the warning when none of the
             first captures has what a metric needs. An adapter names its own options here.
+        keywords: the settings one by one, in place of the object or beside it: `mode`, `out`, `sinks`,
+            `on_result`, `references`, `sample_rate`, `seed`, `max_pending`, `overflow`, `redact` and
+            `prompts`, which `LiveArgs` describes; `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`, which `TrafficArgs` describes. In the inline mode
+            `submit` waits for the scores; it still never raises.
 
     Raises:
         ConfigError: a mistake in the arguments, or the folder holds another run.
@@ -88,6 +72,7 @@ class LiveScorer:
     LiveMean(mean=1.0, n=1)
     """
 
+    @unfolded(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
@@ -97,24 +82,12 @@ class LiveScorer:
         embedder: Embedder | str | None = None,
         embedder_factory: Callable[[], Embedder | str] | None = None,
         scorer: Scorer | str | None = None,
-        mode: Mode = "background",
-        out: str | Path | None = None,
-        sinks: Sequence[Sink] = (),
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: References | None = None,
-        sample_rate: float = 1.0,
-        seed: int | None = None,
-        concurrency: int = 8,
-        timeout: float | None = 60.0,
-        attempts: int = 2,
-        max_pending: int = 1000,
-        overflow: Overflow = "drop_oldest",
-        redact: Callable[[str], str] | None = None,
-        prompts: str | Path | Mapping[str, PromptText] | None = None,
+        settings: LiveSettings | None = None,
         ways: Mapping[str, str] = MappingProxyType({}),
+        **keywords: Unpack[LiveArgs],
     ) -> None:
-        _check(mode, sample_rate, max_pending, overflow)
-        self._mode: Mode = mode
+        settings = (settings or LiveSettings()).but(**keywords)
+        self._settings = settings
         self._measuring = Measuring(
             metrics,
             judge=judge,
@@ -122,25 +95,14 @@ class LiveScorer:
             embedder=embedder,
             embedder_factory=embedder_factory,
             scorer=scorer,
-            traffic=Traffic(concurrency=concurrency, timeout=timeout, attempts=attempts),
-            references=references,
-            redact=redact,
-            prompts=prompts,
+            settings=settings,
         )
-        self._delivery = Delivery(self._measuring, out=out, sinks=sinks, on_result=on_result, ways=ways)
-        self._make_worker = partial(
-            Worker,
-            self._measuring,
-            self._delivery,
-            width=concurrency,
-            limit=max_pending,
-            overflow=overflow,
-            timeout=timeout,
+        self._delivery = Delivery(
+            self._measuring, out=settings.out, sinks=settings.sinks, on_result=settings.on_result, ways=ways
         )
+        self._make_worker = partial(Worker, self._measuring, self._delivery, settings)
         self._worker = self._make_worker()
-        self._sample_rate = sample_rate
-        self._seed = seed
-        self._chance = random.Random(seed)
+        self._chance = random.Random(settings.seed)
         self._pauses = 0
         self._pausing = threading.RLock()
         renew_in_child(self)
@@ -153,7 +115,7 @@ class LiveScorer:
     @property
     def mode(self) -> Mode:
         """Whether `submit` waits for the scores."""
-        return self._mode
+        return self._settings.mode
 
     def after_fork(self) -> None:
         """Begin anew in a forked child; what was pending is the parent's."""
@@ -161,7 +123,7 @@ class LiveScorer:
         self._measuring.renew()
         self._delivery.renew()
         self._worker = self._make_worker()
-        self._chance = random.Random(self._seed)
+        self._chance = random.Random(self._settings.seed)
         self._pausing = threading.RLock()
 
     # Taking captures
@@ -331,7 +293,7 @@ class LiveScorer:
         if refusal is not None:
             self._delivery.counts.skip(refusal)
             return False
-        if self._mode == "inline":
+        if self._settings.mode == "inline":
             return self._score_quietly(capture)
         self._delivery.note_span(capture)
         with suppress(AttributeError):  # an adapter may be wrong about what it hands over
@@ -343,7 +305,8 @@ class LiveScorer:
             return "closed"
         if self._pauses:
             return "paused"
-        if self._sample_rate < 1 and self._chance.random() >= self._sample_rate:
+        rate = self._settings.sample_rate
+        if rate < 1 and self._chance.random() >= rate:
             return "not_sampled"
         return None
 
@@ -356,13 +319,3 @@ class LiveScorer:
             self._delivery.tell("scoring failed", error, self._measuring)
             return False
         return True
-
-
-def _check(mode: str, sample_rate: float, max_pending: int, overflow: str) -> None:
-    for name, value, allowed in (("mode", mode, get_args(Mode)), ("overflow", overflow, get_args(Overflow))):
-        if value not in allowed:
-            raise ConfigError(f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}")
-    if not 0 <= sample_rate <= 1:
-        raise ConfigError(f"sample_rate must be between 0 and 1, not {sample_rate}")
-    if max_pending < 1:
-        raise ConfigError(f"max_pending must be at least 1, not {max_pending}")

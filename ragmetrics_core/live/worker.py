@@ -16,7 +16,8 @@ from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
 from ragmetrics_core.live.exiting import finish_at_exit, forget_at_exit
 from ragmetrics_core.live.measuring import Measuring
-from ragmetrics_core.live.queue import Overflow, Queue, Ticket
+from ragmetrics_core.live.queue import Queue, Ticket
+from ragmetrics_core.live.settings import LiveSettings
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Worker"]
@@ -35,28 +36,26 @@ class Worker:
     Args:
         measuring: makes results of captures.
         delivery: takes the results; it counts.
-        width: how many captures are worked on at a time.
-        limit, overflow: how many may wait, and which one goes when one more comes.
-        timeout: seconds for one call of a model.
+        settings: how many captures are worked on at a time, how many may wait, and which one goes when one
+            more comes.
     """
 
     def __init__(
         self,
         measuring: Measuring,
         delivery: Delivery,
-        *,
-        width: int,
-        limit: int,
-        overflow: Overflow,
-        timeout: float | None,
+        settings: LiveSettings,
     ) -> None:
         self._measuring = measuring
         self._delivery = delivery
         self._counts = delivery.counts
-        self._width = width
-        self._timeout = timeout
+        self._concurrency = settings.traffic.concurrency
+        self._timeout = settings.traffic.timeout
         self._queue = Queue(
-            limit=limit, width=width, overflow=overflow, on_dropped=partial(self._counts.skip, "overflow")
+            max_pending=settings.max_pending,
+            concurrency=self._concurrency,
+            overflow=settings.overflow,
+            on_dropped=partial(self._counts.skip, "overflow"),
         )
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._starting = threading.RLock()
@@ -215,7 +214,7 @@ class Worker:
                 raise ConfigError("the scorer is closed")
             if self._background is None:
                 # All threads at once: when the interpreter shuts down, none can be started any more.
-                self._threads = Threads(self._width + _SPARE_THREADS, "ragmetrics-live")
+                self._threads = Threads(self._concurrency + _SPARE_THREADS, "ragmetrics-live")
                 self._background = Background(
                     self._threads, self._delivery.made_thread(), name="ragmetrics-live"
                 )
@@ -313,7 +312,7 @@ class Worker:
                     self._queue.leave(ticket)
 
         try:
-            await asyncio.gather(*(worker() for _ in range(max(1, self._width // 2))))
+            await asyncio.gather(*(worker() for _ in range(max(1, self._concurrency // 2))))
         finally:
             for ticket, _ in waiting:
                 self._queue.leave(ticket)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 from ragmetrics_core.models.foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models.foreign_settings import settings_digest
 from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
-from ragmetrics_core.models.wrapping import CallableJudge, PromptChecker, as_embedder, as_judge, as_scorer
+from ragmetrics_core.models.wrapping import (
+    CallableJudge,
+    PromptChecker,
+    as_embedder,
+    as_judge,
+    as_scorer,
+    missing_judge,
+)
 
 if TYPE_CHECKING:
     from ragmetrics_core.models.batched import Batched
@@ -51,6 +58,7 @@ __all__ = [
     "foreign_answer",
     "holds_secret",
     "keyless",
+    "missing_judge",
     "model_error",
     "settings_digest",
     "settings_for_names",

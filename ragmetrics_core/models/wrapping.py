@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models.wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
 
-__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer"]
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_judge"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +119,21 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
     if isinstance(unwrapped(scorer), Scorer):
         return scorer
     raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
+
+
+def missing_judge(asking: str, option: str) -> ConfigError:
+    """What every door says that was given no judge: none is chosen for anybody, and three ways lead on.
+
+    Args:
+        asking: what needs a judge: a metric's name, "a probe".
+        option: how one is given there: "judge=...", "--judge NAME".
+    """
+    return ConfigError(
+        f"{asking} needs a judge, and none was given: {option} takes one. Three ways on: 'embedded', which "
+        "comes with the package and needs no key and no network; 'openai:MODEL' or 'openai:MODEL@URL', a "
+        "model on a server; 'llama:PATH', a model file on this machine. In Python any function from prompt "
+        "to reply is a judge, too"
+    )
 
 
 def _named(function: Callable[..., Any]) -> str:

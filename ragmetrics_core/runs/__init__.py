@@ -4,7 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 # These two now: each has a function of its own name, which must not be taken for the module later on.
-from ragmetrics_core.runs.evaluate import Progress, aevaluate, evaluate
+from ragmetrics_core.runs.evaluate import OnError, Progress, aevaluate, evaluate
 from ragmetrics_core.runs.plan import Plan, aplan, plan
 
 if TYPE_CHECKING:
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from ragmetrics_core.runs.preparation import with_prompts
     from ragmetrics_core.runs.prices import read_prices
     from ragmetrics_core.runs.run import Run
+    from ragmetrics_core.runs.settings import EvaluationArgs
     from ragmetrics_core.runs.summary import Mean, Outcome
     from ragmetrics_core.runs.waves import Imported, Wave, export_wave, import_replies
 
 __all__ = [
     "BadRow",
+    "EvaluationArgs",
     "Finding",
     "Folder",
     "Imported",
@@ -30,6 +32,7 @@ __all__ = [
     "Manifest",
     "Mean",
     "MetricEntry",
+    "OnError",
     "Outcome",
     "Plan",
     "Progress",
@@ -53,6 +56,7 @@ __all__ = [
 # Loaded when they are asked for: an evaluation needs no waves and no other runs.
 _MODULES = {
     "BadRow": "loading",
+    "EvaluationArgs": "settings",
     "Finding": "diagnosis",
     "Folder": "folder",
     "Imported": "waves",

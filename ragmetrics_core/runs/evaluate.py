@@ -158,7 +158,7 @@ async def aevaluate(
             on_error=on_error,
             progress=progress,
         )
-        await evaluation.run(prepared.rows, workers=traffic.concurrency)
+        await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
     refuse_useless(folder)
     return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
 
@@ -224,7 +224,7 @@ class Evaluation:
         # ids are unique in what is read, so a run that begins need not look for earlier scores
         self._begins = not folder.sample_ids
 
-    async def run(self, rows: AsyncIterator[Sample | BadRow], *, workers: int) -> None:
+    async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
         """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
         earlier = self._folder.manifest.tally
         finished = False
@@ -232,7 +232,7 @@ class Evaluation:
         self._folder.unfinish()
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(workers):
+                for _ in range(concurrency):
                     group.create_task(self._work(rows))
             finished = True
         except BaseExceptionGroup as errors:

@@ -321,34 +321,10 @@ class Run:
 
         return DataFrame(self.to_rows())
 
-    def report(
-        self,
-        path: str | Path,
-        *,
-        other: "Run | None" = None,
-        everything: bool = False,
-        cluster: str | None = None,
-    ) -> Path:
-        """Write the run as one HTML file that people open; see docs/report.md.
-
-        Args:
-            path: the file, "report.html"; one that is there is replaced.
-            other: a second run on the same samples, shown side by side with this one.
-            everything: write the proofs of all samples, those that the file has no room for into a folder
-                beside it.
-            cluster: the label by which intervals are, or "none"; without it `session`, where samples have it.
-
-        Raises:
-            ConfigError: the extra `report` is not installed, or the file cannot be written.
-            RecordError: a record cannot be read.
-        """
-        runs = [self] if other is None else [self, other]
-        written: Path = _html().write_report(runs, Path(path), everything=everything, cluster=cluster)
-        return written
-
     def _repr_html_(self) -> str:
         """The means as a table, for a notebook."""
-        shown: str = _html().notebook_table(self)
+        # by name, for it stands above this module, and a notebook asks the run itself
+        shown: str = import_module("ragmetrics_core.report.html").notebook_table(self)
         return shown
 
     def _row(self, sample_id: str) -> dict[str, Any]:
@@ -413,12 +389,6 @@ def _as_measured(name: str) -> str:
     with suppress(ConfigError):  # a metric of the user's own, which the catalogue does not know
         return get(name).signature
     return name
-
-
-def _html() -> Any:
-    """The package that makes pages of runs, loaded when a page is wanted."""
-    # by name, for it stands above this one: an import statement would turn the layers round
-    return import_module("ragmetrics_core.report.html")
 
 
 def _without_repetition(entry: MetricEntry) -> str:

@@ -297,7 +297,7 @@ async def _export(
         calls = wired(models, traffic, journal, meter=_Uncounted(), redact=redact)
         kind = _Wave if (Path(out) / WAITING).is_file() else Evaluation
         evaluation = kind(prepared.metrics, calls, folder, journal, progress=progress)
-        await evaluation.run(prepared.rows, workers=traffic.concurrency)
+        await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
         refuse_useless(folder)
         if sink.waiting:
             folder.save_manifest(folder.manifest.model_copy(update={"finished": False}))

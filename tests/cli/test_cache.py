@@ -119,7 +119,7 @@ def test_a_negative_number_is_refused(command, journal, option):
 
 def test_what_was_removed_is_asked_again(command, data, tmp_path):
     cache = tmp_path / "cache.sqlite"
-    arguments = ("evaluate", data, "--metrics", "faithfulness", "--cache", cache)
+    arguments = ("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--cache", cache)
     command(*arguments)
     command("cache", "prune", cache, "--identity", "embedded:support.1+vectors")
     assert left(cache) == 0

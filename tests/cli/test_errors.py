@@ -33,7 +33,7 @@ def ragmetrics(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str
 
 def test_evaluate_show_and_audit_work_as_commands(tmp_path):
     options = ["--metrics", "faithfulness,context_precision", "--limit", 4, "--out", "run"]
-    evaluated = ragmetrics("evaluate", TELECOM, *options, cwd=tmp_path)
+    evaluated = ragmetrics("evaluate", "--judge", "embedded", TELECOM, *options, cwd=tmp_path)
     shown = ragmetrics("show", "run", "tc-01", "faithfulness", cwd=tmp_path)
     audited = ragmetrics("audit", "run", cwd=tmp_path)
 
@@ -68,7 +68,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path, file, sen
     (tmp_path / "binary.jsonl").write_bytes(b"\0\1")
     (tmp_path / "empty.csv").touch()
 
-    done = ragmetrics("evaluate", file, cwd=tmp_path)
+    done = ragmetrics("evaluate", "--judge", "embedded", file, cwd=tmp_path)
 
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ragmetrics: {sentence}\n")
 
@@ -107,7 +107,7 @@ def test_ctrl_c_ends_with_a_sentence(tmp_path):
 def test_a_pipe_in_place_of_samples_is_refused_and_not_waited_for(command, tmp_path, words):
     os.mkfifo(tmp_path / "data.jsonl")
 
-    outcome = command(*words, tmp_path / "data.jsonl", "--metrics", "faithfulness")
+    outcome = command(*words, tmp_path / "data.jsonl", "--judge", "embedded")
 
     assert outcome.code == 2
     assert outcome.err.endswith("data.jsonl' is no regular file; write the samples to one first\n")

@@ -32,14 +32,16 @@ def progress(samples=0, rejected=0, failed=0, **tally) -> Progress:
 
 
 def test_without_a_judge_the_embedded_one_is_used_and_says_that_it_is_a_baseline(command, data):
-    outcome = command("evaluate", data, "--metrics", "faithfulness")
+    outcome = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness")
 
     assert outcome.code == 0
     assert "judge embedded:support.1+vectors a small model trained on labelled claims: " in outcome.words
 
 
 def test_the_run_is_kept_in_the_folder_and_the_next_commands_are_named(command, data, tmp_path):
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "run")
+    outcome = command(
+        "evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--out", tmp_path / "run"
+    )
 
     assert set(Run.load(tmp_path / "run").sample_ids) == {"q1", "q2", "q3"}
     assert f"ragmetrics show {tmp_path / 'run'}" in outcome.words
@@ -47,31 +49,47 @@ def test_the_run_is_kept_in_the_folder_and_the_next_commands_are_named(command, 
 
 
 def test_the_next_commands_can_be_pasted_where_the_folder_has_a_space(command, data, tmp_path):
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "my run")
+    outcome = command(
+        "evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--out", tmp_path / "my run"
+    )
 
     assert f"ragmetrics show '{tmp_path / 'my run'}'" in outcome.words
 
 
 def test_without_a_folder_it_says_that_nothing_is_kept(command, data):
-    assert "give --out FOLDER" in command("evaluate", data, "--metrics", "faithfulness").words
+    assert (
+        "give --out FOLDER"
+        in command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness").words
+    )
 
 
 def test_a_row_that_is_no_sample_is_named_with_its_line(command, data):
-    page = command("evaluate", data, "--metrics", "faithfulness").words
+    page = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness").words
 
     assert "1 row was left out · line 2: not valid JSON" in page
 
 
 def test_a_limit_takes_the_first_rows_and_still_names_the_bad_ones(command, data, tmp_path):
     # the first three rows are q1, a broken line, and q2
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--limit", 3, "--out", tmp_path / "run")
+    outcome = command(
+        "evaluate",
+        "--judge",
+        "embedded",
+        data,
+        "--metrics",
+        "faithfulness",
+        "--limit",
+        3,
+        "--out",
+        tmp_path / "run",
+    )
 
     assert set(Run.load(tmp_path / "run").sample_ids) == {"q1", "q2"}
     assert "line 2: not valid JSON" in outcome.words
 
 
 def test_without_metrics_the_recommended_two_are_measured(command, data, tmp_path):
-    command("evaluate", data, "--out", tmp_path / "run")
+    command("evaluate", "--judge", "embedded", data, "--out", tmp_path / "run")
 
     assert [each.name for each in Run.load(tmp_path / "run").metrics] == [
         "faithfulness",
@@ -80,21 +98,43 @@ def test_without_metrics_the_recommended_two_are_measured(command, data, tmp_pat
 
 
 def test_a_metric_may_carry_its_variant(command, data, tmp_path):
-    command("evaluate", data, "--metrics", "faithfulness/ragas-0.4", "--out", tmp_path / "run")
+    command(
+        "evaluate",
+        "--judge",
+        "embedded",
+        data,
+        "--metrics",
+        "faithfulness/ragas-0.4",
+        "--out",
+        tmp_path / "run",
+    )
 
     assert Run.load(tmp_path / "run").metrics[0].signature == "faithfulness/ragas-0.4"
 
 
 def test_a_variant_holds_for_the_metrics_that_carry_none(command, data, tmp_path):
     names = "context_precision,context_recall/strict"
-    command("evaluate", data, "--metrics", names, "--variant", "ragas-0.4", "--out", tmp_path / "run")
+    command(
+        "evaluate",
+        "--judge",
+        "embedded",
+        data,
+        "--metrics",
+        names,
+        "--variant",
+        "ragas-0.4",
+        "--out",
+        tmp_path / "run",
+    )
 
     signatures = [each.signature for each in Run.load(tmp_path / "run").metrics]
     assert signatures == ["context_precision/ragas-0.4", "context_recall/strict.1"]
 
 
 def test_a_variant_that_a_metric_lacks_is_refused_with_those_it_has(command, data):
-    outcome = command("evaluate", data, "--metrics", "context_precision", "--variant", "paper")
+    outcome = command(
+        "evaluate", "--judge", "embedded", data, "--metrics", "context_precision", "--variant", "paper"
+    )
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
@@ -104,28 +144,32 @@ def test_a_variant_that_a_metric_lacks_is_refused_with_those_it_has(command, dat
 
 def test_a_folder_with_another_run_is_only_replaced_when_told_so(command, data, tmp_path):
     options = ["--out", tmp_path / "run", "--metrics"]
-    assert command("evaluate", data, *options, "faithfulness").code == 0
-    refused = command("evaluate", data, *options, "context_recall")
+    assert command("evaluate", "--judge", "embedded", data, *options, "faithfulness").code == 0
+    refused = command("evaluate", "--judge", "embedded", data, *options, "context_recall")
 
     assert refused.code == 2
     assert (
         "it does not measure context_recall/strict.1; it also measures faithfulness/strict.1" in refused.err
     )
-    assert command("evaluate", data, *options, "context_recall", "--overwrite").code == 0
+    assert (
+        command("evaluate", "--judge", "embedded", data, *options, "context_recall", "--overwrite").code == 0
+    )
 
 
 def test_a_run_without_a_single_score_exits_with_1_and_says_what_is_missing(command, tmp_path):
     file = tmp_path / "data.jsonl"
     rows = [{"id": str(number), "question": "q?", "contexts": ["c"]} for number in range(40)]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    outcome = command("evaluate", file, "--metrics", "faithfulness")
+    outcome = command("evaluate", "--judge", "embedded", file, "--metrics", "faithfulness")
 
     assert outcome.code == 1
     assert "faithfulness/strict.1 skipped for 40 of 40: no answer" in outcome.words
 
 
 def test_a_bad_row_stops_a_run_that_is_told_to_stop(command, data):
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--on-error", "raise")
+    outcome = command(
+        "evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--on-error", "raise"
+    )
 
     assert outcome.code == 2
     assert outcome.err.startswith("ragmetrics: line 2: not valid JSON")
@@ -143,7 +187,7 @@ def test_a_bad_row_stops_a_run_that_is_told_to_stop(command, data):
     ],
 )
 def test_a_wrong_choice_is_refused_before_anything_is_asked(command, data, options, sentence):
-    outcome = command("evaluate", data, *options)
+    outcome = command("evaluate", "--judge", "embedded", data, *options)
 
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err.startswith(f"ragmetrics: {sentence}")

@@ -21,7 +21,7 @@ def measure(command, tmp_path):
         ]
         file = tmp_path / f"{name}.jsonl"
         file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        return command("evaluate", file, "--metrics", metrics, *words)
+        return command("evaluate", "--judge", "embedded", file, "--metrics", metrics, *words)
 
     return run
 

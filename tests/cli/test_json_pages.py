@@ -61,7 +61,17 @@ def test_the_shapes_are_the_ones_that_other_programs_know():
 
 
 def test_an_evaluation_as_json(command, data, tmp_path):
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "run", "--json")
+    outcome = command(
+        "evaluate",
+        "--judge",
+        "embedded",
+        data,
+        "--metrics",
+        "faithfulness",
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
     found = parsed(outcome, "EvaluationPage")
     assert (outcome.code, outcome.err) == (0, "")
     assert (found["run"], found["samples"], found["gate"]) == (str(tmp_path / "run"), 3, None)
@@ -71,7 +81,9 @@ def test_an_evaluation_as_json(command, data, tmp_path):
 
 def test_an_evaluation_without_any_score_is_null_and_not_a_number(command, tmp_path):
     (tmp_path / "data.jsonl").write_text('{"question": "Who?", "answer": "He."}\n')
-    outcome = command("evaluate", tmp_path / "data.jsonl", "--metrics", "faithfulness", "--json")
+    outcome = command(
+        "evaluate", "--judge", "embedded", tmp_path / "data.jsonl", "--metrics", "faithfulness", "--json"
+    )
     (mean,) = parsed(outcome, "EvaluationPage")["metrics"]
     assert outcome.code == 1
     assert (mean["value"], mean["sd"], mean["worst"], mean["statuses"]) == (None, None, None, {"skipped": 1})
@@ -80,8 +92,8 @@ def test_an_evaluation_without_any_score_is_null_and_not_a_number(command, tmp_p
 def test_mistakes_are_sentences_on_standard_error_and_no_json(command, data, tmp_path):
     for words in (
         ("evaluate", data, "--metrics", "no_such_metric"),
-        ("evaluate", tmp_path / "none.jsonl"),
-        ("evaluate", data, "--metrics", "faithfulness", "--min", "faithful=0.5"),
+        ("evaluate", tmp_path / "none.jsonl", "--judge", "embedded"),
+        ("evaluate", data, "--judge", "embedded", "--metrics", "faithfulness", "--min", "faithful=0.5"),
         ("plan", data, "--metrics", "no_such_metric"),
         ("runs", tmp_path / "none"),
         ("metrics", "no_such_metric"),
@@ -95,7 +107,7 @@ def test_mistakes_are_sentences_on_standard_error_and_no_json(command, data, tmp
 def test_progress_is_not_among_the_json(command, data, monkeypatch):
     # a line of progress after every sample
     monkeypatch.setattr("ragmetrics_core.cli.progress.EVERY", -1.0)
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--json")
+    outcome = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--json")
     parsed(outcome, "EvaluationPage")
     assert "3 of 4 samples" in outcome.err
 
@@ -103,7 +115,7 @@ def test_progress_is_not_among_the_json(command, data, monkeypatch):
 def test_a_plan_as_json(command, data, tmp_path):
     (tmp_path / "prices.json").write_text('{"m": {"prompt": 2, "completion": 4}}')
     words = ("--metrics", "faithfulness,rouge", "--judge", "openai:m", "--prices", tmp_path / "prices.json")
-    found = parsed(command("plan", data, *words, "--json"), "PlanPage")
+    found = parsed(command("plan", "--judge", "embedded", data, *words, "--json"), "PlanPage")
     assert [each["metric"] for each in found["metrics"]] == ["faithfulness/strict.1", "rouge/strict.1"]
     total = found["total"]
     assert total["calls"] == sum(each["calls"] for each in found["metrics"]) == 6

@@ -93,9 +93,9 @@ def test_an_option_given_twice_is_an_error():
 
 
 def test_the_embedded_judge_has_no_options_but_the_time_limit(command, one):
-    outcome = command("evaluate", one, "--judge-option", "temperature=0")
+    outcome = command("evaluate", one, "--judge", "embedded", "--judge-option", "temperature=0")
     assert "the judge 'embedded' has no option 'temperature'; its options are timeout" in outcome.err
-    assert command("evaluate", one, "--judge-option", "timeout=9").code == 0
+    assert command("evaluate", one, "--judge", "embedded", "--judge-option", "timeout=9").code == 0
 
 
 def test_a_panel_gives_each_judge_the_options_that_it_has(command, one):
@@ -128,7 +128,14 @@ def test_a_plan_asks_for_no_key_and_no_file(command, one, judge):
 
 def test_a_plan_asks_for_no_key_of_the_embedder(command, one):
     outcome = command(
-        "plan", one, "--metrics", "answer_similarity", "--embedder", "openai:text-embedding-3-small"
+        "plan",
+        "--judge",
+        "embedded",
+        one,
+        "--metrics",
+        "answer_similarity",
+        "--embedder",
+        "openai:text-embedding-3-small",
     )
     assert outcome.code == 0
     assert plan([ROW], metrics="answer_relevance", judge=MODELS[0], embedder="openai:e").samples == 1

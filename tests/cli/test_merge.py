@@ -25,7 +25,9 @@ def test_two_runs_become_one_and_its_means_are_shown(command, halves, tmp_path):
 
 def test_the_merged_run_goes_on_with_the_same_command(command, halves, tmp_path, data):
     command("merge", *halves, "--out", tmp_path / "both")
-    outcome = command("evaluate", data, "--metrics", "faithfulness", "--out", tmp_path / "both")
+    outcome = command(
+        "evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--out", tmp_path / "both"
+    )
     assert outcome.code == 0
     assert set(Run.load(tmp_path / "both").sample_ids) == {"q1", "q2", "q3"}
 

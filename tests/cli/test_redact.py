@@ -31,7 +31,7 @@ def evaluated(command, rows, tmp_path):
 
     def run(*options):
         named = ("--metrics", "faithfulness", "--out", tmp_path / "run")
-        return command("evaluate", rows, *named, *options)
+        return command("evaluate", "--judge", "embedded", rows, *named, *options)
 
     return run
 
@@ -124,7 +124,7 @@ def test_a_plan_counts_what_is_the_same_once_it_is_redacted(command, tmp_path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def shared(*options):
-        page = command("plan", file, "--metrics", "faithfulness", *options).out
+        page = command("plan", "--judge", "embedded", file, "--metrics", "faithfulness", *options).out
         line = next(line for line in page.splitlines() if "faithfulness" in line)
         return line.split()[3]
 

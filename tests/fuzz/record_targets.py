@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import islice
 
+from ragmetrics_core import write_report
 from ragmetrics_core.comparison import diff
 from ragmetrics_core.drivers import audit, by_vote, correct, recompute, rendered, rescore, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
@@ -63,7 +64,7 @@ def opened(data_of: str) -> Callable[[bytes], None]:
 
 def reported(data: bytes) -> None:
     """The report of a run whose records were altered."""
-    Run.load(run_with("records.jsonl", data)).report(folder() / "report.html")
+    write_report(Run.load(run_with("records.jsonl", data)), folder() / "report.html")
 
 
 def of_run(name: str) -> Callable[[], list[bytes]]:

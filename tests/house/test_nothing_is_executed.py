@@ -40,7 +40,7 @@ BY_NAME = {
     "ragmetrics_core/live/exiting.py": "a module of Python's own",
     "ragmetrics_core/models/__init__.py": "modules of its own",
     "ragmetrics_core/runs/__init__.py": "modules of its own",
-    "ragmetrics_core/runs/run.py": "a module of its own",
+    "ragmetrics_core/runs/run.py": "a module of its own, for what a notebook shows of a run",
 }
 
 

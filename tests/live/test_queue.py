@@ -10,7 +10,9 @@ def queue_of(
     *, limit: int = 10, width: int = 10, overflow: Overflow = "drop_oldest"
 ) -> tuple[Queue, list[str]]:
     dropped: list[str] = []
-    made = Queue(limit=limit, width=width, overflow=overflow, on_dropped=lambda: dropped.append("one"))
+    made = Queue(
+        max_pending=limit, concurrency=width, overflow=overflow, on_dropped=lambda: dropped.append("one")
+    )
     return made, dropped
 
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="needs the extra report: pip install 'ragmetrics[report]'")
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import ScriptedJudge
@@ -124,7 +124,7 @@ def files(tmp_path_factory, telecom, changed, troubled) -> dict[str, Path]:
     """The reports, written once."""
     folder = tmp_path_factory.mktemp("reports")
     return {
-        "telecom": telecom.report(folder / "telecom.html"),
-        "two": telecom.report(folder / "two.html", other=changed),
-        "troubled": troubled.report(folder / "troubled.html"),
+        "telecom": write_report(telecom, folder / "telecom.html"),
+        "two": write_report(telecom, folder / "two.html", other=changed),
+        "troubled": write_report(troubled, folder / "troubled.html"),
     }

@@ -8,7 +8,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 
 from typer.testing import CliRunner
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.cli.app import app
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -35,7 +35,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def page(opened, run, tmp_path):
-    page = opened.go(run.report(tmp_path / "report.html"), "#sample=one&metric=faithfulness")
+    page = opened.go(write_report(run, tmp_path / "report.html"), "#sample=one&metric=faithfulness")
     page.wait_for_selector(".proof")
     page.get_by_role("button", name="Annotate").click()
     page.wait_for_selector(".marking")
@@ -63,7 +63,7 @@ def press(page, name, exact=True):
 
 
 def test_a_report_that_is_only_read_has_no_marks(opened, run, tmp_path):
-    page = opened.go(run.report(tmp_path / "report.html"), "#sample=one")
+    page = opened.go(write_report(run, tmp_path / "report.html"), "#sample=one")
     page.wait_for_selector(".proof")
     assert page.locator(".marking").count() == 0
     assert not page.locator("#annotating").is_visible()
@@ -168,7 +168,7 @@ def test_without_a_name_nothing_is_saved_and_a_wrong_file_is_refused_in_words(pa
 
 def test_of_two_runs_each_side_has_marks_of_its_own(opened, run, tmp_path):
     other = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply), out=tmp_path / "second")
-    page = opened.go(run.report(tmp_path / "two.html", other=other), "#sample=one&metric=faithfulness")
+    page = opened.go(write_report(run, tmp_path / "two.html", other=other), "#sample=one&metric=faithfulness")
     page.get_by_role("button", name="Annotate").click()
     page.get_by_role("button", name="Verdict 1: wrong").nth(1).click()
     page.get_by_label("Your name").fill("ann")
@@ -180,7 +180,7 @@ def test_of_two_runs_each_side_has_marks_of_its_own(opened, run, tmp_path):
 
 def test_a_run_in_memory_has_nothing_that_annotations_could_name(opened, tmp_path):
     run = evaluate(SAMPLES, metrics="faithfulness", judge=ScriptedJudge(reply))
-    page = opened.go(run.report(tmp_path / "memory.html"), "#sample=one")
+    page = opened.go(write_report(run, tmp_path / "memory.html"), "#sample=one")
     page.get_by_role("button", name="Annotate").click()
     page.wait_for_selector(".proof")
     assert page.locator(".marking").count() == 0

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import evaluate, write_report
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.record import Status
@@ -41,26 +41,26 @@ def interval(page):
 def test_the_interval_of_a_mean_is_by_session(opened, tmp_path):
     # 12 sessions of which 6 are all right: mean 0.5. A session's mean differs from it by 0.5, so that the
     # error is sqrt(12 / 11 x 12 x (0.5 / 12)^2) = 0.1508, times t(0.975, 11) = 2.201: 0.332 on each side
-    page = opened.go(run_of(tmp_path / "run").report(tmp_path / "report.html"))
+    page = opened.go(write_report(run_of(tmp_path / "run"), tmp_path / "report.html"))
     assert "0.168 to 0.832" in interval(page)
     assert "120 samples are of 12 clusters by session" in page.inner_text("main")
     # taken for independent: sd 0.5021, / sqrt 120 x 1.980 = 0.091
-    page = opened.go(run_of(tmp_path / "run").report(tmp_path / "report.html", cluster="none"))
+    page = opened.go(write_report(run_of(tmp_path / "run"), tmp_path / "report.html", cluster="none"))
     assert "0.409 to 0.591" in interval(page)
 
 
 def test_a_label_says_what_belongs_together_and_one_that_no_sample_has_is_refused(opened, tmp_path):
     run = run_of(tmp_path / "run", label="source")
-    assert "0.409 to 0.591" in interval(opened.go(run.report(tmp_path / "report.html")))
-    page = opened.go(run.report(tmp_path / "report.html", cluster="source"))
+    assert "0.409 to 0.591" in interval(opened.go(write_report(run, tmp_path / "report.html")))
+    page = opened.go(write_report(run, tmp_path / "report.html", cluster="source"))
     assert "0.168 to 0.832" in interval(page)
     with pytest.raises(ConfigError, match="no sample has the label 'page'"):
-        run.report(tmp_path / "report.html", cluster="page")
+        write_report(run, tmp_path / "report.html", cluster="page")
 
 
 def test_of_two_runs_the_differences_are_by_session_too(opened, tmp_path):
     first, second = run_of(tmp_path / "a"), run_of(tmp_path / "b")
-    page = opened.go(first.report(tmp_path / "report.html", other=second))
+    page = opened.go(write_report(first, tmp_path / "report.html", other=second))
     assert page.inner_text("main").count("clusters by session") == 2
     assert opened.errors == []
 
@@ -74,7 +74,7 @@ def test_a_metric_that_raised_has_a_sign_in_the_report(opened, tmp_path):
     row = {"id": "q", "question": "Who?", "answer": "He.", "contexts": ["He."]}
     run = evaluate([row], metrics=[Broken()], judge=ScriptedJudge(reply), out=tmp_path / "run")
     assert run.score("q", "faithfulness").status == "metric_error"
-    page = opened.go(run.report(tmp_path / "report.html"))
+    page = opened.go(write_report(run, tmp_path / "report.html"))
     assert "1 metric error" in page.inner_text("main")
     page = opened.go(tmp_path / "report.html", "#sample=q")
     page.wait_for_selector(".proof")

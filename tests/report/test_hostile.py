@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Run
+from ragmetrics_core import Run, write_report
 from ragmetrics_core.protocol import Generate
 from tests.report.conftest import scripted
 
@@ -69,7 +69,7 @@ def hostile(tmp_path_factory) -> Path:
     run = scripted(samples, reply, folder / "run")
     assert len(run) == len(HOSTILE)
     _rename(folder / "run", HOSTILE["closing"] + HOSTILE["handler"] + HOSTILE["mathtext"])
-    return Run.load(folder / "run").report(folder / "report.html")
+    return write_report(Run.load(folder / "run"), folder / "report.html")
 
 
 def _rename(folder: Path, name: str) -> None:
@@ -217,7 +217,7 @@ def test_five_megabytes_in_every_field_are_cut_and_say_so(opened, tmp_path):
             return {"statements": [text]}
         return {"verdicts": [{"number": 1, "reason": text, "evidence": "word word word", "verdict": "yes"}]}
 
-    path = scripted([sample], reply, tmp_path / "run").report(tmp_path / "report.html")
+    path = write_report(scripted([sample], reply, tmp_path / "run"), tmp_path / "report.html")
     page = opened.go(path, "#sample=long")
     page.wait_for_selector(".proof")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragmetrics_core import evaluate
+from ragmetrics_core import evaluate, write_report
 from ragmetrics_core.testing import ScriptedJudge
 
 WORD = "w" * 3000
@@ -29,7 +29,7 @@ def wide(tmp_path_factory):
     failing = {"id": WORD, "question": WORD, "answer": WORD}
     rows = [row, failing, {"id": "x", WORD: [WORD]}]
     run = evaluate(rows, metrics="faithfulness", judge=judge, out=folder / WORD[:200])
-    return run.report(folder / "report.html")
+    return write_report(run, folder / "report.html")
 
 
 @pytest.mark.parametrize("width", [400, 1280])

@@ -16,7 +16,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 
 from typer.testing import CliRunner
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.cli.app import app
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.html.locating import Sought
@@ -65,11 +65,11 @@ def test_the_exact_prompts_and_replies_are_in_the_proof(files, telecom):
 
 
 def test_the_same_run_gives_the_same_file(telecom, files, tmp_path):
-    assert telecom.report(tmp_path / "telecom.html").read_bytes() == files["telecom"].read_bytes()
+    assert write_report(telecom, tmp_path / "telecom.html").read_bytes() == files["telecom"].read_bytes()
 
 
 def test_a_long_run_has_all_rows_and_the_proofs_of_the_worst_samples(long, tmp_path):
-    data = data_of(long.report(tmp_path / "report.html"))
+    data = data_of(write_report(long, tmp_path / "report.html"))
     table = data["table"]
     values = table["metrics"][0][0]["values"]
 
@@ -81,7 +81,7 @@ def test_a_long_run_has_all_rows_and_the_proofs_of_the_worst_samples(long, tmp_p
 
 
 def test_with_all_every_other_proof_is_in_a_folder_beside_the_file(long, opened, tmp_path):
-    path = long.report(tmp_path / "report.html", everything=True)
+    path = write_report(long, tmp_path / "report.html", everything=True)
     pages = sorted((tmp_path / "report-samples").iterdir())
     assert [each.name for each in pages] == ["0001.html", "0002.html"]
     proven = [name for each in [path, *pages] for name in proven_in(each)]
@@ -117,7 +117,7 @@ def test_a_file_stays_under_20_megabytes_and_has_the_worst_proofs(tmp_path):
         for n in range(120)
     ]
     run = evaluate(rows, metrics=["answer_similarity"], embedder=HashEmbedder())
-    path = run.report(tmp_path / "report.html")
+    path = write_report(run, tmp_path / "report.html")
     table = data_of(path)["table"]
     values = table["metrics"][0][0]["values"]
     proven = [value for value, chunk in zip(values, table["chunks"], strict=True) if chunk >= 0]
@@ -131,21 +131,21 @@ def test_a_folder_in_place_of_the_file_is_refused_with_a_sentence(telecom, tmp_p
     monkeypatch.chdir(tmp_path)
     for folder in (tmp_path, Path()):
         with pytest.raises(ConfigError, match="is a folder: name the file to write"):
-            telecom.report(folder)
+            write_report(telecom, folder)
 
 
 def test_a_shorter_report_removes_the_pages_of_a_longer_one(long, tmp_path):
-    long.report(tmp_path / "report.html", everything=True)
+    write_report(long, tmp_path / "report.html", everything=True)
     (tmp_path / "report-samples" / "0009.html").write_text("old", encoding="utf-8")
     (tmp_path / "report-samples" / "notes.html").write_text("mine", encoding="utf-8")
-    long.report(tmp_path / "report.html", everything=True)
+    write_report(long, tmp_path / "report.html", everything=True)
 
     names = sorted(each.name for each in (tmp_path / "report-samples").iterdir())
     assert names == ["0001.html", "0002.html", "notes.html"]
 
 
 def test_a_long_table_keeps_few_rows_on_the_page_and_scrolls_to_its_end(long, opened, tmp_path):
-    page = opened.go(long.report(tmp_path / "report.html"), "#samples=&sort=id")
+    page = opened.go(write_report(long, tmp_path / "report.html"), "#samples=&sort=id")
     assert page.locator("tr[data-row]").count() < 80
 
     page.locator("tr[tabindex='0']").focus()
@@ -156,7 +156,7 @@ def test_a_long_table_keeps_few_rows_on_the_page_and_scrolls_to_its_end(long, op
 
 
 def test_a_sample_without_its_proof_says_where_it_is(long, opened, tmp_path):
-    page = opened.go(long.report(tmp_path / "report.html"), "#samples=&sort=m0&down=1")
+    page = opened.go(write_report(long, tmp_path / "report.html"), "#samples=&sort=m0&down=1")
     page.locator("tr[data-row] a").first.click()
     page.wait_for_selector(".notice")
 
@@ -175,19 +175,19 @@ def test_a_place_that_cannot_be_written_is_a_sentence(telecom, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
 
     with pytest.raises(ConfigError, match="cannot be written"):
-        telecom.report(tmp_path / "file" / "report.html")
+        write_report(telecom, tmp_path / "file" / "report.html")
 
 
 def test_without_matplotlib_the_extra_is_named_and_nothing_else_needs_it(telecom, tmp_path):
     code = """
 import sys
 sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
-from ragmetrics_core import Run
+from ragmetrics_core import Run, write_report
 from ragmetrics_core.wording import visible
 run = Run.load(sys.argv[1])
 run._repr_html_()
 try:
-    run.report(sys.argv[2])
+    write_report(run, sys.argv[2])
 except Exception as error:
     print(type(error).__name__, error)
 """

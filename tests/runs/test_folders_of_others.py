@@ -16,7 +16,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 
 from typer.testing import CliRunner
 
-from ragmetrics_core import Run, evaluate
+from ragmetrics_core import Run, evaluate, write_report
 from ragmetrics_core.cli.app import app
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.journal import Journal
@@ -156,7 +156,7 @@ def test_no_name_in_the_data_becomes_a_path(tmp_path: Path):
     run = evaluate(
         rows, metrics="faithfulness", judge=RandomJudge(1, complete=True), out=tmp_path / "in" / "run"
     )
-    run.report(tmp_path / "in" / "report.html", everything=True)
+    write_report(run, tmp_path / "in" / "report.html", everything=True)
     for words in (
         ("verdicts", run.path, "--out", tmp_path / "in" / "verdicts.csv"),
         ("study", "groups", run.path, "--by", "group", "--out", tmp_path / "in" / "study"),
@@ -260,7 +260,7 @@ def test_files_have_the_permissions_that_the_user_asks_for(tmp_path: Path):
     pytest.importorskip("scipy", reason="needs the extra report: pip install 'ragmetrics[report]'")
     before = os.umask(0o077)
     try:
-        judged(tmp_path / "run").report(tmp_path / "report.html")
+        write_report(judged(tmp_path / "run"), tmp_path / "report.html")
     finally:
         os.umask(before)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core import Run, Sample, evaluate
+from ragmetrics_core import Run, Sample, evaluate, write_report
 from ragmetrics_core.errors import ConfigError, ModelError, SampleError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.metrics import METRICS
@@ -93,7 +93,7 @@ def test_a_private_name_is_nowhere_whatever_is_measured_and_however_the_judge_mi
         repeats=2,
         redact=without_name,
     )
-    run.report(tmp_path / "report.html")
+    write_report(run, tmp_path / "report.html")
     with (tmp_path / "verdicts.jsonl").open("w") as lines, (tmp_path / "verdicts.csv").open("w") as table:
         write_jsonl(verdict_rows(run.records()), lines)
         write_csv(verdict_rows(run.records()), table)

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
-from ragmetrics_core import Run, evaluate, prompts
+from ragmetrics_core import Run, evaluate, prompts, write_report
 from ragmetrics_core.errors import ConfigError, ModelError, RunStopped
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.protocol import Generate
@@ -182,7 +182,7 @@ def test_no_file_of_a_run_holds_a_key_that_a_server_repeats(tmp_path: Path):
                 evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=tmp_path / name, attempts=1)
         run = Run.load(tmp_path / name)
         assert found(shown(list(run.records())) + shown(run.manifest)) == []
-    run.report(tmp_path / "report.html")
+    write_report(run, tmp_path / "report.html")
 
     assert len(written(tmp_path)) > 5 * len(ANSWERS)
     assert held(tmp_path) == {}

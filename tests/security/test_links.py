@@ -139,7 +139,7 @@ def test_captures_that_are_a_link_are_refused_and_nothing_is_deleted_where_it_le
     (outside / "letters.txt").write_text("mine", encoding="utf-8")
     (folder / "captures").symlink_to(outside.parent)
 
-    told = command("catch-up", ".", "--metrics", "faithfulness")
+    told = command("catch-up", "--judge", "embedded", ".", "--metrics", "faithfulness")
     with pytest.raises(ConfigError, match="is a link"):
         LiveScorer("faithfulness", judge=RandomJudge(1, complete=True), out=folder)
 
@@ -219,7 +219,7 @@ def test_a_pipe_is_no_wait_for_ever(folder: Path, name: str):
     os.mkfifo(folder / name)
 
     command("report", ".")
-    told = command("evaluate", "nothing.jsonl", "--out", ".")
+    told = command("evaluate", "nothing.jsonl", "--judge", "embedded", "--out", ".")
 
     assert told.exit_code == 2
 

@@ -25,7 +25,7 @@ def notebook_table(run: Run) -> str:
         told += "; the run is not finished"
     measured = people_lines(measured_on_people(run)) if run.judge else ()
     lines = "".join(f"<p>{escape(one_line(line))}</p>" for line in measured)
-    hint = 'run.report("report.html") shows every score with its proof'
+    hint = 'ragmetrics_core.write_report(run, "report.html") shows every score with its proof'
     return (
         f"<table><caption>{escape(told)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"{lines}<p>{escape(hint)}</p>"

@@ -31,16 +31,22 @@ class _Packed(NamedTuple):
 
 
 def write_report(
-    runs: Sequence[Run], path: Path, *, everything: bool = False, cluster: str | None = None
+    run: Run,
+    path: str | Path,
+    *,
+    other: Run | None = None,
+    everything: bool = False,
+    cluster: str | None = None,
 ) -> Path:
-    """Write one run, or two side by side, as an HTML file.
+    """Write a run, or two side by side, as one HTML file that people open; see docs/report.md.
 
     The file has the whole table, and the proofs of the worst samples of each metric as long as it stays under
     20 MB and 1,000 samples.
 
     Args:
-        runs: one run, or two.
-        path: the file; one that is there is replaced.
+        run: the run.
+        path: the file, "report.html"; one that is there is replaced.
+        other: a second run on the same samples, shown side by side with this one.
         everything: write all other proofs too, as further pages in a folder beside the file.
         cluster: the label whose values say which samples belong together, or "none"; without it `session`,
             where samples carry it.
@@ -50,6 +56,7 @@ def write_report(
             `cluster`, or the file cannot be written.
         RecordError: a record cannot be read.
     """
+    path, runs = Path(path), [run] if other is None else [run, other]
     if not path.name or path.is_dir():
         raise ConfigError(f"{path} is a folder: name the file to write, such as {path / 'report.html'}")
     beside = columns(runs)

@@ -287,9 +287,7 @@ def test_every_metric_whose_inputs_a_pipeline_has_works_by_its_name():
         and not reason_to_skip(name)
     ]
     assert len(names) > 20
-    evaluator = RagMetricsEvaluator(
-        names, chat_generator="embedded", text_embedder="embedded", raise_on_failure=False, progress_bar=False
-    )
+    evaluator = RagMetricsEvaluator(names, chat_generator="embedded", text_embedder="embedded", progress_bar=False)
 
     results = evaluator.run(**{**INPUTS, "ground_truth_answers": INPUTS["predicted_answers"]})["results"]
 

@@ -42,7 +42,7 @@ def test_as_many_calls_are_in_flight_as_the_limit_says_and_no_more():
     # no call returns before three are there: it would hang with two, and four would be counted
     generator = Synchronous(together=3)
 
-    found = faithfulness(chat_generator=generator, concurrency_limit=3).run(**many(6))
+    found = faithfulness(chat_generator=generator, concurrency=3).run(**many(6))
 
     assert found["score"] == 1.0
     assert generator.most == 3
@@ -51,7 +51,7 @@ def test_as_many_calls_are_in_flight_as_the_limit_says_and_no_more():
 def test_the_limit_holds_for_an_asynchronous_generator():
     generator = Asynchronous()
 
-    asyncio.run(faithfulness(chat_generator=generator, concurrency_limit=3).run_async(**many(12)))
+    asyncio.run(faithfulness(chat_generator=generator, concurrency=3).run_async(**many(12)))
 
     assert generator.most == 3
     assert generator.synchronous == 0
@@ -73,7 +73,7 @@ def test_the_limit_holds_for_the_texts_of_an_embedder():
         return [1.0, float(len(text))]
 
     evaluator = AnswerSimilarityEvaluator(
-        text_embedder=MockTextEmbedder(embedding_fn=embed), concurrency_limit=2, progress_bar=False
+        text_embedder=MockTextEmbedder(embedding_fn=embed), concurrency=2, progress_bar=False
     )
     answers = [f"answer {'x' * number}" for number in range(8)]
     evaluator.run(predicted_answers=answers, ground_truth_answers=[f"{each}, really" for each in answers])

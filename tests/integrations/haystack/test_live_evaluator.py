@@ -231,7 +231,7 @@ def test_where_lower_is_better_the_gate_lets_the_low_scores_through():
 def test_inline_answers_are_scored_side_by_side():
     # a call returns when four are there: one after another, the first would wait in vain
     generator = Synchronous(together=4)
-    evaluator = live(mode="inline", chat_generator=generator, concurrency_limit=4)
+    evaluator = live(mode="inline", chat_generator=generator, concurrency=4)
 
     found = evaluator.run(answers=[answer(f"Paris, {number}.") for number in range(4)])
 
@@ -244,11 +244,11 @@ def test_inline_answers_are_scored_side_by_side():
     ("options", "message"),
     [
         ({"gate": {"faithfulness": 0.7}}, "a gate must wait for the scores: pass mode='inline'"),
-        ({"raise_on_failure": True}, "raise_on_failure must wait for the scores"),
+        ({"on_error": "raise"}, "on_error='raise' must wait for the scores"),
         ({"mode": "inline", "gate": {"relevance": 0.7}}, "the gate names 'relevance'"),
         ({"mode": "sometimes"}, "mode must be 'background' or 'inline'"),
         ({"metrics": "faithfullness"}, "did you mean 'faithfulness'"),
-        ({"concurrency_limit": 0}, "concurrency_limit must be at least 1"),
+        ({"concurrency": 0}, "concurrency must be at least 1"),
     ],
 )
 def test_options_that_cannot_be_are_told_when_the_evaluator_is_made(options: Any, message: str):
@@ -290,8 +290,8 @@ def test_a_judge_that_hangs_holds_the_pipeline_no_longer_than_the_timeout():
     assert found["results"][0]["metrics"]["faithfulness"]["ragmetrics_status"] == "timeout"
 
 
-def test_with_raise_on_failure_the_pipeline_stops_with_the_cause():
-    pipeline = answered_pipeline(live(chat_generator=Broken(), mode="inline", raise_on_failure=True, attempts=1))
+def test_with_an_error_that_raises_the_pipeline_stops_with_the_cause():
+    pipeline = answered_pipeline(live(chat_generator=Broken(), mode="inline", on_error="raise", attempts=1))
 
     with pytest.raises(PipelineRuntimeError, match="the provider is down") as raised:
         pipeline.run(question_data(QUESTION, with_answers=True))
@@ -326,7 +326,7 @@ def test_a_reference_is_found_by_the_question():
 
 def test_the_limit_of_calls_holds_for_answers_that_come_together():
     generator = Synchronous(together=2)
-    evaluator = live(chat_generator=generator, concurrency_limit=2)
+    evaluator = live(chat_generator=generator, concurrency=2)
 
     evaluator.run(answers=[answer(f"Paris, {number}.") for number in range(4)])
     evaluator.close()

@@ -68,7 +68,6 @@ def test_the_key_of_a_generator_is_in_no_result_log_or_file_when_its_server_repe
                 "faithfulness",
                 generator,
                 progress_bar=False,
-                raise_on_failure=False,
                 attempts=1,
                 out=str(tmp_path / str(number)),
             )
@@ -100,7 +99,6 @@ def test_a_batch_is_redacted_before_it_is_judged_and_each_sample_finds_its_score
         ["faithfulness", "context_relevance"],
         judge,
         progress_bar=False,
-        raise_on_failure=False,
         out=str(tmp_path / "run"),
         redact=without_ann,
     )

@@ -75,9 +75,11 @@ LIVE = {
     "references": {"What?": "That."},
     "sample_rate": 0.5,
     "seed": 7,
-    "concurrency_limit": 2,
+    "concurrency": 2,
     "timeout": None,
     "attempts": 3,
+    "requests_per_minute": 60.0,
+    "tokens_per_minute": 9000.0,
     "max_pending": 10,
     "overflow": "drop_newest",
     "prompts": str(Path(__file__).parents[1] / "own_prompts"),
@@ -85,10 +87,11 @@ LIVE = {
 }
 BATCH = {
     "progress_bar": False,
-    "raise_on_failure": False,
-    "concurrency_limit": 2,
+    "concurrency": 2,
     "timeout": None,
     "attempts": 3,
+    "requests_per_minute": 60.0,
+    "tokens_per_minute": 9000.0,
     "repeats": 3,
     "include_records": False,
     "out": "runs/batch",
@@ -106,15 +109,17 @@ def models() -> dict[str, Any]:
 
 # Every parameter differs from its default; a test below makes sure of it.
 COMPONENTS: dict[str, Any] = {
-    "evaluator": lambda: RagMetricsEvaluator(metrics=LIVE["metrics"], scorer="token-match:small", **BATCH, **models()),
+    "evaluator": lambda: RagMetricsEvaluator(
+        metrics=LIVE["metrics"], scorer="token-match:small", on_error="raise", **BATCH, **models()
+    ),
     "correctness": lambda: AnswerCorrectnessEvaluator(
-        variant="ragas-0.4", parameters={"weights": [1, 2]}, **BATCH, **models()
+        variant="ragas-0.4", parameters={"weights": [1, 2]}, raise_on_failure=False, **BATCH, **models()
     ),
     "live": lambda: RagMetricsLiveEvaluator(
         mode="inline",
         gate={"faithfulness": 0.7},
         unscored="pass",
-        raise_on_failure=True,
+        on_error="raise",
         **LIVE,
         **models(),
     ),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.evaluation import EvaluationResult
+from llama_index.core.settings import Settings
 
 from ragmetrics_core import recompute
 from ragmetrics_core.errors import ConfigError
@@ -18,7 +19,6 @@ from ragmetrics_core.metrics import (
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from ragmetrics_llama_index import (
     AnswerRelevancyEvaluator,
-    Calling,
     ContextEntityRecallEvaluator,
     ContextPrecisionEvaluator,
     ContextRecallEvaluator,
@@ -297,8 +297,9 @@ def test_what_is_no_text_is_told_and_stops_no_batch(wrong: dict[str, Any]):
 
 
 def test_with_redact_the_failure_that_is_raised_has_no_other_error_behind_it():
-    calling = Calling(redact=lambda text: text.replace("Ann", "[name]"))
-    made = RagMetricsEvaluator("faithfulness", judge_llm(), raise_error=True, calling=calling)
+    made = RagMetricsEvaluator(
+        "faithfulness", judge_llm(), on_error="raise", redact=lambda text: text.replace("Ann", "[name]")
+    )
 
     with pytest.raises(EvaluationFailed) as raised:
         made.evaluate(query=["Ann"], response=HALF, contexts=CONTEXTS)  # type: ignore[arg-type]
@@ -307,8 +308,8 @@ def test_with_redact_the_failure_that_is_raised_has_no_other_error_behind_it():
     assert raised.value.__context__ is raised.value.__cause__ is None
 
 
-def test_with_raise_error_a_failure_raises_and_carries_the_result():
-    made = RagMetricsEvaluator("faithfulness", FunctionLLM(fails), raise_error=True)
+def test_an_error_that_is_to_raise_raises_and_carries_the_result():
+    made = RagMetricsEvaluator("faithfulness", FunctionLLM(fails), on_error="raise")
     with pytest.raises(EvaluationFailed, match="the judge is down") as failed:
         made.evaluate(**GIVEN)
     assert failed.value.result.records[0].status == "model_error"
@@ -318,6 +319,7 @@ def test_models_that_cannot_be_made_are_a_reason_and_are_logged(monkeypatch, cap
     def no_key(settings: Any) -> Any:
         raise ValueError("no key")
 
+    monkeypatch.setattr(Settings, "_llm", "set")
     monkeypatch.setattr("llama_index.core.settings._Settings.llm", property(no_key))
     with caplog.at_level(logging.WARNING, logger="ragmetrics.llama_index"):
         result = FaithfulnessEvaluator().evaluate(**GIVEN)
@@ -332,7 +334,7 @@ def test_transient_failures_are_tried_again_as_often_as_the_caller_says():
         tried.append(prompt)
         raise ConnectionError("lost")
 
-    result = FaithfulnessEvaluator(FunctionLLM(lost), calling=Calling(attempts=1)).evaluate(**GIVEN)
+    result = FaithfulnessEvaluator(FunctionLLM(lost), attempts=1).evaluate(**GIVEN)
     assert result.invalid_result
     assert len(tried) == 1
 

@@ -14,7 +14,6 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Generate
 from ragmetrics_llama_index import (
-    Calling,
     ContextPrecision,
     FaithfulnessEvaluator,
     LlamaIndexJudge,
@@ -72,19 +71,18 @@ def test_a_judge_whose_given_name_holds_its_key_is_refused():
 
 def test_an_evaluator_redacts_what_it_judges_and_asks_prompts_of_ones_own():
     llm = FunctionLLM(knowing)
-    calling = Calling(redact=without_name, prompts=PROMPTS)
 
-    result = FaithfulnessEvaluator(llm, calling=calling).evaluate(**GIVEN)
+    result = FaithfulnessEvaluator(llm, redact=without_name, prompts=PROMPTS).evaluate(**GIVEN)
 
     assert result.score == 1.0
     assert any(OWN in each for each in llm.asked)
     assert found("".join(llm.asked) + shown(result.feedback) + shown(result.record), NAME) == []
-    assert OWN in str(FaithfulnessEvaluator(llm, calling=calling).get_prompts())
+    assert OWN in str(FaithfulnessEvaluator(llm, prompts=PROMPTS).get_prompts())
 
 
 @pytest.mark.parametrize("llm", [FunctionLLM(fails), "embedded"], ids=["judge fails", "no sample"])
 def test_what_an_evaluator_says_of_a_failure_is_redacted(llm: Any):
-    evaluator = RagMetricsEvaluator("faithfulness", llm, calling=Calling(redact=without_name, attempts=1))
+    evaluator = RagMetricsEvaluator("faithfulness", llm, redact=without_name, attempts=1)
     given = GIVEN if llm != "embedded" else {**GIVEN, "response": f"\ud800 {NAME}"}
     with Log() as log:
         result = evaluator.evaluate(**given)

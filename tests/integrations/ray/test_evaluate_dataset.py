@@ -244,9 +244,9 @@ def test_answered_calls_of_a_block_are_not_asked_again_when_it_has_a_journal(tmp
 
     dataset = ray.data.from_items(rows(6))
     journal = tmp_path / "journal"
-    evaluate_dataset(dataset, PAIR, judge=judge, out=tmp_path / "a", journal=journal, batch_size=3, actors=1)
+    evaluate_dataset(dataset, PAIR, judge=judge, out=tmp_path / "a", cache=journal, batch_size=3, actors=1)
     first = asked(tmp_path / "calls")
-    evaluate_dataset(dataset, PAIR, judge=judge, out=tmp_path / "b", journal=journal, batch_size=3, actors=1)
+    evaluate_dataset(dataset, PAIR, judge=judge, out=tmp_path / "b", cache=journal, batch_size=3, actors=1)
 
     assert asked(tmp_path / "calls") == first
     assert keys(in_folder(tmp_path / "b")) == keys(in_folder(tmp_path / "a")) == every(rows(6))

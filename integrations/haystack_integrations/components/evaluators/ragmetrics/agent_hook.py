@@ -1,7 +1,6 @@
 """The hook that has an agent scored."""
 
-from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Unpack
 
 from haystack.components.agents import Agent
 from haystack.components.agents.state import State, replace_values
@@ -9,13 +8,14 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core.gate import Gate, GateDecision
-from ragmetrics_core.live import Capture, LiveResult, Skip, is_judging
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import Capture, Skip, is_judging
 from ragmetrics_core.shapes import is_list
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
+from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, Event, noted_here
 
 __all__ = ["RagMetricsAgentHook"]
@@ -40,6 +40,7 @@ class RagMetricsAgentHook(Live):
 
     allowed_hook_points = ("on_exit", "after_run")
 
+    @unfolded(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "faithfulness",
@@ -52,26 +53,14 @@ class RagMetricsAgentHook(Live):
         rejected_answer: str = "I cannot answer this from what I found.",
         needs_contexts: bool = False,
         name: str | None = None,
-        out: str | None = None,
-        sinks: list[MakeSink] | None = None,
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: References | None = None,
-        sample_rate: float = 1.0,
-        seed: int | None = None,
-        concurrency_limit: int = 4,
-        timeout: float | None = 60.0,
-        attempts: int = 2,
-        max_pending: int = 1000,
-        overflow: Overflow = "drop_oldest",
-        prompts: str | None = None,
-        redact: Redact | None = None,
+        **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
         Create the hook; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the agent's, or the name of a judge
-            of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
+            of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param gate: The least score of each metric named here, the greatest where lower is better. The agent waits for
@@ -81,20 +70,10 @@ class RagMetricsAgentHook(Live):
         :param rejected_answer: What the agent says instead of an answer that is rejected.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the agent is called in the records.
-        :param out: A run folder to write samples and records to.
-        :param sinks: Where results go besides: functions of a module that make a sink.
-        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
-        :param references: Expected answers, by question; or a function of a module from a sample to its own.
-        :param sample_rate: The share of runs that is scored.
-        :param seed: Makes that draw repeatable.
-        :param concurrency_limit: How many calls of the generator may be in flight.
-        :param timeout: Seconds for one call; None for no limit.
-        :param attempts: How often a call is made at most when it fails for reasons that may pass.
-        :param max_pending: How many runs may wait to be scored.
-        :param overflow: Which one goes when one more comes.
-        :param prompts: A folder of prompt files that replace those of the same name.
-        :param redact: A function of a module, from a text to the text without what is private. It is applied
-            to samples, replies and errors before a model, a record or the log sees them.
+        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
+            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
+            are functions that make a sink.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
@@ -103,20 +82,8 @@ class RagMetricsAgentHook(Live):
         self.rejected_answer = rejected_answer
         self.needs_contexts = needs_contexts
         self.name = name
-        self.out = out
-        self.sinks: list[MakeSink] | None = plain(sinks)
-        self.on_result = on_result
-        self.references: References | None = plain(references)
-        self.sample_rate = sample_rate
-        self.seed = seed
-        self.concurrency_limit = concurrency_limit
-        self.timeout = timeout
-        self.attempts = attempts
-        self.max_pending = max_pending
-        self.overflow = overflow
-        self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
-        )
+        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
 
     def run(self, state: State) -> None:

@@ -4,14 +4,16 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_args
 
 from haystack import Document, component
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
 from ragmetrics_core.errors import ConfigError, RunStopped
+from ragmetrics_core.keywords import names_in
 from ragmetrics_core.metrics import names_of
+from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.redaction import Redact
-from ragmetrics_core.runs import Progress
+from ragmetrics_core.runs import OnError, Progress
 from ragmetrics_core.shapes import is_series
 from tqdm import tqdm  # type: ignore[import-untyped]
 
@@ -48,19 +50,18 @@ class BatchEvaluator(Configured):
     """
 
     progress_bar: bool
-    raise_on_failure: bool
-    concurrency_limit: int
-    timeout: float | None
-    attempts: int
+    on_error: OnError
+    concurrency: int
     repeats: int
     include_records: bool
     out: str | None
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Declare inputs and outputs; called at the end of a constructor."""
-        if self.concurrency_limit < 1:
-            msg = f"concurrency_limit must be at least 1, not {self.concurrency_limit}"
+        if self.on_error not in get_args(OnError):
+            msg = f"on_error must be 'record' or 'raise', not {self.on_error!r}"
             raise ConfigError(msg)
+        self._traffic = Traffic(**{name: getattr(self, name) for name in names_in(TrafficArgs)})
         self._metrics = metrics
         self._needed = inputs_needed(metrics)
         component.set_input_types(self, **{name: type_ for name, type_ in _INPUT_TYPES.items() if name in self._needed})
@@ -116,7 +117,7 @@ class BatchEvaluator(Configured):
 
             With several metrics `results` has these by the metric's name, for `EvaluationRunResult`.
         :raises InputError: The inputs do not fit together; a `ValueError`.
-        :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
+        :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
         samples = _samples(inputs, self._needed, self.redact)
         self.warm_up()
@@ -131,7 +132,7 @@ class BatchEvaluator(Configured):
         :param inputs: See `run`.
         :returns: See `run`.
         :raises InputError: The inputs do not fit together; a `ValueError`.
-        :raises EvaluationFailed: A score failed and `raise_on_failure` is set; a `ValueError`.
+        :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
         samples = _samples(inputs, self._needed, self.redact)
         await self.warm_up_async()
@@ -146,15 +147,13 @@ class BatchEvaluator(Configured):
         return {
             "metrics": self._metrics,
             "judge": self._judge(asynchronous=asynchronous, executor=executor),
-            "embedder": self._embedder(parallel=self.concurrency_limit, asynchronous=asynchronous, executor=executor),
+            "embedder": self._embedder(parallel=self.concurrency, asynchronous=asynchronous, executor=executor),
             "scorer": self.scorer,
             "out": self.out,
             "redact": self.redact,
-            "concurrency": self.concurrency_limit,
-            "timeout": self.timeout,
-            "attempts": self.attempts,
+            "traffic": self._traffic,
             "repeats": self.repeats,
-            "on_error": "raise" if self.raise_on_failure else "record",
+            "on_error": self.on_error,
             "progress": progress,
         }
 
@@ -176,7 +175,7 @@ class BatchEvaluator(Configured):
     @contextmanager
     def _threads(self) -> Generator[ThreadPoolExecutor]:
         """Threads for the calls of this run: as many as may be in flight, whatever the machine has."""
-        executor = ThreadPoolExecutor(self.concurrency_limit, thread_name_prefix="ragmetrics-haystack")
+        executor = ThreadPoolExecutor(self.concurrency, thread_name_prefix="ragmetrics-haystack")
         try:
             yield executor
         finally:

@@ -8,27 +8,15 @@ from concurrent.futures import Executor
 from contextvars import copy_context
 from functools import partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from haystack.core.serialization import component_to_dict
+from ragmetrics_core.adapting import ForeignName
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import bare_address, foreign_answer, model_error
 from ragmetrics_core.shapes import is_mapping
 
-__all__ = ["Identity", "call", "identity_of"]
-
-
-class Identity(NamedTuple):
-    """
-    What a component is called in records.
-
-    Attributes:
-        name: class, model and server, and a digest of all settings.
-        is_complete: whether the settings could be read, so that another component has another name.
-    """
-
-    name: str
-    is_complete: bool
+__all__ = ["call", "identity_of"]
 
 
 async def call(component: Any, *, asynchronous: bool, executor: Executor | None, **inputs: Any) -> Mapping[str, Any]:
@@ -59,7 +47,7 @@ async def call(component: Any, *, asynchronous: bool, executor: Executor | None,
     return output
 
 
-def identity_of(component: Any) -> Identity:
+def identity_of(component: Any) -> ForeignName:
     """
     Name a generator or an embedder by its class, model, server and settings; keys are left out.
 
@@ -80,8 +68,8 @@ def identity_of(component: Any) -> Identity:
         )
         is_complete = _shows_settings(component)
     except Exception:  # the boundary to foreign code: a component that cannot be saved can still be asked
-        return Identity(name, is_complete=False)
-    return Identity(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete)
+        return ForeignName(name, is_sure=False)
+    return ForeignName(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete)
 
 
 def _shows_settings(component: Any) -> bool:

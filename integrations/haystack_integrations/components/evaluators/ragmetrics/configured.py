@@ -6,7 +6,6 @@ from inspect import signature
 from typing import Any, Self
 
 from haystack.components.embedders.types import TextEmbedder
-from haystack.components.generators import chat  # loads a generator when it is asked for
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.core.serialization import component_to_dict, default_from_dict, default_to_dict
 
@@ -15,8 +14,9 @@ from haystack.core.serialization import component_to_dict, default_from_dict, de
 from haystack.utils import deserialize_callable, deserialize_chatgenerator_inplace, serialize_callable
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.metrics import models_needed
-from ragmetrics_core.models import as_embedder, holds_secret
+from ragmetrics_core.models import as_embedder, holds_secret, missing_judge
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_series
@@ -47,6 +47,16 @@ class Configured:
     prompts: str | None
     redact: Redact | None
 
+    def _settle(self, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+        """
+        Keep each setting under its own name.
+
+        :raises TypeError: There is no such setting.
+        """
+        refuse_unknown(given, *defaults)
+        for name, default in defaults.items():
+            setattr(self, name, plain(given.get(name, default)))
+
     def _configure(
         self,
         metrics: MetricSettings,
@@ -54,8 +64,6 @@ class Configured:
         text_embedder: TextEmbedder | str | None,
         *,
         scorer: str | None = None,
-        prompts: str | None,
-        redact: Redact | None,
     ) -> tuple[Metric[Any], ...]:
         """
         Make the metrics with their prompts and check that there is a model for all they ask.
@@ -64,8 +72,8 @@ class Configured:
             or the name of a model holds a password, which would be saved.
         """
         chosen = metrics_of(metrics)
-        if prompts is not None:
-            chosen = with_prompts(chosen, prompts)
+        if self.prompts is not None:
+            chosen = with_prompts(chosen, self.prompts)
         check_model("chat_generator", chat_generator)
         check_model("text_embedder", text_embedder)
         for name in (chat_generator, text_embedder):
@@ -75,8 +83,6 @@ class Configured:
                     "OPENAI_BASE_URL, or pass a component with a Secret"
                 )
                 raise ConfigError(msg)
-        self.prompts = prompts
-        self.redact = redact
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
         if "embedder" in needed and text_embedder is None:
             msg = f"{needed['embedder']} needs an embedder: pass text_embedder=..."
@@ -88,7 +94,7 @@ class Configured:
             )
             raise ConfigError(msg)
         if "judge" in needed and chat_generator is None:
-            chat_generator = chat.OpenAIChatGenerator(generation_kwargs={"seed": 42})
+            raise missing_judge(needed["judge"], "chat_generator=..., a chat generator or a name,")
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
         self.scorer = scorer

@@ -1,18 +1,18 @@
 """The component that has its pipeline scored."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.live import Capture, LiveResult, is_judging
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import Capture, is_judging
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
+from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
+from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
 from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
 
 __all__ = ["RagMetricsConnector"]
@@ -31,6 +31,7 @@ class RagMetricsConnector(Live):
     ```
     """
 
+    @unfolded(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "faithfulness",
@@ -41,26 +42,14 @@ class RagMetricsConnector(Live):
         extract: Extract | None = None,
         needs_contexts: bool = False,
         name: str | None = None,
-        out: str | None = None,
-        sinks: list[MakeSink] | None = None,
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: References | None = None,
-        sample_rate: float = 1.0,
-        seed: int | None = None,
-        concurrency_limit: int = 4,
-        timeout: float | None = 60.0,
-        attempts: int = 2,
-        max_pending: int = 1000,
-        overflow: Overflow = "drop_oldest",
-        prompts: str | None = None,
-        redact: Redact | None = None,
+        **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
         Create the connector; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
-            with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
+            with, or the name of a judge of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param extract: Where `question`, `contexts` and `answer` are, as "component.socket", when they are
@@ -69,20 +58,10 @@ class RagMetricsConnector(Live):
             value there the field is missing: nothing else is taken for it.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
-        :param out: A run folder to write samples and records to.
-        :param sinks: Where results go besides: functions of a module that make a sink.
-        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
-        :param references: Expected answers, by question; or a function of a module from a sample to its own.
-        :param sample_rate: The share of runs that is scored.
-        :param seed: Makes that draw repeatable.
-        :param concurrency_limit: How many calls of the generator may be in flight.
-        :param timeout: Seconds for one call; None for no limit.
-        :param attempts: How often a call is made at most when it fails for reasons that may pass.
-        :param max_pending: How many runs may wait to be scored.
-        :param overflow: Which one goes when one more comes.
-        :param prompts: A folder of prompt files that replace those of the same name.
-        :param redact: A function of a module, from a text to the text without what is private. It is applied
-            to samples, replies and errors before a model, a record or the log sees them.
+        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
+            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
+            are functions that make a sink.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or `extract` names no
             place. The pipeline must have the places when it warms up.
         """
@@ -91,20 +70,8 @@ class RagMetricsConnector(Live):
         self._places = places_of(extract)
         self.needs_contexts = needs_contexts
         self.name = name
-        self.out = out
-        self.sinks: list[MakeSink] | None = plain(sinks)
-        self.on_result = on_result
-        self.references: References | None = plain(references)
-        self.sample_rate = sample_rate
-        self.seed = seed
-        self.concurrency_limit = concurrency_limit
-        self.timeout = timeout
-        self.attempts = attempts
-        self.max_pending = max_pending
-        self.overflow = overflow
-        self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
-        )
+        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
 
     def warm_up(self) -> None:
         """

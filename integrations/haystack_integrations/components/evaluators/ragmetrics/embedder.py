@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from haystack.components.embedders.types import TextEmbedder
 from numpy.typing import NDArray
+from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.errors import ModelError
 
-from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
+from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
 
 __all__ = ["HaystackEmbedder"]
 
 
 @dataclass(frozen=True, repr=False)
-class HaystackEmbedder:
+class HaystackEmbedder(ForeignModel):
     """
     A text embedder of Haystack as an embedder of ragmetrics.
 
@@ -36,31 +37,14 @@ class HaystackEmbedder:
     executor: Executor | None = field(default=None, kw_only=True)
 
     @property
-    def identity(self) -> str:
-        """Class, model and server of the embedder, and a digest of its settings."""
-        return self._identity.name
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether its vectors may be kept for later runs."""
-        return self._identity.is_complete
-
-    @property
     def concurrency(self) -> int:
         """One call at a time: each already has `parallel` texts in flight."""
         return 1
 
     @cached_property
-    def _identity(self) -> Identity:
+    def foreign_name(self) -> ForeignName:
+        """Class, model and server, and a digest of the settings."""
         return identity_of(self.text_embedder)
-
-    def __repr__(self) -> str:
-        """
-        Show the identity: a component may show its key.
-
-        :returns: Class and identity.
-        """
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """

@@ -1,12 +1,16 @@
 """The evaluator for any metrics."""
 
+from typing import Unpack
+
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
+from haystack_integrations.components.evaluators.ragmetrics.settings import BATCH_DEFAULTS, BatchArgs
 
 __all__ = ["RagMetricsEvaluator"]
 
@@ -34,6 +38,7 @@ class RagMetricsEvaluator(BatchEvaluator):
     ```
     """
 
+    @unfolded(BatchArgs, BATCH_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "recommended",
@@ -42,15 +47,8 @@ class RagMetricsEvaluator(BatchEvaluator):
         *,
         scorer: str | None = None,
         progress_bar: bool = True,
-        raise_on_failure: bool = True,
-        concurrency_limit: int = 4,
-        timeout: float | None = 120.0,
-        attempts: int = 2,
-        repeats: int = 1,
-        include_records: bool = True,
-        out: str | None = None,
-        prompts: str | None = None,
-        redact: Redact | None = None,
+        on_error: OnError = "record",
+        **settings: Unpack[BatchArgs],
     ) -> None:
         """
         Create the evaluator; nothing is loaded and no key is needed yet.
@@ -59,37 +57,22 @@ class RagMetricsEvaluator(BatchEvaluator):
             `{"name": "faithfulness", "variant": "paper"}`, or a list of these. "recommended" stands for
             faithfulness and factual correctness.
         :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL", "llama:PATH"). By default Haystack's `OpenAIChatGenerator`.
+            "openai:MODEL", "llama:PATH").
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param scorer: The name of the model that rates pairs ("cross-encoder:MODEL", "token-match:MODEL"),
             for metrics that need one.
         :param progress_bar: Show a progress bar.
-        :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
-            is NaN, and the result says why.
-        :param concurrency_limit: How many calls of the generator may be in flight. A generator is called from
-            as many threads, unless it has `run_async` and the evaluator runs with `run_async`.
-        :param timeout: Seconds for one call; None for no limit.
-        :param attempts: How often a call is made at most when it fails for reasons that may pass; most
-            generators also try again by themselves.
-        :param repeats: How often each verdict is asked for; the majority decides.
-        :param include_records: Put the whole record of each score into the results.
-        :param out: A folder to write the run to, for `ragmetrics show`, `audit` and `report`. The same
-            evaluation again goes on where it ended.
-        :param prompts: A folder of prompt files that replace those of the same name.
-        :param redact: A function of a module, from a text to the text without what is private. It is applied
-            to samples, replies and errors before a model, a result or a file sees them.
+        :param on_error: "raise" raises when the judge fails or its reply cannot be read. With "record" the score is
+            NaN, and the result says why.
+        :param settings: How the models are asked: `concurrency`, `timeout`, `attempts`, `requests_per_minute` and
+            `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see `BatchArgs`. A
+            generator is called from as many threads as calls may be in flight, unless it has `run_async` and the
+            evaluator runs with `run_async`.
         :raises ConfigError: There is no such metric or parameter, or a model is missing.
         """
         self.metrics = plain(metrics)
         self.progress_bar = progress_bar
-        self.raise_on_failure = raise_on_failure
-        self.concurrency_limit = concurrency_limit
-        self.timeout = timeout
-        self.attempts = attempts
-        self.repeats = repeats
-        self.include_records = include_records
-        self.out = out
-        self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
-        )
+        self.on_error = on_error
+        self._settle(settings, BATCH_DEFAULTS)
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))

@@ -10,19 +10,18 @@ from typing import Any
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
-from ragmetrics_core.adapting import finish_reason
+from ragmetrics_core.adapting import ForeignModel, ForeignName, finish_reason, usage_of
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.live import is_judging
-from ragmetrics_core.protocol import Completion, Generate, Usage
-from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.protocol import Completion, Generate
 
-from haystack_integrations.components.evaluators.ragmetrics.calling import Identity, call, identity_of
+from haystack_integrations.components.evaluators.ragmetrics.calling import call, identity_of
 
 __all__ = ["HaystackJudge"]
 
 
 @dataclass(frozen=True, repr=False)
-class HaystackJudge:
+class HaystackJudge(ForeignModel):
     """
     A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
 
@@ -40,27 +39,10 @@ class HaystackJudge:
     asynchronous: bool = field(default=False, kw_only=True)
     executor: Executor | None = field(default=None, kw_only=True)
 
-    @property
-    def identity(self) -> str:
-        """Class, model and server of the generator, and a digest of its settings."""
-        return self._identity.name
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether its replies may be kept for later runs: not those of a generator that cannot be named."""
-        return self._identity.is_complete
-
     @cached_property
-    def _identity(self) -> Identity:
+    def foreign_name(self) -> ForeignName:
+        """Class, model and server, and a digest of the settings."""
         return identity_of(self.chat_generator)
-
-    def __repr__(self) -> str:
-        """
-        Show the identity: a component may show its key.
-
-        :returns: Class and identity.
-        """
-        return f"{type(self).__name__}({self.identity!r})"
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """
@@ -117,17 +99,6 @@ def _completion(reply: ChatMessage) -> Completion:
     return Completion(
         text=reply.text or "",
         model=str(meta.get("model") or ""),
-        usage=_usage(meta.get("usage")),
+        usage=usage_of(meta.get("usage")),
         finish_reason=finish_reason(meta),
     )
-
-
-def _usage(usage: object) -> Usage | None:
-    """Tokens, under the names of either interface of OpenAI, which other providers follow."""
-    if not is_mapping(usage):
-        return None
-    prompt = usage.get("prompt_tokens", usage.get("input_tokens"))
-    completion = usage.get("completion_tokens", usage.get("output_tokens"))
-    if not isinstance(prompt, int) or not isinstance(completion, int):
-        return None
-    return Usage(prompt, completion)

@@ -1,24 +1,20 @@
 """What all live components share: one live scorer, made when it is first needed."""
 
 import threading
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from haystack import logging
-from ragmetrics_core import Metric, Sample
+from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import LiveFace, LiveResult, LiveScorer, Sink
+from ragmetrics_core.keywords import names_in
+from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
+from haystack_integrations.components.evaluators.ragmetrics.settings import LiveComponentArgs, MakeSink
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
 
-__all__ = ["Live", "MakeSink", "Overflow", "References"]
-
-Overflow = Literal["drop_oldest", "drop_newest"]
-References = dict[str, str] | Callable[[Sample], str | None]
-# A function and not a sink: a pipeline that was closed and runs again needs a new one, and YAML has its name.
-MakeSink = Callable[[], Sink]
+__all__ = ["Live"]
 
 logger = logging.getLogger(__name__)
 
@@ -36,23 +32,12 @@ class Live(LiveFace, Configured):
 
     metrics: Any
     name: str | None
-    out: str | None
     sinks: list[MakeSink] | None
-    on_result: Callable[[LiveResult], None] | None
-    references: References | None
-    sample_rate: float
-    seed: int | None
-    concurrency_limit: int
-    timeout: float | None
-    attempts: int
-    max_pending: int
-    overflow: Overflow
+    concurrency: int
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Check what needs no model; called at the end of a constructor."""
-        if self.concurrency_limit < 1:
-            msg = f"concurrency_limit must be at least 1, not {self.concurrency_limit}"
-            raise ConfigError(msg)
+        LiveSettings().but(**self._live_settings())  # which says what is wrong with one
         for each in self.sinks or ():
             if not callable(each):
                 msg = f"sinks takes functions that make a sink, so that the pipeline can be saved, not {each!r}"
@@ -83,26 +68,20 @@ class Live(LiveFace, Configured):
             self._metrics,
             **self._models_by_name(),
             scorer=self.scorer,
-            out=self.out,
-            sinks=[make() for make in self.sinks or ()],
-            on_result=self.on_result,
-            references=self.references,
-            sample_rate=self.sample_rate,
-            seed=self.seed,
-            concurrency=self.concurrency_limit,
-            timeout=self.timeout,
-            attempts=self.attempts,
-            max_pending=self.max_pending,
-            overflow=self.overflow,
-            redact=self.redact,
+            **self._live_settings() | {"sinks": [make() for make in self.sinks or ()]},
         )
+
+    def _live_settings(self) -> dict[str, Any]:
+        """The settings that need no making; the metrics have their prompts already."""
+        made = ("sinks", "prompts")
+        return {name: getattr(self, name) for name in names_in(LiveComponentArgs) if name not in made}
 
     def _models_by_name(self) -> dict[str, Any]:
         """Judge and embedder; those that need a key or a file are made where they are asked, and fail there."""
         models: dict[str, Any] = {}
         for kind, given, make in (
             ("judge", self.chat_generator, self._judge),
-            ("embedder", self.text_embedder, partial(self._embedder, parallel=self.concurrency_limit)),
+            ("embedder", self.text_embedder, partial(self._embedder, parallel=self.concurrency)),
         ):
             if isinstance(given, str) and given != "embedded":
                 models[f"{kind}_factory"] = make

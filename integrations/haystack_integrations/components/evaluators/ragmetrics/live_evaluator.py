@@ -1,12 +1,12 @@
 """The evaluator that sits in a live pipeline."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 from haystack import Document, component
 from haystack.components.embedders.types import TextEmbedder
@@ -15,15 +15,17 @@ from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision
+from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
-from haystack_integrations.components.evaluators.ragmetrics.live import Live, MakeSink, Overflow, References
+from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
+from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
 from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import noted_here
 
@@ -57,6 +59,7 @@ class RagMetricsLiveEvaluator(Live):
     ```
     """
 
+    @unfolded(LiveComponentArgs, LIVE_COMPONENT_DEFAULTS)
     def __init__(
         self,
         metrics: MetricSettings = "faithfulness",
@@ -67,28 +70,16 @@ class RagMetricsLiveEvaluator(Live):
         mode: Literal["background", "inline"] = "background",
         gate: dict[str, float] | None = None,
         unscored: Literal["reject", "pass"] = "reject",
-        raise_on_failure: bool = False,
+        on_error: OnError = "record",
         name: str | None = None,
-        out: str | None = None,
-        sinks: list[MakeSink] | None = None,
-        on_result: Callable[[LiveResult], None] | None = None,
-        references: References | None = None,
-        sample_rate: float = 1.0,
-        seed: int | None = None,
-        concurrency_limit: int = 4,
-        timeout: float | None = 60.0,
-        attempts: int = 2,
-        max_pending: int = 1000,
-        overflow: Overflow = "drop_oldest",
-        prompts: str | None = None,
-        redact: Redact | None = None,
+        **settings: Unpack[LiveComponentArgs],
     ) -> None:
         """
         Create the evaluator; nothing is loaded, started or written yet.
 
         :param metrics: A name, a mapping of name and parameters, or a list of these.
         :param chat_generator: The judge: a chat generator of its own, not the one that the pipeline answers
-            with, or the name of a judge of ragmetrics. By default Haystack's `OpenAIChatGenerator`.
+            with, or the name of a judge of ragmetrics.
         :param text_embedder: The embedder, for metrics that compare texts: a component, or a name.
         :param scorer: The name of the model that rates pairs, for metrics that need one.
         :param mode: "background" passes answers on at once, "inline" waits for the scores.
@@ -96,23 +87,13 @@ class RagMetricsLiveEvaluator(Live):
             hallucination); inline only. Adds the output `rejected_answers`.
         :param unscored: Where an answer goes that has no score for a metric of the gate because the judge failed:
             the gate lets it "pass" or sends it to "reject". Where there was nothing to judge, it passes.
-        :param raise_on_failure: Stop the pipeline when the judge fails; inline only. Otherwise it goes on,
-            and the answer's meta says what happened.
+        :param on_error: "raise" stops the pipeline when the judge fails; inline only. With "record" it goes on, and
+            the answer's meta says what happened.
         :param name: What the application is called in the records.
-        :param out: A run folder to write samples and records to.
-        :param sinks: Where results go besides: functions of a module that make a sink.
-        :param on_result: A function of a module that is called with each result, in a thread of the scorer's.
-        :param references: Expected answers, by question; or a function of a module from a sample to its own.
-        :param sample_rate: The share of answers that is scored in the background.
-        :param seed: Makes that draw repeatable.
-        :param concurrency_limit: How many calls of the generator may be in flight.
-        :param timeout: Seconds for one call; None for no limit.
-        :param attempts: How often a call is made at most when it fails for reasons that may pass.
-        :param max_pending: How many answers may wait to be scored in the background.
-        :param overflow: Which one goes when one more comes.
-        :param prompts: A folder of prompt files that replace those of the same name.
-        :param redact: A function of a module, from a text to the text without what is private. It is applied
-            to samples, replies and errors before a model, a record or the log sees them.
+        :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
+            `max_pending`, `overflow`, `redact` and `prompts`, and how the models are asked: `concurrency`, `timeout`,
+            `attempts`, `requests_per_minute` and `tokens_per_minute`. Functions are functions of a module; `sinks`
+            are functions that make a sink.
         :raises ConfigError: There is no such metric or parameter, a model is missing, or an option needs the
             inline mode.
         """
@@ -120,22 +101,10 @@ class RagMetricsLiveEvaluator(Live):
         self.mode = mode
         self.gate: dict[str, float] | None = plain(gate)
         self.unscored: Literal["reject", "pass"] = unscored
-        self.raise_on_failure = raise_on_failure
+        self.on_error: OnError = on_error
         self.name = name
-        self.out = out
-        self.sinks: list[MakeSink] | None = plain(sinks)
-        self.on_result = on_result
-        self.references: References | None = plain(references)
-        self.sample_rate = sample_rate
-        self.seed = seed
-        self.concurrency_limit = concurrency_limit
-        self.timeout = timeout
-        self.attempts = attempts
-        self.max_pending = max_pending
-        self.overflow = overflow
-        self._prepare(
-            self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer, prompts=prompts, redact=redact)
-        )
+        self._settle(settings, LIVE_COMPONENT_DEFAULTS)
+        self._prepare(self._configure(self.metrics, chat_generator, text_embedder, scorer=scorer))
         self._check()
         types: dict[str, Any] = {"answers": list[GeneratedAnswer]}
         if mode == "inline":
@@ -144,16 +113,21 @@ class RagMetricsLiveEvaluator(Live):
             types |= {"rejected_answers": list[GeneratedAnswer]}
         component.set_output_types(self, **types)
 
+    @property
+    def _raises(self) -> bool:
+        return self.on_error == "raise"
+
     def _check(self) -> None:
         for name, value, allowed in (
             ("mode", self.mode, ("background", "inline")),
             ("unscored", self.unscored, ("reject", "pass")),
+            ("on_error", self.on_error, get_args(OnError)),
         ):
             if value not in allowed:
                 msg = f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}"
                 raise ConfigError(msg)
-        if self.mode != "inline" and (self.gate or self.raise_on_failure):
-            option = "a gate" if self.gate else "raise_on_failure"
+        if self.mode != "inline" and (self.gate or self._raises):
+            option = "a gate" if self.gate else "on_error='raise'"
             msg = f"{option} must wait for the scores: pass mode='inline'"
             raise ConfigError(msg)
         self._gate = Gate(self.gate, self._metrics, self.unscored) if self.gate else None
@@ -180,7 +154,7 @@ class RagMetricsLiveEvaluator(Live):
             - `results`: Inline, for each answer its id and its results by metric, see `RagMetricsEvaluator`.
 
             With a gate, an output without an answer is left out, so that what follows it does not run.
-        :raises EvaluationFailed: The judge failed and `raise_on_failure` is set; a `ValueError`.
+        :raises EvaluationFailed: The judge failed and `on_error` is "raise"; a `ValueError`.
         """
         self.warm_up()
         given = _answers(answers, query, documents, replies)
@@ -203,7 +177,7 @@ class RagMetricsLiveEvaluator(Live):
         :param documents: See `run`.
         :param replies: See `run`.
         :returns: See `run`.
-        :raises EvaluationFailed: The judge failed and `raise_on_failure` is set; a `ValueError`.
+        :raises EvaluationFailed: The judge failed and `on_error` is "raise"; a `ValueError`.
         """
         await self.warm_up_async()
         given = _answers(answers, query, documents, replies)
@@ -220,7 +194,7 @@ class RagMetricsLiveEvaluator(Live):
         """Score answers side by side; each thread only waits."""
         if len(answers) <= 1:
             return [self._score(each, documents) for each in answers]
-        width = min(len(answers), self.concurrency_limit)
+        width = min(len(answers), self.concurrency)
         with ThreadPoolExecutor(width, thread_name_prefix="ragmetrics-haystack-inline") as threads:
             # the context goes along, so that sinks find the span that is open here
             waiting = [threads.submit(copy_context().run, self._score, each, documents) for each in answers]
@@ -241,14 +215,14 @@ class RagMetricsLiveEvaluator(Live):
             return self._failed(answer, capture, error)
 
     def _checked(self, scored: _Scored) -> _Scored:
-        for record in scored.result.records if self.raise_on_failure and scored.result else ():
+        for record in scored.result.records if self._raises and scored.result else ():
             if record.status in FAILED:
                 msg = f"{record.signature}: {record.status} ({record.reason})"
                 raise EvaluationFailed(msg)
         return scored
 
     def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
-        if self.raise_on_failure:
+        if self._raises:
             raise error
         self.live.hook_failed(error)
         return _Scored(answer, capture.id, None)

@@ -1,17 +1,18 @@
 """An evaluator for each metric, named as in the core."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.keywords import unfolded
 
 from haystack_integrations.components.evaluators.ragmetrics.batch import BatchEvaluator
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
+from haystack_integrations.components.evaluators.ragmetrics.settings import BATCH_DEFAULTS, BatchArgs
 
 __all__ = [
     "AnswerCorrectnessEvaluator",
@@ -32,6 +33,7 @@ class MetricEvaluator(BatchEvaluator):
 
     metric: ClassVar[str]
 
+    @unfolded(BatchArgs, BATCH_DEFAULTS)
     def __init__(
         self,
         examples: list[dict[str, Any]] | None = None,
@@ -42,14 +44,7 @@ class MetricEvaluator(BatchEvaluator):
         text_embedder: TextEmbedder | str | None = None,
         variant: str | None = None,
         parameters: dict[str, Any] | None = None,
-        concurrency_limit: int = 4,
-        timeout: float | None = 120.0,
-        attempts: int = 2,
-        repeats: int = 1,
-        include_records: bool = True,
-        out: str | None = None,
-        prompts: str | None = None,
-        redact: Redact | None = None,
+        **settings: Unpack[BatchArgs],
     ) -> None:
         """
         Create the evaluator; nothing is loaded and no key is needed yet.
@@ -60,20 +55,15 @@ class MetricEvaluator(BatchEvaluator):
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
             is NaN, and the result says why.
         :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL", "llama:PATH"). By default Haystack's `OpenAIChatGenerator`.
+            "openai:MODEL", "llama:PATH").
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param variant: The metric's variant: "strict", "paper" and others, see `ragmetrics metrics`.
         :param parameters: The metric's parameters, by name.
-        :param concurrency_limit: How many calls of the generator may be in flight.
-        :param timeout: Seconds for one call; None for no limit.
-        :param attempts: How often a call is made at most when it fails for reasons that may pass.
-        :param repeats: How often each verdict is asked for; the majority decides.
-        :param include_records: Put the whole record of each score into the results.
-        :param out: A folder to write the run to.
-        :param prompts: A folder of prompt files that replace those of the same name.
-        :param redact: A function of a module, from a text to the text without what is private. It is applied
-            to samples, replies and errors before a model, a result or a file sees them.
+        :param settings: How the models are asked: `concurrency`, `timeout`, `attempts`, `requests_per_minute` and
+            `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see `BatchArgs`. A
+            generator is called from as many threads as calls may be in flight, unless it has `run_async` and the
+            evaluator runs with `run_async`.
         :raises ConfigError: There is no such variant or parameter, the embedder is missing, or there are examples.
         """
         if examples:
@@ -85,16 +75,12 @@ class MetricEvaluator(BatchEvaluator):
         self.examples = None
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
+        self.on_error = "raise" if raise_on_failure else "record"
         self.variant = variant
         self.parameters: dict[str, Any] | None = plain(parameters)
-        self.concurrency_limit = concurrency_limit
-        self.timeout = timeout
-        self.attempts = attempts
-        self.repeats = repeats
-        self.include_records = include_records
-        self.out = out
+        self._settle(settings, BATCH_DEFAULTS)
         setting = {"name": self.metric, "variant": variant, **(self.parameters or {})}
-        self._prepare(self._configure(setting, chat_generator, text_embedder, prompts=prompts, redact=redact))
+        self._prepare(self._configure(setting, chat_generator, text_embedder))
 
 
 @component
