@@ -28,7 +28,7 @@ Verdict = Literal["better", "worse", "cannot tell"]
 
 Array = NDArray[np.float64]
 
-# With fewer samples that moved the bootstrap covers less than it says (benchmarks/coverage.py).
+# With fewer samples that moved the bootstrap covers less than it says (benchmarks/coverage).
 _FEW = 20
 
 

@@ -1,14 +1,18 @@
 """A judge's known errors, and a mean corrected by them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.distributions import normal_quantile
+from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
+from ragmetrics_core.study.clusters import check_clusters
+from ragmetrics_core.study.distributions import normal_quantile, t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 
-__all__ = ["JudgeErrors", "corrected_mean", "judge_errors"]
+__all__ = ["JudgeErrors", "cluster_corrected_mean", "corrected_mean", "judge_errors"]
 
 
 class JudgeErrors(NamedTuple):
@@ -77,15 +81,9 @@ def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95
     """
     one, other = errors.sensitivity.value, errors.specificity.value
     if n == 0 or one is None or other is None:
-        raise ConfigError(
-            f"a corrected mean needs samples and labels of both kinds; there are {n} samples, {errors.good} "
-            f"labels that say good and {errors.bad} that say bad"
-        )
+        raise _lacking(n, errors.good, errors.bad)
     if errors.told.low is None or errors.told.low <= 0:
-        raise ConfigError(
-            f"sensitivity + specificity - 1 is {errors.told}, which cannot be told from 0: the "
-            "correction divides by it"
-        )
+        raise _nothing_told(errors.told)
     z = normal_quantile(0.5 + level / 2)
     value = min(1.0, max(0.0, (yes / n + other - 1) / (one + other - 1)))
     p, more = (yes + z * z / 2) / (n + z * z), n + z * z
@@ -99,3 +97,66 @@ def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95
     variance = p * (1 - p) / more + (1 - middle) ** 2 * spread0 + middle**2 * spread1
     half = z * sqrt(variance) / told
     return Estimate(value, max(0.0, middle + shift - half), min(1.0, middle + shift + half))
+
+
+def cluster_corrected_mean(
+    people: Sequence[bool],
+    judge: Sequence[bool],
+    rest: Sequence[bool],
+    clusters: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+) -> Estimate:
+    r"""`corrected_mean` for samples that are clustered: what a cluster adds to all three shares is one error.
+
+    .. math:: \mathrm{se}^2 = \mathrm{se}^2\left(
+        \frac{\hat p - \hat\theta \hat q_1 + (1 - \hat\theta) \hat q_0}{\hat q_0 + \hat q_1 - 1}\right)
+
+    with the error of `cluster_spread` for the weighted sum of the three shares, and Student's quantile.
+
+    Args:
+        people: what people say of the labelled samples.
+        judge: what the judge says of them.
+        rest: what it says of the others.
+        clusters: of the labelled samples, then of the others.
+        level: confidence.
+
+    Raises:
+        ConfigError: as `corrected_mean`, or there are labels of fewer than 10 clusters.
+    """
+    good = [place for place, is_good in enumerate(people) if is_good]
+    bad = [place for place, is_good in enumerate(people) if not is_good]
+    labelled, others = clusters[: len(people)], clusters[len(people) :]
+    if not rest or not good or not bad:
+        raise _lacking(len(rest), len(good), len(bad))
+    check_clusters(labelled, by="the labels")
+    of_good = MeanPart([float(judge[each]) for each in good], [labelled[each] for each in good])
+    of_bad = MeanPart([float(not judge[each]) for each in bad], [labelled[each] for each in bad])
+    of_rest = MeanPart([float(each) for each in rest], others)
+    p, q1, q0 = (float(np.mean(np.asarray(each.values))) for each in (of_rest, of_good, of_bad))
+    told = q0 + q1 - 1
+    spread = cluster_spread(of_good, of_bad)
+    half = t_quantile(0.5 + level / 2, max(spread.df, 1.0)) * spread.error
+    if told - half <= 0:
+        raise _nothing_told(Estimate(told, told - half, told + half))
+    value = min(1.0, max(0.0, (p + q0 - 1) / told))
+    spread = cluster_spread(
+        of_rest._replace(weight=1 / told),
+        of_good._replace(weight=-value / told),
+        of_bad._replace(weight=(1 - value) / told),
+    )
+    half = t_quantile(0.5 + level / 2, spread.df) * spread.error
+    return Estimate(value, max(0.0, value - half), min(1.0, value + half))
+
+
+def _lacking(n: int, good: int, bad: int) -> ConfigError:
+    return ConfigError(
+        f"a corrected mean needs samples and labels of both kinds; there are {n} samples, {good} "
+        f"labels that say good and {bad} that say bad"
+    )
+
+
+def _nothing_told(told: Estimate) -> ConfigError:
+    return ConfigError(
+        f"sensitivity + specificity - 1 is {told}, which cannot be told from 0: the correction divides by it"
+    )

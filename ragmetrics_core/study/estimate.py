@@ -11,7 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study.clustering import clustering_of
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_mean
-from ragmetrics_core.study.correction import corrected_mean, judge_errors
+from ragmetrics_core.study.correction import cluster_corrected_mean, corrected_mean, judge_errors
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import LeftOut, Scores
@@ -101,14 +101,24 @@ def estimate_quality(
         naive = cluster_mean([*f, *rest], clusters, level=level)
     notes: list[str] = [*clustering.notes]
     corrected: Estimate | None = None
-    if clusters is None and {*y, *f, *rest} <= {0.0, 1.0} and rest:
-        errors = judge_errors([bool(each) for each in y], [bool(each) for each in f], level=level)
+    if {*y, *f, *rest} <= {0.0, 1.0} and rest:
+        people, judge, said = ([bool(each) for each in column] for column in (y, f, rest))
+        errors = judge_errors(people, judge, level=level)
         try:
-            corrected = corrected_mean(int(sum(rest)), len(rest), errors, level=level)
+            corrected = (
+                corrected_mean(sum(said), len(said), errors, level=level)
+                if clusters is None
+                else cluster_corrected_mean(people, judge, said, clusters, level=level)
+            )
         except ConfigError as error:
             notes.append(f"no mean corrected by the judge's errors: {error}")
         else:
-            notes.append(f"sensitivity {errors.sensitivity}, specificity {errors.specificity}, by the labels")
+            # as samples of their own, where there are clusters: then their intervals are not told
+            shares = [
+                each if clusters is None else Estimate(each.value)
+                for each in (errors.sensitivity, errors.specificity)
+            ]
+            notes.append(f"sensitivity {shares[0]}, specificity {shares[1]}, by the labels")
     if powered.low is None:
         notes.append("the labelled samples are of too few clusters for an interval")
     if len(both) < 30:

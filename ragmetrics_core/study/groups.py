@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 # With fewer values beside the most frequent one Student's interval covers less than it says
-# (benchmarks/coverage.py).
+# (benchmarks/coverage).
 _FEW = 5
 
 # The paper's contribution 4 is about this pair.

@@ -69,7 +69,7 @@ def mean_interval(summary: Summary, *, level: float = 0.95) -> Estimate:
     .. math:: \bar x \pm t_{n-1} \, s / \sqrt n
 
     It takes the mean to be normal, which for scores that pile up at 0 and 1 it is from about 30 values on
-    (benchmarks/coverage.py prints how well it covers). No interval (None) for fewer than two values.
+    (benchmarks/coverage prints how well it covers). No interval (None) for fewer than two values.
     """
     if summary.n < 2:
         return Estimate(summary.mean)

@@ -7,7 +7,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import estimate_quality, estimate_tables
-from ragmetrics_core.study.correction import corrected_mean, judge_errors
+from ragmetrics_core.study.correction import cluster_corrected_mean, corrected_mean, judge_errors
 from ragmetrics_core.study.estimate import prediction_powered_mean
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.powered import powered_difference, powered_pairs
@@ -86,3 +86,43 @@ def test_the_estimate_of_a_yes_or_no_judge_has_its_corrected_mean_or_says_why_no
     found = estimate_quality(chance, labels, metric="faithfulness")
     assert found.corrected is None
     assert any("cannot be told from 0" in note for note in found.notes)
+
+
+def test_the_corrected_mean_by_cluster_holds_what_people_would_say_and_the_plain_one_does_not():
+    generator, held, plain, kept = np.random.default_rng(5), 0, 0, 0
+    for _ in range(200):
+        clusters = np.repeat(np.arange(40), 12)
+        # whole clusters are good or bad
+        truth = (generator.random(40) < 0.4)[clusters]
+        said = judged(generator, truth)
+        order = generator.permutation(480)
+        truth, said, of = truth[order], said[order], clusters[order].tolist()
+        try:
+            found = cluster_corrected_mean(truth[:160].tolist(), said[:160].tolist(), said[160:].tolist(), of)
+        except ConfigError:
+            continue
+        kept += 1
+        held += found.low <= 0.4 <= found.high
+        errors = judge_errors(truth[:160].tolist(), said[:160].tolist())
+        alone = corrected_mean(int(said[160:].sum()), 320, errors)
+        plain += alone.low <= 0.4 <= alone.high
+    assert kept > 190
+    assert held / kept == pytest.approx(0.95, abs=0.05)
+    assert plain / kept < 0.85
+
+
+def test_samples_that_are_each_their_own_cluster_are_corrected_as_without_clusters():
+    generator = np.random.default_rng(6)
+    truth = generator.random(2000) < 0.4
+    said = judged(generator, truth)
+    errors = judge_errors(truth[:500].tolist(), said[:500].tolist())
+    plain = corrected_mean(int(said[500:].sum()), 1500, errors)
+    found = cluster_corrected_mean(
+        truth[:500].tolist(), said[:500].tolist(), said[500:].tolist(), list(range(2000))
+    )
+    assert found == pytest.approx(plain, abs=0.005)
+
+
+def test_labels_of_few_clusters_correct_nothing():
+    with pytest.raises(ConfigError, match="5 clusters by the labels"):
+        cluster_corrected_mean([True, False] * 5, [True, False] * 5, [True] * 9, [*range(5)] * 2 + [6] * 9)

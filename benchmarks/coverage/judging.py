@@ -1,0 +1,147 @@
+"""Figures of judges and people: estimates from few labels, searched thresholds, metrics compared, systems."""
+
+from collections.abc import Iterator
+from functools import partial
+from math import asin, pi, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study.correction import corrected_mean, judge_errors
+from ragmetrics_core.study.detection import best_threshold
+from ragmetrics_core.study.estimate import prediction_powered_mean
+from ragmetrics_core.study.intervals import Estimate
+from ragmetrics_core.study.people_correlations import compare_correlations, pooled_correlation
+from ragmetrics_core.study.powered import powered_difference, powered_pairs
+from ragmetrics_core.study.repeats import judge_share
+from ragmetrics_core.study.systems import system_correlation
+
+__all__ = ["designs"]
+
+
+def _powered(g: Generator, *, n: int) -> Estimate:
+    """A judge that is biased upwards, and right more often than not."""
+    y = (g.random(10 * n) < 0.6).astype(float)
+    f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
+    return prediction_powered_mean(y[:n], f[:n], f[n:])[0]
+
+
+def _estimates() -> Iterator[Design]:
+    for n in (30, 100, 300):
+        data = "9 scored for each labelled sample"
+        yield Design("prediction-powered mean", data, n, 0.6, partial(_powered, n=n))
+
+
+def _drawn_scores(g: Generator, n: int) -> tuple[Array, NDArray[np.bool_]]:
+    correct = g.random(n) < 0.6
+    return g.normal(0.8 * correct, 1.0), correct
+
+
+def _searched_worth(n: int) -> float:
+    """What share of wrong answers a threshold found among n catches, in the mean of many searches."""
+    g = np.random.default_rng(12)
+    worth: list[float] = []
+    for _ in range(600):
+        scores, correct = _drawn_scores(g, n)
+        order = np.argsort(scores)
+        passed = 1 - (np.cumsum(correct[order]) - correct[order]) / correct.sum()
+        caught = (np.cumsum(~correct[order]) - ~correct[order]) / (~correct).sum()
+        worth.append(NormalDist().cdf(float(scores[order][np.argmax(passed + caught)])))
+    return float(np.mean(worth))
+
+
+def _searched(g: Generator, *, n: int) -> Estimate:
+    found = best_threshold(*_drawn_scores(g, n), count=2, seed=seed_of(g))
+    return Estimate(None) if found is None else found.unseen_caught
+
+
+def _searches() -> Iterator[Design]:
+    for n in (60, 200):
+        data = "wrong answers caught, unseen"
+        yield Design("searched threshold", data, n, _searched_worth(n), partial(_searched, n=n))
+
+
+def _corrected(g: Generator, *, n: int, labelled: int) -> Estimate:
+    truth = g.random(n + labelled) < 0.4
+    said = np.where(truth, g.random(len(truth)) < 0.9, g.random(len(truth)) > 0.7)
+    errors = judge_errors(truth[:labelled].tolist(), said[:labelled].tolist())
+    try:
+        return corrected_mean(int(said[labelled:].sum()), n, errors)
+    except ConfigError:  # what the judge tells cannot be told from nothing
+        return Estimate(None)
+
+
+def _corrections() -> Iterator[Design]:
+    for n, labelled in ((300, 50), (300, 100), (1000, 200)):
+        draw = partial(_corrected, n=n, labelled=labelled)
+        yield Design("corrected mean", f"{labelled} labels, errors 10 and 30 %", n, 0.4, draw)
+
+
+def _slices(g: Generator, *, n: int) -> Estimate:
+    parts: list[Estimate] = []
+    for shift in (0.6, 0.4):
+        y = (g.random(10 * n) < shift).astype(float)
+        f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
+        parts.append(prediction_powered_mean(y[:n], f[:n], f[n:])[0])
+    return powered_difference(*parts)
+
+
+def _pairs(g: Generator, *, n: int) -> Estimate:
+    y = g.random((2, 10 * n)) + np.array([[0.0], [0.1]])
+    f = y + np.array([[0.0], [0.2]]) + g.normal(0, 0.1, y.shape)
+    split = [(y[0, :n], y[1, :n]), (f[0, :n], f[1, :n]), (f[0, n:], f[1, n:])]
+    return powered_pairs(*split)[0]
+
+
+def _share(g: Generator, *, n: int) -> Estimate:
+    """A third of a vote's variance is the judge's own."""
+    voted = g.normal(0, 1, (n, 1)) + g.normal(0, sqrt(0.5), (n, 3))
+    return judge_share(voted.tolist(), seed=seed_of(g))
+
+
+def _compared(g: Generator, *, n: int) -> Estimate:
+    people = g.normal(size=n)
+    one, other = (r * people + sqrt(1 - r * r) * g.normal(size=n) for r in (0.7, 0.4))
+    return compare_correlations(one, other, people, count=RESAMPLES, seed=seed_of(g))
+
+
+def _pooled(g: Generator, *, n: int) -> Estimate:
+    sets: list[tuple[Array, Array]] = []
+    for place in range(3):
+        x = g.normal(place, 1, n)
+        sets.append((x, 0.5 * (x - place) + sqrt(0.75) * g.normal(size=n) + place))
+    return pooled_correlation(sets, count=RESAMPLES, seed=seed_of(g))
+
+
+def _systems(g: Generator, *, n: int) -> Estimate:
+    quality = g.normal(size=(n, 1))
+    people = quality + g.normal(0, 3, (n, 100))
+    metric = 0.8 * quality + 0.6 * g.normal(size=(n, 1)) + g.normal(0, 3, (n, 100))
+    return system_correlation(metric, people, count=RESAMPLES, seed=seed_of(g))
+
+
+def _compares() -> Iterator[Design]:
+    def rank(r: float) -> float:
+        return 6 / pi * asin(r / 2)
+
+    # means of 100 questions with an sd of 3 have a variance of 1.09 on both sides
+    tau = 2 / pi * asin(0.8 / 1.09)
+    for n in (30, 100):
+        yield Design("powered difference of slices", "0.6 and 0.4", n, 0.2, partial(_slices, n=n))
+        yield Design("powered difference of runs", "0.1 apart, judge says 0.3", n, 0.1, partial(_pairs, n=n))
+        yield Design("judge's share", "3 votes, a third", n, 1 / 3, partial(_share, n=n))
+        truth = rank(0.7) - rank(0.4)
+        yield Design("two metrics, paired bootstrap", "r 0.7 and 0.4", n, truth, partial(_compared, n=n))
+        yield Design("pooled correlation", "3 sets, r 0.5", n, rank(0.5), partial(_pooled, n=n))
+    for n in (10, 20, 40):
+        yield Design("systems, kendall", "100 questions", n, tau, partial(_systems, n=n))
+
+
+def designs() -> Iterator[Design]:
+    """Each figure that rests on labels or on votes."""
+    for each in (_estimates, _searches, _corrections, _compares):
+        yield from each()

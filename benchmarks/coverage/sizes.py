@@ -1,0 +1,64 @@
+"""Tests where nothing differs: 1 less the share that is told all the same."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+
+from benchmarks.coverage.clusters import clustered
+from benchmarks.coverage.design import Design, piled, seed_of, told
+from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
+from ragmetrics_core.study.distributions import mann_whitney
+from ragmetrics_core.study.intervals import Estimate, summary_of
+from ragmetrics_core.study.permutation import sign_flip
+from ragmetrics_core.study.significance import welch
+
+__all__ = ["designs"]
+
+
+def _groups(g: Generator, *, n: int, ranks: bool) -> Estimate:
+    x, y = piled(g, 2 * n).tolist(), piled(g, n).tolist()
+    if ranks:
+        return told(mann_whitney(x, y, alternative="two-sided"))
+    one, other = summary_of(x), summary_of(y)
+    return told(None if one is None or other is None else welch(one, other))
+
+
+def _flips(g: Generator, *, n: int, moving: float, yes_no: bool) -> Estimate:
+    moves = g.choice([-1.0, 1.0], n) if yes_no else g.normal(0, 0.3, n)
+    return told(sign_flip(np.where(g.random(n) < moving, moves, 0.0), count=1000, seed=seed_of(g)))
+
+
+def _flips_by_cluster(g: Generator, *, count: int) -> Estimate:
+    values, clusters = clustered(g, count)
+    return told(sign_flip(values, clusters=clusters, count=1000, seed=seed_of(g)))
+
+
+def _groups_by_cluster(g: Generator, *, count: int, ranks: bool) -> Estimate:
+    values, clusters = clustered(g, count)
+    side = g.random(len(values)) < 0.5
+    of = np.array(clusters)
+    test = cluster_rank if ranks else cluster_welch
+    groups = (values[side].tolist(), values[~side].tolist(), of[side].tolist(), of[~side].tolist())
+    return told(test(*groups))
+
+
+def designs() -> Iterator[Design]:
+    """Each test that a study prints."""
+    for n in (30, 100, 300):
+        for moving in (0.25, 1.0):
+            data = f"{moving:.0%} of the pairs move"
+            for yes_no, kind in ((True, "yes/no"), (False, "graded")):
+                draw = partial(_flips, n=n, moving=moving, yes_no=yes_no)
+                yield Design(f"1 - size, sign flips, {kind}", data, n, 0.0, draw)
+        for ranks, name in ((False, "Welch"), (True, "Mann-Whitney")):
+            draw = partial(_groups, n=n, ranks=ranks)
+            yield Design(f"1 - size, {name}", "piled at 0 and 1, 2n and n", n, 0.0, draw)
+    for count in (20, 40, 100):
+        data = f"{count} clusters of 1 to 9"
+        draw = partial(_flips_by_cluster, count=count)
+        yield Design("1 - size, sign flips by cluster", data, count, 0.0, draw)
+        for ranks, name in ((False, "Welch"), (True, "ranks")):
+            draw = partial(_groups_by_cluster, count=count, ranks=ranks)
+            yield Design(f"1 - size, {name} by cluster", data, count, 0.0, draw)
