@@ -126,7 +126,7 @@ def ask_each(
     answers = yield from together(*(_ask_batch(sheet, batch) for batch in batches))
     if not any(answer.decisions for answer in answers):
         why = next((answer.unanswered for answer in answers if answer.unanswered), None)
-        raise _useless(_told("no verdict could be read from the reply", why), prompt)
+        raise _useless("no verdict could be read from the reply", why, prompt)
     decided = {number: decision for answer in answers for number, decision in answer.decisions.items()}
     decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
     if called is not None:
@@ -157,7 +157,7 @@ def ask_ratings(
     )
     if asked and not any(each.rating is not None for each in rated):
         why = next((each.unanswered for each in rated if each.unanswered), None)
-        raise _useless(_told("no rating on the scale could be read", why), *(prompt for prompt, _ in asked))
+        raise _useless("no rating on the scale could be read", why, *(prompt for prompt, _ in asked))
     return tuple([each.rating for each in rated])
 
 
@@ -336,7 +336,9 @@ def _attempt(
     left = frozenset([number for value in values for number in value.passed_on or () if number in numbers])
     # what one draw leaves to another judge, that one decides alone
     open_numbers = [number for number in numbers if number not in left] if left else numbers
-    ballots = [align(open_numbers, _kept(value, left)) for value in values]
+    ballots = [
+        align(open_numbers, [each for each in value.verdicts if each.number not in left]) for value in values
+    ]
     judges = {reply.judge for reply in replies}
     judge = judges.pop() if len(judges) == 1 else None
     decisions: dict[int, Decision] = {}
@@ -353,11 +355,6 @@ def _attempt(
     dropped = tuple([text for ballot in ballots for text in ballot.dropped])
     why = next((reply.unanswered for reply in replies if reply.unanswered), None)
     return _Batch(decisions, dropped, why, left)
-
-
-def _kept(value: VerdictList, left: frozenset[int]) -> Sequence[NumberedVerdict]:
-    """The verdicts but those on numbers that are left to another judge."""
-    return [each for each in value.verdicts if each.number not in left] if left else value.verdicts
 
 
 class _Rated(NamedTuple):
@@ -385,26 +382,15 @@ def _rating(
 
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
+    if reply.cut and reply.unanswered in {None, CUT}:
+        raise _useless(reply.unanswered or "the reply is cut: it ends before its form does", None, prompt)
     if reply.cut or reply.reading.value is None:
-        raise _useless(_why(reply), prompt)
+        raise _useless("the reply could not be read", reply.unanswered, prompt)
     return reply.reading.value
 
 
-def _why(reply: Reply[Any]) -> str:
-    """Why a reply is of no use."""
-    if reply.cut and reply.unanswered == CUT:
-        return reply.unanswered
-    if reply.cut and reply.unanswered is None:
-        return "the reply is cut: it ends before its form does"
-    return _told("the reply could not be read", reply.unanswered)
-
-
-def _told(what: str, unanswered: str | None) -> str:
-    """What failed, with the words that say why no answer came."""
-    return what if unanswered is None else f"{what}: {unanswered}"
-
-
-def _useless(why: str, *prompts: Prompt[Any]) -> StepFailed:
+def _useless(what: str, unanswered: str | None, *prompts: Prompt[Any]) -> StepFailed:
     """The failure of replies that hold nothing of what their prompts ask for."""
     ids = tuple(prompt.id for prompt in prompts)
+    why = what if unanswered is None else f"{what}: {unanswered}"
     return StepFailed("parse_error", f"{ids[0]}: {why}", ids)

@@ -6,11 +6,10 @@ A stored record names its sample and its prompts by digest. Reading a run hydrat
 
 import json
 from collections.abc import Iterator, Mapping
-from math import isfinite
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
@@ -32,7 +31,8 @@ __all__ = [
     "Record",
     "Status",
     "Step",
-    "WrittenRecord",
+    "outcome",
+    "sealed",
 ]
 
 Status = Literal[
@@ -203,18 +203,7 @@ class PartResult(_Stored, frozen=True):
     @classmethod
     def of(cls, name: str, measurement: Measurement) -> "PartResult":
         """The stored form of a part's measurement."""
-        return cls(metric=name, **_outcome(measurement))
-
-
-class _Outcome(_Stored, frozen=True):
-    """What a measurement came to, in the order of the record's fields."""
-
-    reason: str | None
-    value: float | None
-    bounds: tuple[float, float] | None
-    counts: dict[str, int | float]
-    formula: str
-    parts: tuple[PartResult, ...]
+        return cls(metric=name, **outcome(measurement))
 
 
 class Record(_Stored, frozen=True):
@@ -274,7 +263,7 @@ class Record(_Stored, frozen=True):
 
     def stored(self) -> str:
         """The line that is stored: without sample and prompts, sealed with its own digest."""
-        return _sealed(self.body())
+        return sealed(self.body())
 
     def body(self) -> str:
         """The stored line without its seal."""
@@ -355,72 +344,8 @@ class Record(_Stored, frozen=True):
             raise RecordError(f"not a record: {_first_line(error)}") from error
 
 
-class WrittenRecord(NamedTuple):
-    """A record as a driver makes it: what is stored, before anybody has read it.
-
-    Attributes:
-        fields: the fields of the record, in their order, as they are written.
-    """
-
-    fields: dict[str, Any]
-
-    @property
-    def sample_id(self) -> str:
-        """Which sample."""
-        return str(self.fields["sample_id"])
-
-    @property
-    def signature(self) -> str:
-        """What was measured."""
-        return str(self.fields["signature"])
-
-    @property
-    def status(self) -> Status:
-        """How it ended."""
-        status: Status = self.fields["status"]
-        return status
-
-    def stored(self) -> str:
-        """The line that is stored, as `Record.stored` gives it."""
-        try:
-            body = to_json(self.fields, inf_nan_mode="null").decode()
-        except PydanticSerializationError:
-            return self.read().stored()
-        return _sealed(body)
-
-    def read(self) -> Record:
-        """The record as a reader of the stored line has it."""
-        return Record.model_validate(self.fields)
-
-    def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
-        """The record that was read, with its sample and the prompts that its steps name."""
-        return self.read().hydrated(sample, prompts)
-
-
 def outcome(measurement: Measurement) -> dict[str, Any]:
-    """The fields that a measurement gives to a record or to a part of one.
-
-    Raises:
-        ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
-    """
-    fields = _outcome(measurement)
-    return fields if _is_plain(fields) else dict(_Outcome(**fields))
-
-
-def _is_plain(fields: Mapping[str, Any]) -> bool:
-    """Whether an outcome needs no check: of the right types to the letter, as nearly all are."""
-    value, reason = fields["value"], fields["reason"]
-    return (
-        (value is None or (type(value) is float and isfinite(value)))
-        and (reason is None or type(reason) is str)
-        and type(fields["formula"]) is str
-        and fields["bounds"] is None
-        and fields["parts"] == ()
-        and all(type(name) is str and type(each) is int for name, each in fields["counts"].items())
-    )
-
-
-def _outcome(measurement: Measurement) -> dict[str, Any]:
+    """The fields that a measurement gives to a record or to a part of one."""
     return {
         "reason": measurement.reason,
         "value": measurement.value,
@@ -451,7 +376,7 @@ def _part_lines(part: PartResult) -> list[str]:
     return [f"{part.metric}: {part.formula or part.reason or 'undefined'}", *inner]
 
 
-def _sealed(body: str) -> str:
+def sealed(body: str) -> str:
     """A stored line, with the digest of everything before it."""
     return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
 

@@ -24,8 +24,9 @@ from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
-from ragmetrics_core.record import CompareStep, RateStep, WrittenRecord
+from ragmetrics_core.record import CompareStep, RateStep
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Calls", "Models", "measure_sample"]
 

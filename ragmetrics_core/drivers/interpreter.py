@@ -40,11 +40,10 @@ from ragmetrics_core.record import (
     CountStep,
     RateStep,
     Status,
-    WrittenRecord,
-    outcome,
 )
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
+from ragmetrics_core.written_record import WrittenRecord, checked_outcome
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
@@ -290,7 +289,7 @@ class Interpreter(ABC):
                 "signature": metric.signature,
                 "settings": metric.settings,
                 "status": status,
-                **outcome(measurement),
+                **checked_outcome(measurement),
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,

@@ -6,23 +6,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from ragmetrics_core.errors import AccessRefused, BudgetSpent, ModelError, ModelOverloaded
-from ragmetrics_core.journal import (
-    Journal,
-    call_address,
-    decode_rating,
-    decode_reply,
-    decode_vector,
-    encode_rating,
-    encode_reply,
-    encode_vector,
-)
+from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.models.access import Access
 from ragmetrics_core.models.allowance import Asked
+from ragmetrics_core.models.answers import RATINGS, REPLIES, VECTORS, Kind
 from ragmetrics_core.models.attempts import Attempts
 from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.deadline import Alarm
@@ -41,15 +33,6 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 __all__ = ["Line"]
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class _Kind(Generic[T]):
-    """How answers of a kind of model are checked, stored and read back."""
-
-    checked: "Callable[[Line, Any, int], Sequence[T]]"
-    encode: Callable[[T], bytes]
-    decode: Callable[[bytes], T]
 
 
 @dataclass(frozen=True)
@@ -147,7 +130,7 @@ class Line(Wrapper):
             addresses = [addresses[0], *known]
             if len(addresses) < request.draws:
                 request = replace(request, draws=len(addresses))
-        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, _REPLIES)
+        return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; only those texts are embedded that the journal does not have.
@@ -162,9 +145,9 @@ class Line(Wrapper):
 
         def embed(addresses: Sequence[str]) -> Awaitable[Sequence[Vectors]]:
             asked = [text_at[address] for address in addresses]
-            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, _VECTORS)
+            return self._ask(addresses, cast("Embedder", self.inner).aembed, asked, VECTORS)
 
-        rows = await self._each(list(text_at), embed, _VECTORS)
+        rows = await self._each(list(text_at), embed, VECTORS)
         at = {text: position for position, text in enumerate(text_at.values())}
         try:
             return np.stack(of_one_length(rows))[[at[text] for text in texts]]
@@ -189,9 +172,9 @@ class Line(Wrapper):
 
         def rate(addresses: Sequence[str]) -> Awaitable[Sequence[float]]:
             asked = [cast("tuple[str, str]", pair_at[each]) for each in addresses]
-            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, _RATINGS)
+            return self._ask(addresses, cast("Scorer", self.inner).arate, asked, RATINGS)
 
-        ratings = await self._each(list(pair_at), rate, _RATINGS)
+        ratings = await self._each(list(pair_at), rate, RATINGS)
         rating_of = dict(zip(pair_at.values(), ratings, strict=True))
         return [rating_of[pair] for pair in pairs]
 
@@ -200,7 +183,7 @@ class Line(Wrapper):
         addresses: Sequence[str],
         call: Callable[[Any], Awaitable[Any]],
         asked: Asked,
-        kind: "_Kind[T]",
+        kind: Kind[T],
     ) -> Sequence[T]:
         """Make a call; store its answers, and give them to all who wait for them.
 
@@ -227,7 +210,7 @@ class Line(Wrapper):
                     begun = self._begin(asked)
                     with self._deadline():
                         given = await call(asked)
-                    answers = kind.checked(self, given, len(addresses))
+                    answers = kind.checked(given, len(addresses), self.identity, self._discretion)
                     failure = None
                 except (asyncio.CancelledError, GeneratorExit):
                     raise
@@ -268,7 +251,7 @@ class Line(Wrapper):
         self,
         addresses: Sequence[str],
         ask: Callable[[Sequence[str]], Awaitable[Sequence[T]]],
-        kind: "_Kind[T]",
+        kind: Kind[T],
     ) -> list[T]:
         """The answer for each address: stored, from calls in flight, or from one new call for the rest."""
         found: dict[str, T] = {}
@@ -334,7 +317,7 @@ class Line(Wrapper):
         # a journal may hold what was not redacted: one that runs share, or replies from a file
         return stored if self._discretion.redact is None else self._discretion.replies(stored)
 
-    def _keep(self, addresses: Sequence[str], answers: Sequence[T], kind: "_Kind[T]") -> None:
+    def _keep(self, addresses: Sequence[str], answers: Sequence[T], kind: Kind[T]) -> None:
         if self._kept is not None:
             for address, answer in zip(addresses, answers, strict=False):
                 self._kept.put(address, kind.encode(answer), identity=self.identity)
@@ -364,38 +347,3 @@ class Line(Wrapper):
     @cached_property
     def _alarm(self) -> PerLoop[Alarm]:
         return PerLoop(Alarm)
-
-    def checked_replies(self, given: Any, count: int) -> Sequence[Completion]:
-        """The replies of the judge, cleaned."""
-        if not given:
-            raise ModelError(f"the judge {self.identity} returned no reply")
-        for reply in given:
-            if not isinstance(reply, Completion) or not isinstance(cast("object", reply.text), str):
-                kind = type(getattr(reply, "text", reply)).__name__
-                raise ModelError(f"the judge {self.identity} replied with {kind}, not with text")
-        return self._discretion.replies(given[:count])
-
-    def checked_vectors(self, given: Any, count: int) -> Sequence[Vectors]:
-        """One vector for each text."""
-        vectors = np.asarray(given)
-        is_whole = vectors.ndim == 2 and len(vectors) == count and vectors.size
-        if not is_whole or not np.isfinite(vectors).all():
-            raise ModelError(
-                f"the embedder {self.identity} gave an array of shape {vectors.shape} for {count} "
-                "texts, or one with numbers that are not finite"
-            )
-        return list(vectors)
-
-    def checked_ratings(self, given: Any, count: int) -> Sequence[float]:
-        """One number for each pair."""
-        if len(given) != count or not np.isfinite(given).all():
-            raise ModelError(
-                f"the scorer {self.identity} gave {len(given)} ratings for {count} pairs, or "
-                "numbers that are not finite"
-            )
-        return [float(rating) for rating in given]
-
-
-_REPLIES = _Kind(Line.checked_replies, encode_reply, decode_reply)
-_VECTORS = _Kind(Line.checked_vectors, encode_vector, decode_vector)
-_RATINGS = _Kind(Line.checked_ratings, encode_rating, decode_rating)

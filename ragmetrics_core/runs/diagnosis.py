@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ragmetrics_core.record import Record, WrittenRecord
+from ragmetrics_core.record import Record
 from ragmetrics_core.runs.decisions import decisions_in, decisions_in_fields
+from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
 

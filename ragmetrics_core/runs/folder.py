@@ -12,7 +12,7 @@ from typing import Any
 
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
-from ragmetrics_core.record import Record, WrittenRecord
+from ragmetrics_core.record import Record
 from ragmetrics_core.runs.decisions import decisions_stored
 from ragmetrics_core.runs.diagnosis import decisions_of
 from ragmetrics_core.runs.files import RunFiles, snapshot
@@ -35,6 +35,7 @@ from ragmetrics_core.runs.stored import (
 from ragmetrics_core.runs.summary import Outcome
 from ragmetrics_core.runs.writing import made_anew, not_a_link
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Folder", "Key"]
 

@@ -11,20 +11,19 @@ when the run is started anew.
 
 import json
 import os
-from collections.abc import Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ragmetrics_core.drivers import wired
-from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, RecordError
+from ragmetrics_core.errors import BudgetSpent, ConfigError, RecordError
 from ragmetrics_core.journal import Journal, call_address, encode_reply
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Meter, Traffic
 from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.models.discreet import redacted_completion
-from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.secrets import in_environment, without_secrets
 from ragmetrics_core.models.wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
@@ -39,14 +38,13 @@ from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.runs.preparation import AnyJudge, Metrics, Preparation, prepare
 from ragmetrics_core.runs.run import Run
 from ragmetrics_core.runs.useless import useless_calls
+from ragmetrics_core.runs.wave_replies import lines_of, reply_in
 from ragmetrics_core.runs.writing import made_anew, new_file, not_a_link
-from ragmetrics_core.shapes import Json
 
 __all__ = ["Imported", "Wave", "export_wave", "import_replies"]
 
 URL = "/v1/chat/completions"
 WAITING = "waiting.jsonl"
-_UTF8_MARK = b"\xef\xbb\xbf"
 
 
 @runtime_checkable
@@ -173,9 +171,9 @@ def import_replies(
     taken = failed = unknown = 0
     reason: str | None = None
     with FolderLock(folder), Journal(cache or not_a_link(folder / "journal.sqlite")) as journal:
-        for number, line in _lines_of(Path(replies)):
+        for number, line in lines_of(Path(replies)):
             where = f"{replies}, line {number}"
-            address, found = _reply_in(line, where)
+            address, found = reply_in(line, where)
             if address not in waiting:
                 unknown += 1
             elif isinstance(found, Completion):
@@ -332,49 +330,9 @@ def _plain_body(judge: Any, request: Generate[Any]) -> Mapping[str, object]:
     return {"model": getattr(judge, "model", judge.identity), "messages": messages}
 
 
-def _reply_in(line: Json, where: str) -> tuple[str, Completion | str]:
-    """The address of a reply, and the reply or why there is none."""
-    if not isinstance(line, dict) or not isinstance(address := line.get("custom_id"), str):
-        raise ConfigError(f"{where} has no custom_id: it is no reply to a wave")
-    if "reply" in line:
-        reply = line["reply"]
-        return address, Completion(text=reply) if isinstance(reply, str) else "its reply is no text"
-    response = line.get("response")
-    body = response.get("body") if isinstance(response, dict) else None
-    status = response.get("status_code", 200) if isinstance(response, dict) else None
-    if status != 200 or not isinstance(body, dict):
-        return address, _why(line.get("error"), body, status)
-    try:
-        return address, completions_in(body, where="the reply", model="")[0]
-    except ModelError as error:
-        return address, str(error)
-
-
 def _discreet(words: str, redact: Callable[[str], str] | None) -> str:
     words = without_secrets(words, in_environment())
     return words if redact is None else redacted(redact, words)
-
-
-def _why(error: Json, body: Json, status: object) -> str:
-    """Why a request failed, in the words of whoever was to answer it."""
-    told = error or (body.get("error") if isinstance(body, dict) else None) or body
-    if isinstance(told, dict):
-        told = told.get("message") or told.get("code") or json.dumps(told)
-    code = f" ({status})" if status not in (None, 200) else ""
-    return f"{told or 'it has neither a reply nor an error'}{code}"[:300]
-
-
-def _lines_of(path: Path) -> Iterator[tuple[int, Any]]:
-    number = 0
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if not line.isspace():
-                    yield number, json.loads(line.removeprefix(_UTF8_MARK) if number == 1 else line)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}, line {number} is no JSON: {error}") from error
 
 
 def _unwritable(path: Path, error: OSError) -> ConfigError:
@@ -387,7 +345,7 @@ def _read_waiting(folder: Path) -> dict[str, str]:
     if not file.is_file():
         raise ConfigError(f"{folder} has no open wave: ragmetrics batch export writes one")
     try:
-        return {line["address"]: line["judge"] for _, line in _lines_of(file)}
+        return {line["address"]: line["judge"] for _, line in lines_of(file)}
     except (KeyError, TypeError):
         raise ConfigError(f"{file} is damaged: ragmetrics batch export writes it again") from None
 

@@ -1,0 +1,93 @@
+"""The record as a driver makes it: a dictionary that is written as it is, and validated when it is read."""
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticSerializationError, to_json
+
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed
+from ragmetrics_core.sample import Sample
+
+__all__ = ["WrittenRecord", "checked_outcome"]
+
+
+class WrittenRecord(NamedTuple):
+    """A record as a driver makes it: what is stored, before anybody has read it.
+
+    Attributes:
+        fields: the fields of the record, in their order, as they are written.
+    """
+
+    fields: dict[str, Any]
+
+    @property
+    def sample_id(self) -> str:
+        """Which sample."""
+        return str(self.fields["sample_id"])
+
+    @property
+    def signature(self) -> str:
+        """What was measured."""
+        return str(self.fields["signature"])
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        status: Status = self.fields["status"]
+        return status
+
+    def stored(self) -> str:
+        """The line that is stored, as `Record.stored` gives it."""
+        try:
+            body = to_json(self.fields, inf_nan_mode="null").decode()
+        except PydanticSerializationError:
+            return self.read().stored()
+        return sealed(body)
+
+    def read(self) -> Record:
+        """The record as a reader of the stored line has it."""
+        return Record.model_validate(self.fields)
+
+    def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
+        """The record that was read, with its sample and the prompts that its steps name."""
+        return self.read().hydrated(sample, prompts)
+
+
+class _Outcome(BaseModel, frozen=True):
+    """What a measurement came to, in the order of the record's fields."""
+
+    model_config = ConfigDict(allow_inf_nan=False, defer_build=True)
+
+    reason: str | None
+    value: float | None
+    bounds: tuple[float, float] | None
+    counts: dict[str, int | float]
+    formula: str
+    parts: tuple[PartResult, ...]
+
+
+def checked_outcome(measurement: Measurement) -> dict[str, Any]:
+    """The fields that a measurement gives to a record or to a part of one.
+
+    Raises:
+        ValueError: it has numbers that no record holds, such as NaN, or no numbers at all.
+    """
+    fields = outcome(measurement)
+    return fields if _is_plain(fields) else dict(_Outcome(**fields))
+
+
+def _is_plain(fields: Mapping[str, Any]) -> bool:
+    """Whether an outcome needs no check: of the right types to the letter, as nearly all are."""
+    value, reason = fields["value"], fields["reason"]
+    return (
+        (value is None or (type(value) is float and isfinite(value)))
+        and (reason is None or type(reason) is str)
+        and type(fields["formula"]) is str
+        and fields["bounds"] is None
+        and fields["parts"] == ()
+        and all(type(name) is str and type(each) is int for name, each in fields["counts"].items())
+    )
