@@ -1,7 +1,8 @@
 """RAG evaluation whose every score can be opened and proved."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ragmetrics_core.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
     from ragmetrics_core.comparison import diff
@@ -69,11 +70,7 @@ _MODULES = {
     "write_report": "report.html",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = loaded_when_asked(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -67,7 +67,7 @@ def assert_scores(
         *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
     ]
     if beyond_doubt and not found:
-        from ragmetrics_core.runs.doubts import doubts_of_mean  # here, for few tests need it
+        from ragmetrics_core.study import doubts_of_mean  # here, for few tests need it
 
         found = [
             told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)

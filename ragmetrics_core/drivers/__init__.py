@@ -1,7 +1,8 @@
 """Drivers: they answer the requests of metrics by asking models or from a record."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ragmetrics_core.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers.asynchronous import Calls, Models, measure_sample
@@ -55,11 +56,7 @@ _MODULES = {
     "wired": "traffic",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = loaded_when_asked(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

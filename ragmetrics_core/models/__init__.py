@@ -1,8 +1,8 @@
 """Models: judges, embedders and what wraps them."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ragmetrics_core.lazy import loaded_when_asked
 from ragmetrics_core.models.foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models.foreign_settings import settings_digest
 from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
@@ -87,11 +87,7 @@ _MODULES = {
     "WordLlamaEmbedder": "wordllama",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = loaded_when_asked(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,8 @@
 """Runs: reading samples, evaluating them, and the folder that keeps the result."""
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ragmetrics_core.lazy import loaded_when_asked
 
 # These two now: each has a function of its own name, which must not be taken for the module later on.
 from ragmetrics_core.runs.evaluate import OnError, Progress, aevaluate, evaluate
@@ -79,11 +80,7 @@ _MODULES = {
     "with_prompts": "preparation",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = loaded_when_asked(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

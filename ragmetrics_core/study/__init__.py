@@ -28,6 +28,7 @@ from ragmetrics_core.study.correction import (
 )
 from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
+from ragmetrics_core.study.doubts import doubts_of_mean
 from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
 from ragmetrics_core.study.estimate_tables import estimate_tables
 from ragmetrics_core.study.gating import FailIf, GateVerdict, decide, decide_limits
@@ -140,6 +141,7 @@ __all__ = [
     "cosine_tables",
     "decide",
     "decide_limits",
+    "doubts_of_mean",
     "estimate_quality",
     "estimate_tables",
     "first_hits",

@@ -34,12 +34,9 @@ READING_XML = {
 }
 # One call each, of which the reason stands beside it.
 BY_NAME = {
-    "ragmetrics_core/__init__.py": "modules of its own",
+    "ragmetrics_core/lazy.py": "modules of the package that asks",
     "ragmetrics_core/cli/arguments.py": "a metric that the command line names as MODULE:NAME",
-    "ragmetrics_core/drivers/__init__.py": "modules of its own",
     "ragmetrics_core/live/exiting.py": "a module of Python's own",
-    "ragmetrics_core/models/__init__.py": "modules of its own",
-    "ragmetrics_core/runs/__init__.py": "modules of its own",
     "ragmetrics_core/runs/run.py": "a module of its own, for what a notebook shows of a run",
 }
 

@@ -1,10 +1,10 @@
 """Whether a mean that reaches its limit would do so on other samples too."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any
 
-from ragmetrics_core.runs.run import Run
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study.limits import Limit, near
+from ragmetrics_core.study.scores import read_scores
 
 __all__ = ["doubts_of_mean"]
 
@@ -24,9 +24,7 @@ def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None =
     Raises:
         ConfigError: there is no such metric or label, or scipy is not installed.
     """
-    # by name, for the study stands above this package: an import statement would turn the layers round
-    study: Any = import_module("ragmetrics_core.study")
     signature = run.mean(metric).metric
     higher = next(each.higher_is_better for each in run.metrics if each.signature == signature)
-    held = study.Limit(signature, limit, "min" if higher else "max")
-    return tuple(study.near(study.read_scores(run), held, cluster=cluster))
+    held = Limit(signature, limit, "min" if higher else "max")
+    return tuple(near(read_scores(run), held, cluster=cluster))
