@@ -134,11 +134,12 @@ class Gate:
         object.__setattr__(self, "_limits", tuple(self._limit(*each) for each in self.thresholds.items()))
 
     def decide(self, records: Iterable[Record]) -> GateDecision:
-        """Whether the answer that these records are about may leave."""
-        by_signature = {record.signature: record for record in records}
-        return GateDecision(
-            tuple(self._finding(limit, by_signature.get(limit.signature)) for limit in self._limits)
-        )
+        """Whether the answer that these records are about may leave.
+
+        Of several records of one metric each must let it pass.
+        """
+        listed = list(records)
+        return GateDecision(tuple(self._worst(limit, listed) for limit in self._limits))
 
     def failed(self, reason: str) -> GateDecision:
         """The decision where there are no records at all: `on_failure` decides.
@@ -160,11 +161,17 @@ class Gate:
         low, high = metric.range
         if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not isfinite(threshold):
             raise ConfigError(f"the gate's threshold for {asked} is a number, not {threshold!r}")
-        if not low <= threshold <= high and not metric.exceeds:
+        if threshold < low or (threshold > high and not metric.exceeds):
             raise ConfigError(
                 f"the gate's threshold for {asked} is a score, from {low:g} to {high:g}, not {threshold:g}"
             )
         return _Limit(asked, threshold, metric.signature, metric.higher_is_better)
+
+    def _worst(self, limit: _Limit, records: Sequence[Record]) -> GateFinding:
+        """The first finding that rejects, else the last one."""
+        own = [record for record in records if record.signature == limit.signature]
+        findings = [self._finding(limit, record) for record in own or (None,)]
+        return next((finding for finding in findings if not finding.passed), findings[-1])
 
     def _finding(self, limit: _Limit, record: Record | None) -> GateFinding:
         if record is None:

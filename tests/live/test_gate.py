@@ -5,8 +5,8 @@ import pytest
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, GateFinding
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.metrics import resolve
-from ragmetrics_core.record import Record
+from ragmetrics_core.metrics import get, resolve
+from ragmetrics_core.record import FAILED, Record
 
 METRICS = resolve(["faithfulness", "hallucination", "answer_similarity"])
 
@@ -39,7 +39,7 @@ def test_a_score_passes_that_is_at_least_as_good_as_its_threshold(metric, thresh
     assert decision.passed == passed
 
 
-@pytest.mark.parametrize("status", ["model_error", "timeout", "parse_error", "cancelled"])
+@pytest.mark.parametrize("status", sorted(FAILED))
 def test_where_something_failed_on_failure_decides(status):
     records = [record(status=status, reason="why")]
 
@@ -162,3 +162,18 @@ def test_a_correction_names_what_is_unsupported_or_else_the_reasons():
     assert "not supported" in GateDecision((finding,)).correction
     assert "1. It is green." in GateDecision((finding,)).correction
     assert "1. it is 0.5, below 0.7" in GateDecision((finding._replace(unsupported=()),)).correction
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_good_record_hides_no_bad_one_of_the_same_metric(order):
+    records = [record(value=1.0), record(value=0.1)][::order]
+    decision = Gate({"faithfulness": 0.7}, METRICS).decide(iter(records))
+    assert decision.reasons == ("faithfulness is 0.1, below 0.7",)
+
+
+def test_a_threshold_below_the_range_is_refused_where_scores_may_lie_above_it_too():
+    exceeding = get("context_relevance", variant="paper")
+    assert exceeding.exceeds
+    Gate({"context_relevance": 1.5}, [exceeding])
+    with pytest.raises(ConfigError, match="is a score, from"):
+        Gate({"context_relevance": -1}, [exceeding])
