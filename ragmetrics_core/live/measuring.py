@@ -9,7 +9,7 @@ from ragmetrics_core.drivers import Calls, measure_sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live.background import Threads
 from ragmetrics_core.live.capture import Capture, LiveResult, translated, without_texts
-from ragmetrics_core.live.models import MadeEmbedder, MadeJudge, calls_to
+from ragmetrics_core.live.models import JudgeAtHome, MadeEmbedder, MadeJudge, at_home, calls_to
 from ragmetrics_core.live.settings import LiveSettings, References
 from ragmetrics_core.metrics import Metric, names_of, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
@@ -58,7 +58,7 @@ class Measuring:
         self.metrics = resolve(metrics)
         if settings.prompts is not None:
             self.metrics = with_prompts(self.metrics, settings.prompts)
-        self._judge = judge if judge_factory is None else MadeJudge(judge_factory)
+        self._judge = at_home(judge) if judge_factory is None else MadeJudge(judge_factory)
         self._embedder = embedder if embedder_factory is None else MadeEmbedder(embedder_factory)
         self._scorer = scorer
         self._traffic = settings.traffic
@@ -83,6 +83,11 @@ class Measuring:
     def tally(self) -> dict[str, int]:
         """What the models were asked so far."""
         return dict(vars(self._ready.calls.tally)) if self._ready else {}
+
+    @property
+    def needs_this_loop(self) -> bool:
+        """Whether the judge is asked on the loop that runs here, so that nobody may wait in its way."""
+        return isinstance(self._judge, JudgeAtHome) and self._judge.is_here
 
     def renew(self) -> None:
         """Make the layers around the models anew: in a forked child they may hold a lock for ever."""

@@ -1,5 +1,7 @@
 """The models of a live scorer: made on its own loop where asked for, and guarded."""
 
+import asyncio
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.drivers import Calls, Models, wired
 from ragmetrics_core.errors import ModelError, ModelRefused
-from ragmetrics_core.models import PromptChecker, Traffic, as_embedder, as_judge
+from ragmetrics_core.models import CallableJudge, PromptChecker, Traffic, as_embedder, as_judge
 from ragmetrics_core.models.cascade import decider
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.per_loop import PerLoop
@@ -18,7 +20,7 @@ from ragmetrics_core.models.wrapper import unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, TextFunction
 from ragmetrics_core.redaction import Redact
 
-__all__ = ["MadeEmbedder", "MadeJudge", "calls_to"]
+__all__ = ["JudgeAtHome", "MadeEmbedder", "MadeJudge", "at_home", "calls_to"]
 
 # What asyncio, and clients on top of it, say when an object of another loop is awaited.
 _OTHER_LOOP = (
@@ -91,6 +93,81 @@ class MadeJudge:
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the judge of the running loop."""
         return await self._judge().agenerate(request)
+
+
+class JudgeAtHome:
+    """An asynchronous function as judge, asked on the loop on which its scorer was made.
+
+    Whatever client it uses belongs to that loop: on another one its own requests fail, and those of the
+    application with them.
+
+    Args:
+        judge: the function as a judge.
+        home: the loop.
+    """
+
+    def __init__(self, judge: CallableJudge, home: asyncio.AbstractEventLoop) -> None:
+        self._judge = judge
+        self._home = home
+
+    @property
+    def identity(self) -> str:
+        """Of the function."""
+        return self._judge.identity
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept, as the function's own judge says."""
+        return self._judge.cacheable
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the running loop is the one that the function needs: who waits here holds it up."""
+        return _running_loop() is self._home
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Ask on the function's own loop.
+
+        Raises:
+            ModelRefused: that loop has ended.
+        """
+        if self.is_here:
+            return await self._judge.agenerate(request)
+        asking = self._judge.agenerate(request)
+        try:
+            asked = asyncio.run_coroutine_threadsafe(asking, self._home)
+        except RuntimeError as error:
+            asking.close()
+            raise ModelRefused(
+                f"the judge {self.identity} runs on the application's event loop, which has ended: close the "
+                "scorer before (`await live.aclose()`)"
+            ) from error
+        return await asyncio.wrap_future(asked)
+
+
+def at_home(judge: Judge | TextFunction | str | None) -> Judge | TextFunction | str | None:
+    """The judge, on the running loop where it is an asynchronous function and there is one."""
+    home = _running_loop()
+    if home is None or isinstance(judge, str | type) or judge is None:
+        return judge
+    made = judge if isinstance(judge, CallableJudge) else None
+    if made is None and (isinstance(judge, Judge) or not callable(judge)):
+        return judge
+    function = made.function if made is not None else judge
+    is_asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
+    )
+    if not is_asynchronous:
+        return judge
+    wrapped = as_judge(judge)
+    return JudgeAtHome(wrapped, home) if isinstance(wrapped, CallableJudge) else judge
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 class MadeEmbedder:

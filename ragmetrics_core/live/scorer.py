@@ -144,10 +144,16 @@ class LiveScorer:
 
         Raises:
             Skip: `translate` says that it is no sample.
-            ConfigError: the scorer is closed, or this was called by a judgement of ours.
+            ConfigError: the scorer is closed, this was called by a judgement of ours, or on the loop that an
+                asynchronous function as judge needs.
             Exception: whatever `translate`, `references` or `redact` raise. A judge that fails is no error:
                 the records say so.
         """
+        if self._measuring.needs_this_loop:
+            raise ConfigError(
+                "the judge is asynchronous and runs on this event loop, which `score` would hold up: use "
+                "`await ascore(capture)`"
+            )
         self._delivery.note_span(capture)
         return self._worker.score(capture)
 
@@ -245,12 +251,13 @@ class LiveScorer:
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything captured so far is scored and the sinks have it; False when time ran out.
 
-        Called by a judge or a sink, which would wait for itself, it is False at once.
+        Called by a judge or a sink, which would wait for itself, it is False at once; and where something is
+        left, on the loop that an asynchronous function as judge needs (`await aflush()` waits there).
 
         Args:
             timeout: seconds to wait at most; None waits as long as it takes.
         """
-        return self._worker.flush(timeout)
+        return self._worker.flush(self._patience(timeout))
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """`flush` that does not block the running loop."""
@@ -259,10 +266,14 @@ class LiveScorer:
     def close(self, timeout: float | None = None) -> bool:
         """Take nothing more, flush, close the sinks and end the threads; False when time ran out.
 
-        What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, it
-        does not wait.
+        What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, or
+        on the loop that an asynchronous function as judge needs, it does not wait; `await aclose()` does.
         """
-        return self._worker.close(timeout)
+        return self._worker.close(self._patience(timeout))
+
+    def _patience(self, timeout: float | None) -> float | None:
+        """How long may be waited here: not at all on the loop that the judge needs."""
+        return 0.0 if self._measuring.needs_this_loop else timeout
 
     async def aclose(self, timeout: float | None = None) -> bool:
         """`close` that does not block the running loop."""
