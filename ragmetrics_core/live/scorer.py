@@ -10,6 +10,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self, Unpack
 
 from ragmetrics_core.adapting.judging import is_judging
+from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live.capture import Capture, LiveResult, Skip
 from ragmetrics_core.live.delivery import Delivery
