@@ -38,7 +38,6 @@ BY_NAME = {
     "ragmetrics_core/cli/arguments.py": "a metric that the command line names as MODULE:NAME",
     "ragmetrics_core/live/exiting.py": "a module of Python's own",
     "ragmetrics_core/runs/run.py": "a module of its own, for what a notebook shows of a run",
-    "ragmetrics_core/runs/doubts.py": "a module of its own, for the interval of a mean",
 }
 
 
