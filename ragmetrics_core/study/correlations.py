@@ -1,7 +1,7 @@
 """Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Correlation",
+    "Resampling",
     "correlate",
     "kendall",
     "kendall_interval",
@@ -21,12 +22,14 @@ __all__ = [
     "pearson_interval",
     "spearman",
     "spearman_interval",
+    "spearman_rows",
 ]
 
 # Kendall's interval keeps three square matrices of signs; above this many pairs it is taken from a formula.
 _MOST_SIGNS = 1500
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 Clusters = Sequence[Hashable] | None
 
 
@@ -47,24 +50,29 @@ class Correlation(NamedTuple):
     note: str = ""
 
 
-def correlate(
-    x: ArrayLike,
-    y: ArrayLike,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
-) -> Correlation:
+class Resampling(TypedDict, total=False):
+    """How an interval is drawn.
+
+    Attributes:
+        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
+        level: confidence, 0.95 without it.
+        count: how many resamples, 2000 without it.
+        seed: of the random draws, 0 without it.
+    """
+
+    clusters: Clusters
+    level: float
+    count: int
+    seed: int
+
+
+def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlation:
     """All three coefficients of two columns with percentile intervals over resampled pairs.
 
     Args:
         x: one column.
         y: the other one, in the same order.
-        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
-        level: confidence.
-        count: how many resamples.
-        seed: of the random draws.
+        how: `clusters`, `level`, `count` and `seed` of the resamples; see `Resampling`.
     """
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n, none = len(one), Estimate(None)
@@ -74,9 +82,9 @@ def correlate(
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
     by_rank, by_pairs, by_number = (
-        interval(one, other, clusters=clusters, level=level, count=count, seed=seed)
-        for interval in (spearman_interval, kendall_interval, pearson_interval)
+        interval(one, other, **how) for interval in (spearman_interval, kendall_interval, pearson_interval)
     )
+    clusters = how.get("clusters")
     size = n if clusters is None else len(set(clusters))
     few = clusters is not None and size < FEWEST_CLUSTERS
     note = f"{size} clusters are too few for an interval" if few else ""
@@ -121,61 +129,34 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
     return together / float(np.sqrt(in_one * in_other))
 
 
-def spearman_interval(
-    x: Array,
-    y: Array,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
+def spearman_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     """Spearman's correlation with its percentile interval; the ranks are those of each resample."""
-
-    def ranked(rows: NDArray[np.intp]) -> Array:
-        return _rowwise(average_ranks(x[rows]), average_ranks(y[rows]))
-
-    value = spearman(x, y)
-    if clusters is not None:
-        return _clustered(ranked, clusters, value, level, count, seed)
-    return bootstrap(ranked, len(x), value=value, level=level, count=count, seed=seed)
+    return _resampled(lambda rows: spearman_rows(x, y, rows), len(x), spearman(x, y), how)
 
 
-def pearson_interval(
-    x: Array,
-    y: Array,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
+def spearman_rows(x: Array, y: Array, rows: Indices) -> Array:
+    """Spearman's correlation of each row of indices; not a number where a column is constant in it."""
+    return _rowwise(average_ranks(x[rows]), average_ranks(y[rows]))
+
+
+def pearson_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     """Pearson's correlation with its percentile interval."""
 
-    def plain(rows: NDArray[np.intp]) -> Array:
+    def plain(rows: Indices) -> Array:
         return _rowwise(x[rows], y[rows])
 
-    value = pearson(x, y)
-    if clusters is not None:
-        return _clustered(plain, clusters, value, level, count, seed)
-    return bootstrap(plain, len(x), value=value, level=level, count=count, seed=seed)
+    return _resampled(plain, len(x), pearson(x, y), how)
 
 
-def kendall_interval(
-    x: Array,
-    y: Array,
-    *,
-    clusters: Clusters = None,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
-) -> Estimate:
+def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     """Kendall's correlation with its percentile interval, or for many pairs one by formula.
 
     A resample that draws pair i w_i times has w' S w concordant pairs less discordant ones, for the matrix S
     of their signs. The formula knows no clusters: with them there is no interval for many pairs.
     """
     value, n = kendall(x, y), len(x)
+    clusters, level = how.get("clusters"), how.get("level", 0.95)
+    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
     size = n if clusters is None else len(set(clusters))
     if value is None or (clusters is not None and (size < FEWEST_CLUSTERS or n > _MOST_SIGNS)):
         return Estimate(value)
@@ -200,15 +181,16 @@ def kendall_interval(
     return percentile_interval(value, drawn, n=worth, level=level)
 
 
-def _clustered(
-    statistic: Callable[[NDArray[np.intp]], Array],
-    clusters: Sequence[Hashable],
-    value: float | None,
-    level: float,
-    count: int,
-    seed: int,
+def _resampled(
+    statistic: Callable[[Indices], Array], n: int, value: float | None, how: Resampling
 ) -> Estimate:
-    def one(rows: NDArray[np.intp]) -> float:
+    """A figure with its percentile interval over resampled pairs, or whole clusters of them."""
+    clusters, level = how.get("clusters"), how.get("level", 0.95)
+    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
+    if clusters is None:
+        return bootstrap(statistic, n, value=value, level=level, count=count, seed=seed)
+
+    def one(rows: Indices) -> float:
         return float(statistic(rows[None])[0])
 
     return bootstrap_clusters(one, clusters, value=value, level=level, count=count, seed=seed)

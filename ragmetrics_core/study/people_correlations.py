@@ -1,6 +1,6 @@
 """Metrics against people over one or several labelled sets, and which metric goes better with them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval
+from ragmetrics_core.study.bootstrap import RESAMPLES, percentile_interval, resamples
 from ragmetrics_core.study.clustering import clustering_of
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_resamples, cluster_worth
-from ragmetrics_core.study.correlations import Clusters, Correlation, correlate, spearman
+from ragmetrics_core.study.correlations import Clusters, Correlation, correlate, spearman_rows
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.scores import Scores, metrics_of_all
 from ragmetrics_core.study.tables import Cell, Column, Table
@@ -238,40 +238,37 @@ def _draws(
     sets: Sequence[tuple[Sequence[Array], Array]], clusters: Sequence[Clusters], *, count: int, seed: int
 ) -> _Drawn:
     """Correlate each column with people, within sets, for the samples as they are and resampled."""
-    draws = [
-        _rows(len(people), of, count, seed + place)
-        for place, ((_, people), of) in enumerate(zip(sets, clusters, strict=True))
-    ]
-    values = _within(sets, [np.arange(len(people)) for _, people in sets])
+    sizes = [len(people) for _, people in sets]
+    whole = (_correlated(*each, [np.arange(n)[None]]) for each, n in zip(sets, sizes, strict=True))
+    (values,) = _averaged(list(whole), sizes)
     if any(of is not None and len(set(of)) < FEWEST_CLUSTERS for of in clusters):
         return _Drawn(values, np.full((1, len(values)), np.nan), 0.0)
-    drawn = np.array([_within(sets, rows) for rows in zip(*draws, strict=True)])
-    units = sum(
-        len(people) if of is None else cluster_worth(of)
-        for (_, people), of in zip(sets, clusters, strict=True)
-    )
-    return _Drawn(values, drawn, units)
+    tables: list[Array] = []
+    units = 0.0
+    for place, (each, n, of) in enumerate(zip(sets, sizes, clusters, strict=True)):
+        if of is None:
+            rows: Iterable[NDArray[np.intp]] = resamples(n, count=count, seed=seed + place)
+        else:
+            rows = (row[None] for row in cluster_resamples(of, count=count, seed=seed + place))
+        tables.append(_correlated(*each, rows))
+        units += n if of is None else cluster_worth(of)
+    return _Drawn(values, _averaged(tables, sizes), units)
 
 
-def _rows(n: int, clusters: Clusters, count: int, seed: int) -> Iterator[NDArray[np.intp]]:
-    if clusters is not None:
-        yield from cluster_resamples(clusters, count=count, seed=seed)
-        return
-    generator = np.random.default_rng(seed)
-    for _ in range(count):
-        yield generator.integers(0, n, size=n)
+def _correlated(columns: Sequence[Array], people: Array, batches: Iterable[NDArray[np.intp]]) -> Array:
+    """Each column's correlation with people in each row of indices, one line for each row."""
+    found = [np.column_stack([spearman_rows(column, people, rows) for column in columns]) for rows in batches]
+    return np.concatenate(found)
 
 
-def _within(sets: Sequence[tuple[Sequence[Array], Array]], rows: Sequence[NDArray[np.intp]]) -> Array:
-    """Each column's correlation within sets, averaged by size; not a number where no set has one."""
-    total, weights = np.zeros(len(sets[0][0])), np.zeros(len(sets[0][0]))
-    for (columns, people), row in zip(sets, rows, strict=True):
-        labels = people[row]
-        for place, column in enumerate(columns):
-            if (found := spearman(column[row], labels)) is not None:
-                total[place] += len(people) * found
-                weights[place] += len(people)
-    return np.divide(total, weights, out=np.full(len(total), np.nan), where=weights > 0)
+def _averaged(tables: Sequence[Array], sizes: Sequence[int]) -> Array:
+    """The tables' mean, weighted by size; what has no number in one does not count there."""
+    known = [np.isfinite(table) for table in tables]
+    total, weights = np.zeros(tables[0].shape), np.zeros(tables[0].shape)
+    for table, is_known, size in zip(tables, known, sizes, strict=True):
+        total += size * np.where(is_known, table, 0.0)
+        weights += size * is_known
+    return np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0)
 
 
 def _estimate(drawn: _Drawn, place: int, less: int | None = None, *, level: float = 0.95) -> Estimate:
