@@ -1,5 +1,7 @@
 """The loaders of files: what cannot be read is said in an error of ours."""
 
+import gzip
+import io
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,6 +9,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+from pyarrow import parquet
 
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError, SampleError
@@ -25,6 +29,11 @@ from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
 from tests.fuzz.target import Target
 
 __all__ = ["TARGETS"]
+
+try:
+    import polars
+except ModuleNotFoundError:  # no part of what the tests need
+    polars = None  # type: ignore[assignment]
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 PROMPTS = Path(__file__).parents[2] / "examples" / "prompts"
@@ -78,6 +87,81 @@ def rows(data: bytes) -> None:
             for textual in (False, True):
                 with suppress(SampleError):
                     checked(Sample.from_mapping(row, textual=textual))
+
+
+def arrow(data: bytes) -> None:
+    """A table that pyarrow makes of bytes in its own format: its rows are read or refused."""
+    try:
+        table = pa.ipc.open_stream(data).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError):
+        return  # pyarrow makes no table of it
+    for found in read_samples(table):
+        checked(found)
+
+
+def polars_frames(data: bytes) -> None:
+    """A data frame of polars of whatever JSON rows there are; without polars, what is read as one."""
+    try:
+        found = json.loads(data)
+        frame = polars.DataFrame(found) if polars is not None else _Rows(found)
+    except Exception:
+        return
+    for row in read_samples(frame):
+        checked(row)
+
+
+class _Rows:
+    """What a frame of polars is known by, over JSON."""
+
+    def __init__(self, rows: object) -> None:
+        if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
+            raise TypeError(rows)
+        self._rows = rows
+
+    def iter_rows(self, *, named: bool = False) -> Iterator[Mapping[str, object]]:
+        assert named
+        return iter(self._rows)
+
+
+def packed(suffix: str) -> Callable[[bytes], None]:
+    """Reads a packed file; half of the inputs are packed for it, so that the search gets past its header."""
+
+    def run(data: bytes) -> None:
+        content = data if data[:2] == b"\x1f\x8b" else gzip.compress(data, 1, mtime=0)
+        for found in read_samples(file_with(f"samples{suffix}.gz", content)):
+            checked(found)
+
+    return run
+
+
+def packed_files(texts: Callable[[], Iterator[bytes]]) -> Callable[[], Iterator[bytes]]:
+    """The texts, and each of them packed."""
+
+    def seeds() -> Iterator[bytes]:
+        for text in texts():
+            yield text
+            yield gzip.compress(text, mtime=0)
+            yield gzip.compress(text[:50], mtime=0) + gzip.compress(text[50:], mtime=0)
+
+    return seeds
+
+
+def parquet_files() -> Iterator[bytes]:
+    for rows in ([SAMPLE, OTHER], COLUMNS[:1], COLUMNS[2:3], [{"question": None, "n": 1}]):
+        for compression in ("none", "zstd"):
+            sink = io.BytesIO()
+            parquet.write_table(pa.Table.from_pylist(list(rows)), sink, compression=compression)
+            yield sink.getvalue()
+
+
+def arrow_streams() -> Iterator[bytes]:
+    for rows in ([SAMPLE, OTHER], COLUMNS[:1], COLUMNS[2:3], [{"question": None, "n": 1}]):
+        table = pa.Table.from_pylist(list(rows))
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        yield sink.getvalue()
 
 
 def jsonl() -> Iterator[bytes]:
@@ -207,6 +291,13 @@ TARGETS = [
     Target("samples.jsonl", samples(".jsonl"), (SampleError,), jsonl),
     Target("samples.json", samples(".json"), (SampleError,), always([SAMPLE], {"samples": [OTHER]}, COLUMNS)),
     Target("samples.csv", samples(".csv"), (SampleError,), tables),
+    Target("samples.jsonl.gz", packed(".jsonl"), (SampleError,), packed_files(jsonl)),
+    Target("samples.csv.gz", packed(".csv"), (SampleError,), packed_files(tables)),
+    Target("samples.parquet", samples(".parquet"), (SampleError,), parquet_files, 12_000),
+    Target("samples.arrow", arrow, (SampleError,), arrow_streams, 8_000),
+    Target(
+        "samples.polars", polars_frames, (SampleError,), always([SAMPLE, OTHER], COLUMNS[:1], COLUMNS[3:])
+    ),
     Target("samples.frame", frames, (SampleError,), always([SAMPLE, OTHER], COLUMNS[:1], COLUMNS)),
     Target("samples.row", rows, (), always(SAMPLE, OTHER, *COLUMNS)),
     Target("prompt", prompts, (PromptError,), in_folder(PROMPTS, "**/*.md")),

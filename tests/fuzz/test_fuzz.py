@@ -13,7 +13,7 @@ from tests.fuzz.parser_targets import answer_types
 # of other parsers call.
 NO_PARSERS = {
     "Abstention", "Aligned", "Answer", "GeneratedQuestion", "Hints", "NumberedVerdict", "Reading", "Span",
-    "PASSED_ON", "align", "verdict_value",
+    "NO_HINTS", "PASSED_ON", "Wanted", "align", "verdict_value",
 }  # fmt: skip
 EACH = 150
 
