@@ -268,7 +268,9 @@ def _averaged(tables: Sequence[Array], sizes: Sequence[int]) -> Array:
     for table, is_known, size in zip(tables, known, sizes, strict=True):
         total += size * np.where(is_known, table, 0.0)
         weights += size * is_known
-    return np.divide(total, weights, out=np.full(total.shape, np.nan), where=weights > 0)
+    found: Array = np.full(total.shape, np.nan)
+    np.divide(total, weights, out=found, where=weights > 0)
+    return found
 
 
 def _estimate(drawn: _Drawn, place: int, less: int | None = None, *, level: float = 0.95) -> Estimate:

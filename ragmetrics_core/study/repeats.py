@@ -177,7 +177,9 @@ def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: 
     def shares(rows: NDArray[np.intp]) -> Array:
         own = within[rows].mean(axis=1)
         between = np.maximum(means[rows].var(axis=1, ddof=1) - own * inverse[rows].mean(axis=1), 0.0)
-        return np.divide(own, own + between, out=np.full(len(rows), np.nan), where=own + between > 0)
+        found: Array = np.full(len(rows), np.nan)
+        np.divide(own, own + between, out=found, where=own + between > 0)
+        return found
 
     (value,) = shares(np.arange(len(known))[None])
     if not np.isfinite(value):

@@ -238,7 +238,9 @@ def _means(table: Array, weights: Array) -> Array:
     """Each system's mean over questions, one row for each row of weights; not a number without a question."""
     known = np.isfinite(table)
     sums, of = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(float)
-    return np.divide(sums, of, out=np.full(sums.shape, np.nan), where=of > 0)
+    found: Array = np.full(sums.shape, np.nan)
+    np.divide(sums, of, out=found, where=of > 0)
+    return found
 
 
 def _renamed(run: Scores, name: str, ids: Mapping[str, str]) -> Scores:
