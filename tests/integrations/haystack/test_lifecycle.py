@@ -119,7 +119,7 @@ def test_making_and_saving_needs_no_key_starts_nothing_and_enables_nothing(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     threads = threading.active_count()
 
-    part = make(text_embedder=OpenAITextEmbedder())
+    part = make(chat_generator=OpenAIChatGenerator(), text_embedder=OpenAITextEmbedder())
     part.to_dict()
 
     assert isinstance(part.chat_generator, OpenAIChatGenerator)
@@ -221,7 +221,7 @@ def test_a_judge_without_its_key_or_file_never_stops_a_live_pipeline(
 ):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     pipeline = rag_pipeline()
-    connector = RagMetricsConnector("faithfulness", generator)
+    connector = RagMetricsConnector("faithfulness", OpenAIChatGenerator() if generator is None else generator)
     pipeline.add_component("scores", connector)
     data = question_data("What is the capital of France?")
 
