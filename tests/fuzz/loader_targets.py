@@ -1,12 +1,15 @@
 """The loaders of files: what cannot be read is said in an error of ours."""
 
 import gzip
+import importlib
+import importlib.util
 import io
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -30,10 +33,8 @@ from tests.fuzz.target import Target
 
 __all__ = ["TARGETS"]
 
-try:
-    import polars
-except ModuleNotFoundError:  # no part of what the tests need
-    polars = None  # type: ignore[assignment]
+# no part of what the tests need
+polars: Any = importlib.import_module("polars") if importlib.util.find_spec("polars") else None
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 PROMPTS = Path(__file__).parents[2] / "examples" / "prompts"
@@ -104,7 +105,7 @@ def polars_frames(data: bytes) -> None:
     """A data frame of polars of whatever JSON rows there are; without polars, what is read as one."""
     try:
         found = json.loads(data)
-        frame = polars.DataFrame(found) if polars is not None else _Rows(found)
+        frame: Any = polars.DataFrame(found) if polars is not None else _Rows(found)
     except Exception:
         return
     for row in read_samples(frame):
