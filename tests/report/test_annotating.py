@@ -108,7 +108,7 @@ def test_what_a_person_marks_comes_back_into_the_run(page, run, tmp_path):
     assert json.loads(labels.read_text())["value"] == 4.0
     after = Run.load(run.path)
     assert (after.score("one", "faithfulness").value, list(after.audit())) == (0.5, [])
-    assert after.record("one", "faithfulness").corrections[0].by == "Ann B."
+    assert after.score("one", "faithfulness").corrections[0].by == "Ann B."
 
 
 def test_a_statement_is_marked_with_the_keyboard_alone(page):
