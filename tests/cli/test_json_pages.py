@@ -115,7 +115,7 @@ def test_progress_is_not_among_the_json(command, data, monkeypatch):
 def test_a_plan_as_json(command, data, tmp_path):
     (tmp_path / "prices.json").write_text('{"m": {"prompt": 2, "completion": 4}}')
     words = ("--metrics", "faithfulness,rouge", "--judge", "openai:m", "--prices", tmp_path / "prices.json")
-    found = parsed(command("plan", "--judge", "embedded", data, *words, "--json"), "PlanPage")
+    found = parsed(command("plan", data, *words, "--json"), "PlanPage")
     assert [each["metric"] for each in found["metrics"]] == ["faithfulness/strict.1", "rouge/strict.1"]
     total = found["total"]
     assert total["calls"] == sum(each["calls"] for each in found["metrics"]) == 6
