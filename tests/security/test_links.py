@@ -58,7 +58,20 @@ WRITING = [
     ("plot.svg", ["study", "trend", ".", "../second", "--plot", "plot.svg"]),
     ("plot.png", ["study", "trend", ".", "../second", "--plot", "plot.png"]),
     ("comment.md", ["study", "compare", ".", "../second", "--comment", "comment.md"]),
-    ("wave.jsonl", ["batch", "export", "wave_data.jsonl", "--requests", "wave.jsonl", "--out", "wave"]),
+    (
+        "wave.jsonl",
+        [
+            "batch",
+            "export",
+            "wave_data.jsonl",
+            "--judge",
+            "embedded",
+            "--requests",
+            "wave.jsonl",
+            "--out",
+            "wave",
+        ],
+    ),
 ]
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("ray", reason="the package ray is not installed (pip install
 import pyarrow as pa
 
 from ragmetrics_core.metrics import resolve
-from ragmetrics_core.models import LexicalJudge
+from ragmetrics_core.models import LexicalJudge, Traffic
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_ray.worker import Actor, Plan
 
@@ -62,7 +62,9 @@ class Watched:
 
 def statuses(judge: Watched, first: pa.Table, second: pa.Table) -> list[str]:
     """Hand two blocks to an actor as Ray does, from two threads; the second once the first is asked about."""
-    plan = Plan(metrics=resolve("faithfulness"), judge=lambda: judge, concurrency=2, timeout=60)
+    plan = Plan(
+        metrics=resolve("faithfulness"), judge=lambda: judge, traffic=Traffic(concurrency=2, timeout=60)
+    )
     actor = Actor(plan)
     with ThreadPoolExecutor(2) as threads:
         running = threads.submit(actor, first)
