@@ -2,7 +2,8 @@
 
 The pool is `data/train` in `shared/` beside the checkout, or in the folder that RAGMETRICS_SHARED names.
 Printed are, for each set of the pool, the area under the curve and the balanced accuracy when that set is
-left out of the training, beside plain word overlap. With `--write` the weights in the package are replaced.
+left out of the training, beside plain word overlap. `benchmarks.train_veto` follows: what speaks against a
+statement, and the threshold. With `--write` the weights in the package are replaced.
 
 usage: python -m benchmarks.train_support [--write]
 """
@@ -167,12 +168,12 @@ class Fitted(NamedTuple):
         return np.asarray((trees + self.base + linear) / 2)
 
 
-def fit(pool: Pool, names: Sequence[str]) -> Fitted:
-    """Fit both parts."""
+def fit(pool: Pool, names: Sequence[str], seeds: Sequence[int] = SEEDS) -> Fitted:
+    """Fit both parts; the names are those of the first columns."""
     weights = weights_of(pool)
     signs = [1 if name in UP else -1 if name in DOWN else 0 for name in names]
     models = []
-    for seed in SEEDS:
+    for seed in seeds:
         model = HistGradientBoostingClassifier(
             max_iter=100,
             learning_rate=0.08,
@@ -222,19 +223,24 @@ def left_out(pool: Pool, names: Sequence[str]) -> tuple[float, float]:
 
 def exported(fitted: Fitted) -> dict[str, Any]:
     """The trees as complete ones of one depth, and the sum, in whole numbers."""
+    base = float(np.mean([model._baseline_prediction for model in fitted.trees])) + fitted.base
+    linear = {name: round(SCALE * slope / 2) for name, slope in fitted.linear.items()}
+    trees = exported_trees(fitted.trees, 2 * len(fitted.trees))
+    return {"base": round(SCALE * base / 2), "linear": linear, "trees": trees}
+
+
+def exported_trees(models: Sequence[HistGradientBoostingClassifier], share: int) -> dict[str, Any]:
+    """Trees of several models as complete ones of one depth; each leaf is divided by the share."""
     features: list[list[int]] = []
     thresholds: list[list[float]] = []
     leaves: list[list[int]] = []
-    for model in fitted.trees:
+    for model in models:
         for (predictor,) in model._predictors:
-            tree = _complete(predictor.nodes, 2 * len(fitted.trees))
+            tree = _complete(predictor.nodes, share)
             features.append(tree[0])
             thresholds.append(tree[1])
             leaves.append(tree[2])
-    base = float(np.mean([model._baseline_prediction for model in fitted.trees])) + fitted.base
-    linear = {name: round(SCALE * slope / 2) for name, slope in fitted.linear.items()}
-    trees = {"features": features, "thresholds": thresholds, "leaves": leaves}
-    return {"base": round(SCALE * base / 2), "linear": linear, "trees": trees}
+    return {"features": features, "thresholds": thresholds, "leaves": leaves}
 
 
 def _complete(nodes: Any, share: int) -> tuple[list[int], list[float], list[int]]:
@@ -283,6 +289,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--write", action="store_true", help="replace the weights in the package")
     options = parser.parse_args()
+    from benchmarks import train_veto
+
     claims = read_pool()
     rarity = rarity_of(claims)
     permissive = [claim for claim in claims if is_permissive(claim)]
@@ -296,6 +304,8 @@ def main() -> None:
             write(name, fit(pool, names), slope, shift)
     if options.write:
         write_rarity(rarity)
+    for name in ("plain", "vectors"):
+        train_veto.train(permissive, rarity, name, keep=options.write)
 
 
 if __name__ == "__main__":

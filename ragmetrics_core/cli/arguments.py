@@ -48,8 +48,8 @@ __all__ = [
 ]
 
 JUDGE_NAMES = (
-    "embedded, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, grounded:MODEL or "
-    "cascade:CHEAP,DEAR"
+    "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
+    "grounded:MODEL or cascade:CHEAP,DEAR"
 )
 _EMBEDDER = "embedded"
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

@@ -26,7 +26,15 @@ from ragmetrics_core.probe.by_source import (
 )
 from ragmetrics_core.probe.figures import replies_of
 from ragmetrics_core.probe.labelled import Labelled, LabelledSet
-from ragmetrics_core.probe.people_card import Group, Interval, People, PeopleCard, Ranking, Reliability
+from ragmetrics_core.probe.people_card import (
+    Group,
+    Interval,
+    People,
+    PeopleCard,
+    Ranking,
+    Reliability,
+    Saving,
+)
 from ragmetrics_core.probe.savings import cheap_probabilities, savings_of
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
@@ -106,7 +114,8 @@ def card_of(
 
     first = next(iter(scores))
     decision = None
-    probable, saved = scores.get(LEAST), ()
+    probable = scores.get(LEAST)
+    saved: tuple[Saving, ...] = ()
     if cascade is not None and labelled.question == "faithful":
         kept = [records[row.sample.id] for row in rows]
         probable = _least_of_cheap(kept, cascade)

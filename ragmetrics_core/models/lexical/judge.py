@@ -25,6 +25,7 @@ from ragmetrics_core.models.lexical.statements import statements_of
 from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, compared, findings
 from ragmetrics_core.models.support import support_name
 from ragmetrics_core.models.support.citations import without_citations
+from ragmetrics_core.models.support.veto import veto_name
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
@@ -48,11 +49,22 @@ class LexicalJudge:
     statement comes from rules. The identity says whether its weights know word vectors, as they do with the
     extra `embedded`. It concludes nothing: a paraphrase in quite other words is "not supported", and a false
     statement in the right words is mostly "supported". docs/judges.md has measured figures.
+
+    Attributes:
+        identity: how it is named in records; by default after its weights.
+        strict: give verdicts on contexts with the veto, which refuses more statements that say something else
+            in one place, such as another number. All other replies are the same.
     """
 
     draws_at_once: ClassVar[bool] = True
 
-    identity: str = field(default_factory=lambda: f"embedded:{support_name()}")
+    identity: str = ""
+    strict: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.identity:
+            weights = f"{support_name()},{veto_name()}" if self.strict else support_name()
+            object.__setattr__(self, "identity", f"embedded:{weights}")
 
     @property
     def note(self) -> str:
@@ -70,6 +82,8 @@ class LexicalJudge:
         """
         self.check_prompts([request.prompt.name])
         rule = _RULES[request.prompt.name]
+        if self.strict and request.prompt.name == "verdicts":
+            rule = _strict_verdicts
         draws = range(request.draw, request.draw + request.draws)
         if request.prompt.name != "paper_question":
             reply = Completion(text=rule(request.variables, 0), model=support_name(), finish_reason="stop")
@@ -106,6 +120,12 @@ def _paper_statements(variables: Variables, draw: int) -> str:
 def _verdicts(variables: Variables, draw: int) -> str:
     del draw
     return _as_json(_items(variables), _on_contexts(variables))
+
+
+def _strict_verdicts(variables: Variables, draw: int) -> str:
+    del draw
+    found = findings(_said(variables), _contexts(variables), strict=True)
+    return _as_json(_items(variables), found)
 
 
 def _paper_verdicts(variables: Variables, draw: int) -> str:

@@ -8,6 +8,7 @@ from ragmetrics_core.models.lexical.short_answers import aliases_of, match
 from ragmetrics_core.models.lexical.statements import statements_of
 from ragmetrics_core.models.support import Support, support_model
 from ragmetrics_core.models.support.evidence import read_evidence
+from ragmetrics_core.models.support.veto import veto_model
 from ragmetrics_core.models.support.words import read_words
 
 __all__ = ["Finding", "chunk_findings", "compared", "findings"]
@@ -30,15 +31,19 @@ class Finding(NamedTuple):
     evidence: str | list[str]
 
 
-def findings(statements: Sequence[str], contexts: tuple[str, ...]) -> list[Finding]:
+def findings(statements: Sequence[str], contexts: tuple[str, ...], *, strict: bool = False) -> list[Finding]:
     """Look statements up in the contexts.
 
     A remark that something is missing counts as supported unless one sentence has all that it speaks of.
+
+    Args:
+        statements: what to look up.
+        contexts: where.
+        strict: refuse what says something else in one place.
     """
+    model = veto_model() if strict else support_model()
     return [
-        _on_remark(text, contexts)
-        if is_missing_remark(text)
-        else _finding(support_model().support(text, contexts))
+        _on_remark(text, contexts) if is_missing_remark(text) else _finding(model.support(text, contexts))
         for text in statements
     ]
 

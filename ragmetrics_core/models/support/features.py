@@ -19,7 +19,7 @@ from ragmetrics_core.models.support.wording import (
 )
 from ragmetrics_core.models.support.words import Sentence, Token, read_words
 
-__all__ = ["FEATURES", "VECTOR_FEATURES", "Comparison", "compare"]
+__all__ = ["FEATURES", "VECTOR_FEATURES", "Comparison", "compare", "look_up"]
 
 
 class Comparison(NamedTuple):
@@ -86,10 +86,8 @@ def compare(
         question: what was asked, where it is known: what it says already is nothing new.
         vectors: word vectors; without them only the first features are there.
     """
-    said = read_words(statement)
-    content = _content(said.tokens)
-    weights = {token.key: weight_of(token, rarity) for token in content}
-    found = Found(content, weights, evidence)
+    said, found = look_up(statement, evidence, rarity=rarity)
+    content = found.content
     units = [token for token in content if token.unit is not None and _has_other_unit(token, evidence)]
     opposite = opposite_word(said, found.best_sentence)
     replaced = replaced_words(said, found)
@@ -116,6 +114,14 @@ def compare(
         opposite,
         replaced,
     )
+
+
+def look_up(statement: str, evidence: Evidence, *, rarity: Rarity) -> tuple[Sentence, Found]:
+    """A statement's words, and where those of content stand in the evidence."""
+    said = read_words(statement)
+    content = _content(said.tokens)
+    weights = {token.key: weight_of(token, rarity) for token in content}
+    return said, Found(content, weights, evidence)
 
 
 def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:

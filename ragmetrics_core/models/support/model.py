@@ -12,7 +12,7 @@ from ragmetrics_core.models.support.places import weight_of
 from ragmetrics_core.models.support.trees import Weights, load_weights
 from ragmetrics_core.models.support.words import Token
 
-__all__ = ["Support", "SupportModel", "support_model", "support_name", "weigh"]
+__all__ = ["Support", "SupportModel", "quotes_of", "reason_of", "support_model", "support_name", "weigh"]
 
 VERSION: Final = "support.1"
 
@@ -65,8 +65,8 @@ class SupportModel:
         return Support(
             odds >= self.weights.threshold,
             probability,
-            f"{probability:.2f}: {_reason(found, evidence)}",
-            _quotes(found, evidence),
+            f"{probability:.2f}: {reason_of(found, evidence)}",
+            quotes_of(found, evidence),
         )
 
 
@@ -91,7 +91,8 @@ def weigh(token: Token) -> int:
     return weight_of(token, support_model().weights.rarity)
 
 
-def _reason(found: Comparison, evidence: Evidence) -> str:
+def reason_of(found: Comparison, evidence: Evidence) -> str:
+    """What was compared, in words."""
     if not found.content:
         return "it has no word of content that could be looked up"
     parts = [f"{found.together} of {len(found.content)} content words stand together"]
@@ -120,6 +121,7 @@ def _named(tokens: Sequence[Token]) -> list[str]:
     return [token.folded for token in tokens[:3]]
 
 
-def _quotes(found: Comparison, evidence: Evidence) -> tuple[str, ...]:
+def quotes_of(found: Comparison, evidence: Evidence) -> tuple[str, ...]:
+    """The sentences that fit best, as their texts have them."""
     places = [place for place in (found.best, found.second) if place is not None]
     return tuple(dict.fromkeys(evidence.sentences[place].text for place in places))

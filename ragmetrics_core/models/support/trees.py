@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SCALE", "Trees", "Weights", "load_weights"]
+__all__ = ["SCALE", "Trees", "Weights", "load_weights", "trees_of"]
 
 # Leaves are log-odds in units of a hundred-thousandth: their sum is exact, in whatever order it is made.
 SCALE = 100_000
@@ -74,6 +74,15 @@ class Weights(NamedTuple):
         return round(1 / (1 + math.exp(self.slope * (self.threshold - log_odds) / SCALE)), 3)
 
 
+def trees_of(data: Mapping[str, Any]) -> Trees:
+    """Trees as a file of weights has them."""
+    return Trees(
+        np.array(data["features"], np.int64),
+        np.array(data["thresholds"], np.float64),
+        np.array(data["leaves"], np.int64),
+    )
+
+
 @cache
 def load_weights(name: str) -> Weights:
     """The weights of that name that come with the package."""
@@ -82,11 +91,8 @@ def load_weights(name: str) -> Weights:
     rarity: dict[str, int] = {}
     for value, words in json.loads(folder.joinpath("rarity.json").read_text(encoding="utf-8")).items():
         rarity.update(dict.fromkeys(words.split(), int(value)))
-    trees = Trees(
-        np.array(data["trees"]["features"], np.int64),
-        np.array(data["trees"]["thresholds"], np.float64),
-        np.array(data["trees"]["leaves"], np.int64),
-    )
     features = tuple(data["features"])
     linear = {features.index(feature): slope for feature, slope in data["linear"].items()}
-    return Weights(features, rarity, trees, linear, data["base"], data["threshold"], data["slope"])
+    return Weights(
+        features, rarity, trees_of(data["trees"]), linear, data["base"], data["threshold"], data["slope"]
+    )
