@@ -25,7 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.false_twins import twins_of
-from ragmetrics_core.models.support.evidence import Evidence, read_evidence
+from ragmetrics_core.models.support.evidence import IndexedTexts, read_evidence
 from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, compare
 from ragmetrics_core.models.support.places import UNSEEN
 from ragmetrics_core.models.support.trees import SCALE
@@ -124,7 +124,7 @@ def pool_of(claims: Sequence[dict[str, Any]], rarity: dict[str, int]) -> Pool:
         evidence = read_evidence(tuple(claim["contexts"]))
 
         def values(
-            text: str, evidence: Evidence = evidence, question: str = claim["question"] or ""
+            text: str, evidence: IndexedTexts = evidence, question: str = claim["question"] or ""
         ) -> tuple[float, ...]:
             return compare(text, evidence, rarity=rarity, question=question, vectors=vectors).values
 

@@ -26,7 +26,7 @@ from benchmarks import train_support as first
 from benchmarks.twins import Kin, all_twins_of
 from ragmetrics_core.models.support.alignment import Alignment
 from ragmetrics_core.models.support.conflicts import CONFLICTS, conflicts_of
-from ragmetrics_core.models.support.evidence import Evidence, Vectors, read_evidence
+from ragmetrics_core.models.support.evidence import IndexedTexts, Vectors, read_evidence
 from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, compare, look_up
 from ragmetrics_core.models.support.trees import SCALE
 from ragmetrics_core.models.support.veto import penalty
@@ -112,7 +112,9 @@ def pairs_of(
     for claim in claims:
         evidence, question = read_evidence(tuple(claim["contexts"])), claim["question"] or ""
 
-        def values(text: str, evidence: Evidence = evidence, question: str = question) -> tuple[float, ...]:
+        def values(
+            text: str, evidence: IndexedTexts = evidence, question: str = question
+        ) -> tuple[float, ...]:
             compared = compare(text, evidence, rarity=rarity, question=question, vectors=vectors)
             said, found = look_up(text, evidence, rarity=rarity)
             return compared.values + conflicts_of(said, found, Alignment(said, found, vectors))

@@ -290,7 +290,7 @@ class _Sheet(NamedTuple):
         return replace(span, chunk=span.chunk + self.first - 1) if span and self.first > 1 else span
 
 
-class _Batch(NamedTuple):
+class _AskedBatch(NamedTuple):
     """What the calls about some items gave: decisions by number; numbers that are left to another judge."""
 
     decisions: Mapping[int, Decision]
@@ -298,16 +298,16 @@ class _Batch(NamedTuple):
     unanswered: str | None = None
     passed_on: frozenset[int] = frozenset()
 
-    def then(self, later: "_Batch") -> "_Batch":
+    def then(self, later: "_AskedBatch") -> "_AskedBatch":
         """Both, where the later one was asked for what this one did not decide."""
-        return _Batch(
+        return _AskedBatch(
             {**self.decisions, **later.decisions},
             self.dropped + later.dropped,
             later.unanswered or self.unanswered,
         )
 
 
-def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_Batch]:
+def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_AskedBatch]:
     """Ask about some items, then about those left to another judge, then once more about those left out."""
     found = yield from _attempt(sheet, items)
     if found.passed_on:
@@ -321,7 +321,7 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_Batch]:
 
 def _attempt(
     sheet: _Sheet, items: Sequence[Item], *, again: bool = False, passed_on: bool = False
-) -> Steps[_Batch]:
+) -> Steps[_AskedBatch]:
     numbers = tuple([item.number for item in items])
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
         prompt=sheet.prompt,
@@ -354,7 +354,7 @@ def _attempt(
             decisions[item.number] = sheet.decision(item, words, votes, judge)
     dropped = tuple([text for ballot in ballots for text in ballot.dropped])
     why = next((reply.unanswered for reply in replies if reply.unanswered), None)
-    return _Batch(decisions, dropped, why, left)
+    return _AskedBatch(decisions, dropped, why, left)
 
 
 class _Rated(NamedTuple):

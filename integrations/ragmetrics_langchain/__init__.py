@@ -7,7 +7,7 @@ from ragmetrics_langchain.handler import RagMetricsCallbackHandler
 from ragmetrics_langchain.installing import Installed, install
 from ragmetrics_langchain.judge import LangChainJudge
 from ragmetrics_langchain.langsmith import LangSmithFeedbackSink, as_langsmith_evaluator
-from ragmetrics_langchain.seen import Retrieval, RootRun, RunInfo
+from ragmetrics_langchain.seen import RetrievedDocuments, RootRun, RunInfo
 from ragmetrics_langchain.step import above, below, score_step
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ __all__ = [
     "RagMetricsCallbackHandler",
     "RagMetricsMiddleware",
     "Rejection",
-    "Retrieval",
+    "RetrievedDocuments",
     "RootRun",
     "RunInfo",
     "above",

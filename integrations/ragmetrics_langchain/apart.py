@@ -29,7 +29,7 @@ from ragmetrics_core.models import bare_address, model_error, settings_digest, s
 
 __all__ = [
     "JUDGE_TAG",
-    "PerLoop",
+    "ModelPerLoop",
     "answered_apart",
     "as_model_error",
     "is_asynchronous_only",
@@ -119,7 +119,7 @@ def is_asynchronous_only(model: Any) -> bool:
             return False
 
 
-class PerLoop(Generic[T]):
+class ModelPerLoop(Generic[T]):
     """An object, or a function that makes one for each event loop that it is used in.
 
     Clients keep connections that belong to the loop they were made in.

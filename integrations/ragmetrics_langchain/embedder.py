@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.adapting import ForeignModel, ForeignName
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_langchain.apart import (
-    PerLoop,
+    ModelPerLoop,
     answered_apart,
     as_model_error,
     is_asynchronous_only,
@@ -62,8 +62,8 @@ class LangChainEmbedder(ForeignModel):
         return np.asarray(rows, dtype=np.float64)
 
     @cached_property
-    def _models(self) -> PerLoop[Embeddings]:
-        return PerLoop(self.embeddings, Embeddings)
+    def _models(self) -> ModelPerLoop[Embeddings]:
+        return ModelPerLoop(self.embeddings, Embeddings)
 
     @cached_property
     def foreign_name(self) -> ForeignName:

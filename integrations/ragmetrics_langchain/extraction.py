@@ -22,10 +22,10 @@ from ragmetrics_langchain.messages import (
     text_of,
     texts_of,
 )
-from ragmetrics_langchain.seen import Retrieval, RootRun, Turn, documents_in
+from ragmetrics_langchain.seen import RetrievedDocuments, RootRun, SeenTurn, documents_in
 from ragmetrics_langchain.showing import CutDocument, whole_text
 
-__all__ = ["CONTEXT_KEYS", "Found", "Rules", "answer_in", "contexts_in", "question_in", "sample_of"]
+__all__ = ["CONTEXT_KEYS", "Extracted", "Rules", "answer_in", "contexts_in", "question_in", "sample_of"]
 
 QUESTION_KEYS = ("question", "input", "query", "user_input")
 ANSWER_KEYS = ("answer", "output", "result", "response", "generation")
@@ -36,7 +36,7 @@ SYSTEM = "system message of the model, with its instructions"
 DIRECT = "message of a tool that returns directly"
 
 
-class Found(NamedTuple):
+class Extracted(NamedTuple):
     """A value, the rule that found it, and the name of the output that it is, if it has one."""
 
     value: Any
@@ -67,7 +67,7 @@ class Rules:
     system_message: bool = False
     called: set[str] = field(default_factory=set[str])
 
-    def sample(self, turn: Turn) -> Sample:
+    def sample(self, turn: SeenTurn) -> Sample:
         """The sample of a turn; its labels `found_question`, `found_contexts` and `found_answer` name rules.
 
         Raises:
@@ -91,14 +91,14 @@ class Rules:
         sample = sample_of(question=question, contexts=contexts, answer=answer, history=history)
         return _with_more(sample, named) if given else sample
 
-    def question(self, turn: Turn) -> Found | None:
+    def question(self, turn: SeenTurn) -> Extracted | None:
         """What was asked: in the inputs of the turn's first part, else in the outputs."""
         first = next(iter(turn.parts())).run
         return question_in(first.inputs, self.input_key) or question_in(
             without_reply(first), self.input_key, where="outputs"
         )
 
-    def answer(self, turn: Turn) -> Found | None:
+    def answer(self, turn: SeenTurn) -> Extracted | None:
         """What was answered in this turn."""
         run = turn.run
         found = answer_in(run.outputs, self.answer_key, inputs=run.inputs)
@@ -107,11 +107,11 @@ class Rules:
             return None  # the state still holds the answer of an earlier turn
         return found
 
-    def has_none(self, turn: Turn) -> bool:
+    def has_none(self, turn: SeenTurn) -> bool:
         """Whether a turn has no answer yet; what `extract` would say is not asked."""
         return self.extract is None and self.answer(turn) is None
 
-    def contexts(self, turn: Turn, answer: str | None = None) -> Found | None:
+    def contexts(self, turn: SeenTurn, answer: str | None = None) -> Extracted | None:
         """What was retrieved: each document once, in the order of the retrievals.
 
         Args:
@@ -123,7 +123,7 @@ class Rules:
             found = contexts_in(run.outputs, (self.context_key,)) or contexts_in(
                 run.inputs, (self.context_key,), where="inputs"
             )
-            return found and Found(found.value, f"context_key {self.context_key!r}")
+            return found and Extracted(found.value, f"context_key {self.context_key!r}")
         in_outputs = contexts_in(run.outputs, CONTEXT_KEYS)
         if retrievals := turn.retrievals():
             return _narrowed(retrievals, turn.shown(answer), in_outputs)
@@ -131,17 +131,19 @@ class Rules:
             in_outputs = _of_this_turn(in_outputs, turn)
         found = in_outputs or contexts_in(run.inputs, CONTEXT_KEYS, where="inputs")
         if found is None and (shown := turn.shown(answer)):
-            found = Found(_each_once(shown), "documents that became text")
+            found = Extracted(_each_once(shown), "documents that became text")
         if found is None and (texts := turn.tool_texts(self.context_tools)):
-            found = Found([text_of(each) or "" for each in texts], "texts of tools")
+            found = Extracted([text_of(each) or "" for each in texts], "texts of tools")
         elif found is None:
             self.called.update(turn.tools_called())
         if found is None and self.system_message and (system := turn.node.root.payload.system):
-            found = Found([system], SYSTEM)
+            found = Extracted([system], SYSTEM)
         return found
 
 
-def sample_of(*, question: Found | None, contexts: Found | None, answer: Found | None, **more: Any) -> Sample:
+def sample_of(
+    *, question: Extracted | None, contexts: Extracted | None, answer: Extracted | None, **more: Any
+) -> Sample:
     """A sample of what was found; its labels say by which rules."""
     found = {"question": question, "contexts": contexts, "answer": answer}
     return Sample(
@@ -153,48 +155,48 @@ def sample_of(*, question: Found | None, contexts: Found | None, answer: Found |
     )
 
 
-def question_in(inputs: Any, key: str | None = None, *, where: str = "inputs") -> Found | None:
+def question_in(inputs: Any, key: str | None = None, *, where: str = "inputs") -> Extracted | None:
     """The question in what went into a run: a given key, known keys, the last human message."""
     named = fields_of(inputs)
     if key is not None:
         value = _wording(named.get(key))
-        return None if value is None else Found(value, f"input_key {key!r}")
+        return None if value is None else Extracted(value, f"input_key {key!r}")
     for each in QUESTION_KEYS:
         if (value := _wording(named.get(each))) is not None:
-            return Found(value, f"{where}[{each!r}]")
+            return Extracted(value, f"{where}[{each!r}]")
     said = named.get(MESSAGES, None if named else inputs)
     if (message := asked(conversation(said))) is not None:
-        return Found(message, f"last human message of the {where}")
+        return Extracted(message, f"last human message of the {where}")
     if where != "inputs":
         return None  # a lone text there is the answer
     if isinstance(said, str) and said:
-        return Found(said, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
+        return Extracted(said, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
     texts = [(name, value) for name, value in named.items() if isinstance(value, str) and value]
     if len(texts) == 1:
-        return Found(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}")
+        return Extracted(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}")
     return None
 
 
-def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Found | None:
+def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Extracted | None:
     """The answer in what came out: a given key, known keys, the model's last message, the text."""
     named = fields_of(outputs)
     if key is not None:
         value = _answer_value(_at(named, key))
-        return None if value is None else Found(value, f"answer_key {key!r}", key)
+        return None if value is None else Extracted(value, f"answer_key {key!r}", key)
     if (structured := named.get(STRUCTURED)) is not None:
         # the last message is its raw JSON, or a tool's
         return _structured(structured)
     for each in ANSWER_KEYS:
         if (value := _answer_value(named.get(each))) is not None:
-            return Found(value, f"outputs[{each!r}]", each)
+            return Extracted(value, f"outputs[{each!r}]", each)
     said = named.get(MESSAGES, None if named else outputs)
     if (message := answered(conversation(said))) is not None:
         is_tool = message.type == "tool"
-        return Found(
+        return Extracted(
             message, "message of a tool that returns directly" if is_tool else "last message of the model"
         )
     if isinstance(outputs, str):
-        return Found(outputs, "the output")
+        return Extracted(outputs, "the output")
     known = fields_of(inputs)
     texts = [
         (name, value)
@@ -202,11 +204,11 @@ def answer_in(outputs: Any, key: str | None = None, *, inputs: Any = None) -> Fo
         if isinstance(value, str) and name not in known and name not in QUESTION_KEYS + CONTEXT_KEYS
     ]
     if len(texts) == 1 and MESSAGES not in named:
-        return Found(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}", texts[0][0])
+        return Extracted(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}", texts[0][0])
     return None
 
 
-def _structured(response: Any) -> Found | None:
+def _structured(response: Any) -> Extracted | None:
     """The answer in a structured response: under a known key, else its only text."""
     named = fields_of(response)
     texts = {name: value for name, value in named.items() if isinstance(value, str) and value}
@@ -215,7 +217,7 @@ def _structured(response: Any) -> Found | None:
     if key is None:
         return None
     path = f"{STRUCTURED}.{key}"
-    return Found(texts[key], f"outputs[{STRUCTURED!r}].{key}", path)
+    return Extracted(texts[key], f"outputs[{STRUCTURED!r}].{key}", path)
 
 
 def _at(named: Mapping[str, Any], key: str) -> Any:
@@ -228,17 +230,17 @@ def _at(named: Mapping[str, Any], key: str) -> Any:
     return value
 
 
-def contexts_in(value: Any, keys: Sequence[str], *, where: str = "outputs") -> Found | None:
+def contexts_in(value: Any, keys: Sequence[str], *, where: str = "outputs") -> Extracted | None:
     """The contexts in what went in or came out: under a key, else (of the known keys) the first documents."""
     named = fields_of(value)
     for key in keys:
         chunks = named.get(key)
         if chunks is not None and (isinstance(chunks, str) or texts_of(chunks) is not None):
-            return Found(
+            return Extracted(
                 [chunks] if isinstance(chunks, str | Document) else list(chunks), f"{where}[{key!r}]"
             )
     if keys is CONTEXT_KEYS and (documents := documents_in(dict(named))):
-        return Found(documents, f"documents in the {where}")
+        return Extracted(documents, f"documents in the {where}")
     return None
 
 
@@ -259,7 +261,9 @@ def _answer_value(value: Any) -> str | BaseMessage | None:
     return next((named[key] for key in ANSWER_KEYS if isinstance(named.get(key), str)), None)
 
 
-def _narrowed(retrievals: Sequence[Retrieval], shown: Sequence[Document], in_outputs: Found | None) -> Found:
+def _narrowed(
+    retrievals: Sequence[RetrievedDocuments], shown: Sequence[Document], in_outputs: Extracted | None
+) -> Extracted:
     """The retrieved documents; where a later step filtered them or ordered them anew, what was left."""
     used, rule = shown, "documents that became text"
     if not used and in_outputs is not None:
@@ -275,10 +279,10 @@ def _narrowed(retrievals: Sequence[Retrieval], shown: Sequence[Document], in_out
     texts = in_use_order if len(in_use_order) == len(found) else list(found)
     is_whole = texts == everything and not any(isinstance(each, CutDocument) for each in found.values())
     rule = "retrievers" if is_whole else f"retrievers, then {rule}"
-    return Found([found[text] for text in texts], rule)
+    return Extracted([found[text] for text in texts], rule)
 
 
-def _of_this_turn(found: Found, turn: Turn) -> Found | None:
+def _of_this_turn(found: Extracted, turn: SeenTurn) -> Extracted | None:
     """Without what the state of a graph still holds from earlier turns."""
     writes = turn.writes()
     if not writes or (turn.run.is_resumed and turn.earlier is None):
@@ -291,7 +295,7 @@ def _of_this_turn(found: Found, turn: Turn) -> Found | None:
         for text in texts_of(value) or ()
     }
     kept = [each for each in found.value if text_of(each) in new]
-    return Found(kept, found.rule) if kept else None
+    return Extracted(kept, found.rule) if kept else None
 
 
 def _is_written(key: str, writes: Sequence[Any]) -> bool:
@@ -314,7 +318,7 @@ def _is_several(outputs: Any) -> bool:
     return is_list(outputs) and len(outputs) > 0 and not documents_in(outputs)
 
 
-def _chunks(contexts: Found | None) -> dict[str, Any]:
+def _chunks(contexts: Extracted | None) -> dict[str, Any]:
     """The columns of the contexts: texts, and ids where every document has one."""
     if contexts is None:
         return {}
@@ -341,8 +345,8 @@ def _with_more(sample: Sample, more: Sample) -> Sample:
     return sample.model_copy(update=fields | {"labels": sample.labels | more.labels})
 
 
-def _given(value: Any) -> Found | None:
-    return None if value is None else Found(value, "extract")
+def _given(value: Any) -> Extracted | None:
+    return None if value is None else Extracted(value, "extract")
 
 
 def _chunks_given(given: Mapping[str, Any]) -> list[Any] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_langchain.messages import asked, conversation, fields_of
-from ragmetrics_langchain.seen import Seen, Turn
+from ragmetrics_langchain.seen import Seen, SeenTurn
 
 __all__ = ["MESSAGES", "said_before", "without_reply"]
 
@@ -14,7 +14,7 @@ MESSAGES = "messages"
 HISTORY_KEYS = ("chat_history", "history")
 
 
-def said_before(turn: Turn, question: str | None) -> Sequence[BaseMessage]:
+def said_before(turn: SeenTurn, question: str | None) -> Sequence[BaseMessage]:
     """What was said before the question; in a turn that was interrupted, also what was said since.
 
     Args:
@@ -47,7 +47,9 @@ def _messages(value: Any) -> list[BaseMessage]:
     return conversation(named.get(MESSAGES, None if named else value))
 
 
-def _question_among(messages: Sequence[BaseMessage], turn: Turn, question: str | None) -> BaseMessage | None:
+def _question_among(
+    messages: Sequence[BaseMessage], turn: SeenTurn, question: str | None
+) -> BaseMessage | None:
     """The message that is the question: the last one of a person; in a resumed turn, the one that says it."""
     if not turn.run.is_resumed:
         return asked(messages)
@@ -61,7 +63,7 @@ def _clarified(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
     return messages[: last + 1]
 
 
-def _loaded(turn: Turn, question: str | None) -> Sequence[BaseMessage]:
+def _loaded(turn: SeenTurn, question: str | None) -> Sequence[BaseMessage]:
     """What `RunnableWithMessageHistory` loaded; without the question that it may end with."""
     for run in turn.inner_runs():
         if run.name == "load_history" and (messages := conversation(run.outputs)):

@@ -19,7 +19,7 @@ from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain.apart import (
     JUDGE_TAG,
-    PerLoop,
+    ModelPerLoop,
     answered_apart,
     as_model_error,
     is_asynchronous_only,
@@ -104,8 +104,8 @@ class LangChainJudge(ForeignModel):
             )
 
     @cached_property
-    def _models(self) -> PerLoop[Model]:
-        return PerLoop(self.model, Runnable)
+    def _models(self) -> ModelPerLoop[Model]:
+        return ModelPerLoop(self.model, Runnable)
 
     @cached_property
     def foreign_name(self) -> ForeignName:

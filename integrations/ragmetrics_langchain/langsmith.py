@@ -28,7 +28,7 @@ from ragmetrics_core.live import (
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain.extraction import (
     CONTEXT_KEYS,
-    Found,
+    Extracted,
     answer_in,
     contexts_in,
     question_in,
@@ -259,12 +259,12 @@ def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run 
     )
 
 
-def _retrieved(run: "Run") -> Found | None:
+def _retrieved(run: "Run") -> Extracted | None:
     """The documents of the outermost retrievers that were traced inside a run."""
     retrievers = list(_retrievers(run.child_runs or ()))
     outputs: list[dict[str, Any]] = [found.outputs or {} for found in retrievers]
     chunks = [each for found in outputs for each in found.get("documents") or ()]
-    return Found(chunks, "traced retrievers") if retrievers else None
+    return Extracted(chunks, "traced retrievers") if retrievers else None
 
 
 def _retrievers(runs: "Sequence[Run]") -> "Iterable[Run]":

@@ -22,7 +22,7 @@ from ragmetrics_core.live import (
 from ragmetrics_langchain.apart import JUDGE_TAG
 from ragmetrics_langchain.extraction import Rules
 from ragmetrics_langchain.scope import Scope, part_units, scope_test
-from ragmetrics_langchain.seen import Kind, RunInfo, Seen, Turn, shallow
+from ragmetrics_langchain.seen import Kind, RunInfo, Seen, SeenTurn, shallow
 from ragmetrics_langchain.tracing import current_trace, parent_run_here
 
 __all__ = ["Recorder"]
@@ -65,7 +65,7 @@ class Recorder:
         self._session_key = session_key
         self._label_keys = label_keys
         self._collector = Collector(max_open=max_open, ttl=ttl, on_evicted=self._forget)
-        self._waiting: OrderedDict[str, Turn] = OrderedDict()
+        self._waiting: OrderedDict[str, SeenTurn] = OrderedDict()
         self._ends = count()
         self._has_root = False
         take_notes(self)
@@ -207,7 +207,7 @@ class Recorder:
         else:
             self._submit(turn)
 
-    def _submit(self, turn: Turn) -> None:
+    def _submit(self, turn: SeenTurn) -> None:
         run = turn.run
         self._live.submit(
             Capture(
@@ -229,13 +229,13 @@ class Recorder:
     def _translate(self, capture: Capture) -> Sample:
         return self._rules.sample(capture.data["turn"])
 
-    def _turn(self, node: Node) -> Turn:
+    def _turn(self, node: Node) -> SeenTurn:
         """The turn that a unit is, or goes on with."""
         session = self._session(node.payload)
         earlier = self._waiting.pop(session, None) if session is not None else None
-        return Turn(node, earlier if node.payload.is_resumed else None)
+        return SeenTurn(node, earlier if node.payload.is_resumed else None)
 
-    def _wait(self, turn: Turn) -> None:
+    def _wait(self, turn: SeenTurn) -> None:
         """Keep a turn that has no answer yet until its conversation goes on."""
         session = self._session(turn.run)
         if session is None:

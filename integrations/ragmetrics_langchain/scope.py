@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from ragmetrics_core.live import Node
 from ragmetrics_langchain.extraction import Rules
-from ragmetrics_langchain.seen import RunInfo, Seen, Turn
+from ragmetrics_langchain.seen import RunInfo, Seen, SeenTurn
 
 __all__ = ["Scope", "part_units", "scope_test"]
 
@@ -20,17 +20,17 @@ def scope_test(scope: Scope) -> Callable[[RunInfo], bool]:
     return lambda run: run.name == scope
 
 
-def part_units(node: Node, rules: Rules) -> list[Turn]:
+def part_units(node: Node, rules: Rules) -> list[SeenTurn]:
     """The outermost runs inside one that answer a question each with something retrieved.
 
     None of them when the run itself gives one answer: then it is the unit.
     """
-    return [] if rules.answer(Turn(node)) is not None else list(_parts(node, rules))
+    return [] if rules.answer(SeenTurn(node)) is not None else list(_parts(node, rules))
 
 
-def _parts(node: Node, rules: Rules) -> Iterator[Turn]:
+def _parts(node: Node, rules: Rules) -> Iterator[SeenTurn]:
     for child in tuple(node.children):
-        turn = Turn(child)
+        turn = SeenTurn(child)
         run: Seen = child.payload
         is_answer = run.kind == "chain" and run.has_ended and rules.answer(turn) is not None
         if is_answer and rules.question(turn) is not None and turn.retrievals():

@@ -15,11 +15,11 @@ from ragmetrics_langchain.showing import held_by
 
 __all__ = [
     "Kind",
-    "Retrieval",
+    "RetrievedDocuments",
     "RootRun",
     "RunInfo",
     "Seen",
-    "Turn",
+    "SeenTurn",
     "all_documents_in",
     "documents_in",
     "shallow",
@@ -45,7 +45,7 @@ class RunInfo(NamedTuple):
     is_root: bool
 
 
-class Retrieval(NamedTuple):
+class RetrievedDocuments(NamedTuple):
     """Documents that one retrieval gave, in rank order.
 
     Attributes:
@@ -73,7 +73,7 @@ class RootRun(NamedTuple):
     metadata: Mapping[str, Any]
     inputs: Any
     outputs: Any
-    retrievals: Sequence[Retrieval]
+    retrievals: Sequence[RetrievedDocuments]
 
 
 @dataclass(slots=True, eq=False)
@@ -124,7 +124,7 @@ class Seen:
 
 
 @dataclass(slots=True, eq=False)
-class Turn:
+class SeenTurn:
     """One question and everything that was done to answer it.
 
     Attributes:
@@ -133,26 +133,26 @@ class Turn:
     """
 
     node: Node
-    earlier: "Turn | None" = None
-    _retrievals: list[Retrieval] | None = field(default=None)
+    earlier: "SeenTurn | None" = None
+    _retrievals: list[RetrievedDocuments] | None = field(default=None)
 
     @property
     def run(self) -> Seen:
         """The run itself."""
         return self.node.payload  # type: ignore[no-any-return]
 
-    def parts(self) -> Iterator["Turn"]:
+    def parts(self) -> Iterator["SeenTurn"]:
         """The earlier part, before it the one before, and this."""
         if self.earlier is not None:
             yield from self.earlier.parts()
         yield self
 
-    def retrievals(self) -> list[Retrieval]:
+    def retrievals(self) -> list[RetrievedDocuments]:
         """The outermost retrievals of all parts, in the order in which they ended."""
         if self._retrievals is None:
             earlier = self.earlier.retrievals() if self.earlier is not None else []
             self._retrievals = earlier + [
-                Retrieval(run.name, run.inputs, _found(run))
+                RetrievedDocuments(run.name, run.inputs, _found(run))
                 for run in sorted(_outermost(self.node), key=_order)
             ]
         return self._retrievals

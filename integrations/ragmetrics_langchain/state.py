@@ -8,7 +8,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from ragmetrics_core import Sample
 from ragmetrics_core.live import Skip
-from ragmetrics_langchain.extraction import CONTEXT_KEYS, SYSTEM, Found, answer_in, contexts_in, sample_of
+from ragmetrics_langchain.extraction import CONTEXT_KEYS, SYSTEM, Extracted, answer_in, contexts_in, sample_of
 from ragmetrics_langchain.gathering import Gathered
 from ragmetrics_langchain.messages import answered, asked, history_of, text_of
 from ragmetrics_langchain.seen import documents_in
@@ -53,7 +53,7 @@ class StateRules:
         if answer is None or not (text_of(answer.value) or "").strip():
             raise Skip("no_answer")
         return sample_of(
-            question=Found(question, "last human message of the state"),
+            question=Extracted(question, "last human message of the state"),
             contexts=self._contexts(state, messages[place:], gathered[place:]),
             answer=answer,
             history=history_of(messages[:place]) or None,
@@ -64,20 +64,20 @@ class StateRules:
         state: Mapping[str, Any],
         messages: Sequence[BaseMessage],
         gathered: Sequence[Gathered | None],
-    ) -> Found | None:
+    ) -> Extracted | None:
         if self.context_key is not None:
             found = contexts_in(state, (self.context_key,))
-            return found and Found(found.value, f"context_key {self.context_key!r}")
+            return found and Extracted(found.value, f"context_key {self.context_key!r}")
         seen = [each for each in gathered if each is not None]
         found = _noted(seen) or _retrieved(messages, gathered) or contexts_in(state, CONTEXT_KEYS)
         if found is None:
             tools = [each for each in messages if isinstance(each, ToolMessage)]
             texts = [str(each.text) for each in tools if each.name in self.context_tools]
-            found = Found(texts, "texts of tools") if texts else None
+            found = Extracted(texts, "texts of tools") if texts else None
             self.called.update(each.name for each in tools if each.name and not texts)
         systems = [each.system for each in seen if each.system]
         if found is None and self.system_message and systems:
-            found = Found(systems[-1:], SYSTEM)
+            found = Extracted(systems[-1:], SYSTEM)
         return found
 
 
@@ -86,15 +86,17 @@ def is_final(state: Mapping[str, Any]) -> bool:
     return state.get("structured_response") is not None or answered(state["messages"]) is not None
 
 
-def _noted(gathered: Sequence[Gathered]) -> Found | None:
+def _noted(gathered: Sequence[Gathered]) -> Extracted | None:
     noted = [each.contexts for each in gathered if each.notes.contexts is not None]
-    return Found([each for found in noted if found for each in found[0]], "note_contexts") if noted else None
+    return (
+        Extracted([each for found in noted if found for each in found[0]], "note_contexts") if noted else None
+    )
 
 
-def _retrieved(messages: Sequence[BaseMessage], gathered: Sequence[Gathered | None]) -> Found | None:
+def _retrieved(messages: Sequence[BaseMessage], gathered: Sequence[Gathered | None]) -> Extracted | None:
     documents = [
         document
         for message, seen in zip(messages, gathered, strict=True)
         for document in (documents_in(message) or (seen.documents if seen is not None else []))
     ]
-    return Found(documents, "retrievers") if documents else None
+    return Extracted(documents, "retrievers") if documents else None

@@ -17,7 +17,7 @@ from ragmetrics_core.adapting import chunks_of
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Capture, Node, Skip
 from ragmetrics_core.shapes import is_list
-from ragmetrics_llama_index.contexts import Answered, Retrieved, id_of
+from ragmetrics_llama_index.contexts import EngineAnswered, RetrieverEnded, id_of
 from ragmetrics_llama_index.responses import answer_in, question_in, text_of_node
 
 __all__ = [
@@ -52,7 +52,7 @@ class RootSpan(NamedTuple):
     arguments: Mapping[str, Any]
     result: Any
     nodes: Sequence[Any] | None
-    retrievals: Sequence[Retrieved]
+    retrievals: Sequence[RetrieverEnded]
 
 
 Extract = Callable[[RootSpan], Mapping[str, Any] | None]
@@ -144,7 +144,11 @@ def _in_text(value: Any) -> Any:
 
 def first_query(root: Node) -> Any:
     """What the first retriever or engine inside was asked: a chat engine's question in full."""
-    asked = (node.payload.query for node in root.walk() if isinstance(node.payload, Retrieved | Answered))
+    asked = (
+        node.payload.query
+        for node in root.walk()
+        if isinstance(node.payload, RetrieverEnded | EngineAnswered)
+    )
     return next(asked, None)
 
 

@@ -17,10 +17,10 @@ from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index.responses import answer_in, nodes_in, text_of_node
 
 __all__ = [
-    "Answered",
-    "Found",
+    "EngineAnswered",
+    "FoundNodes",
     "Given",
-    "Retrieved",
+    "RetrieverEnded",
     "Used",
     "Written",
     "contexts_under",
@@ -37,7 +37,7 @@ _PAIR = re.compile(
 )
 
 
-class Retrieved(NamedTuple):
+class RetrieverEnded(NamedTuple):
     """A retriever's span has ended: what it was asked, and its nodes."""
 
     query: Any
@@ -50,7 +50,7 @@ class Given(NamedTuple):
     nodes: Sequence[Any]
 
 
-class Answered(NamedTuple):
+class EngineAnswered(NamedTuple):
     """An engine inside of the one that is scored has answered."""
 
     query: Any
@@ -70,14 +70,14 @@ class Used(NamedTuple):
     output: Any
 
 
-class Found(NamedTuple):
+class FoundNodes(NamedTuple):
     """Nodes, and the rule that found them."""
 
     nodes: list[Any] | None
     rule: str
 
 
-def contexts_under(root: Node, result: Any, context_tools: Collection[str] = ()) -> Found:
+def contexts_under(root: Node, result: Any, context_tools: Collection[str] = ()) -> FoundNodes:
     """The nodes that an answer rests on.
 
     Those that the answer names itself; else those of engines inside and those that a synthesizer was given;
@@ -96,13 +96,15 @@ def contexts_under(root: Node, result: Any, context_tools: Collection[str] = ())
         return found
     nodes = [NodeWithScore(node=TextNode(text=text)) for text in dict.fromkeys(texts)]
     if not found.nodes:
-        return Found(nodes, "texts of tools")
-    return Found([*found.nodes, *nodes], f"{found.rule}, then texts of tools")
+        return FoundNodes(nodes, "texts of tools")
+    return FoundNodes([*found.nodes, *nodes], f"{found.rule}, then texts of tools")
 
 
-def retrieved_under(root: Node) -> list[Retrieved]:
+def retrieved_under(root: Node) -> list[RetrieverEnded]:
     """What the outermost retriever of each branch gave."""
-    return [node.payload for node in root.walk() if isinstance(node.payload, Retrieved) and _is_outer(node)]
+    return [
+        node.payload for node in root.walk() if isinstance(node.payload, RetrieverEnded) and _is_outer(node)
+    ]
 
 
 def id_of(node: Any) -> str | None:
@@ -119,23 +121,27 @@ def is_pair(node: Any) -> bool:
     return _PAIR.match(text_of_node(node)) is not None
 
 
-def _retrieved(root: Node, result: Any, written: "_Written") -> Found:
+def _retrieved(root: Node, result: Any, written: "_Written") -> FoundNodes:
     named = written.without(nodes_in(result) or ())
     if named:
-        return Found(named, "response")
+        return FoundNodes(named, "response")
     seen = list(_outermost(root.children))
-    inner = [node for each in seen if isinstance(each, Answered) for node in nodes_in(each.result) or ()]
+    inner = [
+        node for each in seen if isinstance(each, EngineAnswered) for node in nodes_in(each.result) or ()
+    ]
     given = [each for each in seen if isinstance(each, Given)]
-    retrieved = [each for each in seen if isinstance(each, Retrieved)]
+    retrieved = [each for each in seen if isinstance(each, RetrieverEnded)]
     if inner or given:
         # Where all that a synthesizer was given is written, the retrievers and engines beside it are left.
         shown = written.without(node for each in given for node in each.nodes)
         if not shown:
             shown = [node for each in retrieved for node in each.nodes]
-        return Found(_once(written.without([*inner, *shown])), "synthesis")
+        return FoundNodes(_once(written.without([*inner, *shown])), "synthesis")
     if retrieved:
-        return Found(_once(written.without(node for each in retrieved for node in each.nodes)), "retrieval")
-    return Found(None, "none")
+        return FoundNodes(
+            _once(written.without(node for each in retrieved for node in each.nodes)), "retrieval"
+        )
+    return FoundNodes(None, "none")
 
 
 class _Written:
@@ -146,18 +152,22 @@ class _Written:
         self._answers: list[str] = []
         self._given: set[str] = set()
         nodes = list(root.walk())[1:]
-        asked = {id(above) for node in nodes if isinstance(node.payload, Answered) for above in _above(node)}
+        asked = {
+            id(above) for node in nodes if isinstance(node.payload, EngineAnswered) for above in _above(node)
+        }
         for node in nodes:
             payload = node.payload
             if id(node) in asked:
                 continue
             # Below this one no engine was asked: what it names was retrieved.
-            if isinstance(payload, Retrieved):
+            if isinstance(payload, RetrieverEnded):
                 self._retrieved.update(filter(None, map(id_of, payload.nodes)))
-            elif isinstance(payload, Answered):
+            elif isinstance(payload, EngineAnswered):
                 self._retrieved.update(filter(None, map(id_of, nodes_in(payload.result) or ())))
         self._answers = [
-            text for node in nodes if isinstance(node.payload, Answered) and (text := _text(node.payload))
+            text
+            for node in nodes
+            if isinstance(node.payload, EngineAnswered) and (text := _text(node.payload))
         ]
         earlier: list[Node] = []
         for node in nodes:
@@ -186,9 +196,9 @@ class _Written:
         return any(each and text.endswith(each) for each in texts)
 
 
-def _text(payload: Answered | Written) -> str:
+def _text(payload: EngineAnswered | Written) -> str:
     """What an engine answered or a model replied; empty where it is too short to be known again."""
-    if isinstance(payload, Answered):
+    if isinstance(payload, EngineAnswered):
         return (answer_in(payload.result) or "").strip()
     reply = getattr(payload.reply, "message", payload.reply)
     text = getattr(reply, "content", None) or getattr(reply, "text", None) or ""
@@ -202,7 +212,7 @@ def _texts_of_tool(node: Node, names: Collection[str]) -> Iterator[str]:
     if not isinstance(used, Used) or used.tool not in names or getattr(used.output, "is_error", False):
         return
     below = [each.payload for each in node.walk()]
-    if any(isinstance(each, Answered | Retrieved) for each in below):
+    if any(isinstance(each, EngineAnswered | RetrieverEnded) for each in below):
         return  # what it has found are nodes, which were seen
     written = {text for each in below if isinstance(each, Written) and (text := _text(each))}
     for text in _tool_texts(used.output):
@@ -225,23 +235,23 @@ def _tool_texts(output: Any) -> list[str]:
     return [text] if isinstance(text, str) and text.strip() else []
 
 
-def _outermost(nodes: Iterable[Node]) -> Iterator[Retrieved | Given | Answered]:
+def _outermost(nodes: Iterable[Node]) -> Iterator[RetrieverEnded | Given | EngineAnswered]:
     """What was seen, without what lies inside of it."""
     for node in nodes:
-        if isinstance(node.payload, Retrieved) and any(
-            isinstance(each.payload, Answered) for each in node.walk()
+        if isinstance(node.payload, RetrieverEnded) and any(
+            isinstance(each.payload, EngineAnswered) for each in node.walk()
         ):
             # A retriever that asks engines gives their answers; what these rest on lies inside.
             yield node.payload
-            yield from (each for each in _outermost(node.children) if isinstance(each, Answered))
-        elif isinstance(node.payload, Retrieved | Given | Answered):
+            yield from (each for each in _outermost(node.children) if isinstance(each, EngineAnswered))
+        elif isinstance(node.payload, RetrieverEnded | Given | EngineAnswered):
             yield node.payload
         else:
             yield from _outermost(node.children)
 
 
 def _is_outer(node: Node) -> bool:
-    return not any(isinstance(above.payload, Retrieved) for above in _above(node))
+    return not any(isinstance(above.payload, RetrieverEnded) for above in _above(node))
 
 
 def _above(node: Node) -> Iterator[Node]:

@@ -38,9 +38,9 @@ from ragmetrics_core.live import (
 )
 from ragmetrics_llama_index.captured import ARGUMENTS, Extract, first_query, sample_of
 from ragmetrics_llama_index.contexts import (
-    Answered,
+    EngineAnswered,
     Given,
-    Retrieved,
+    RetrieverEnded,
     Used,
     Written,
     contexts_under,
@@ -62,7 +62,7 @@ _WRITING = frozenset({"write_response_to_history", "awrite_response_to_history"}
 _UUID = 37
 
 
-class Unit(NamedTuple):
+class WorkUnit(NamedTuple):
     """What is kept of a unit from its beginning."""
 
     name: str
@@ -130,7 +130,9 @@ class Spans:
     def notes_here(self) -> Notes | None:
         """What the application has noted in the answer that the current code is part of."""
         node = self._open.get(active_span_id.get())
-        return node.root.payload.notes if node is not None and isinstance(node.root.payload, Unit) else None
+        return (
+            node.root.payload.notes if node is not None and isinstance(node.root.payload, WorkUnit) else None
+        )
 
     def __len__(self) -> int:
         """How many spans are open."""
@@ -154,7 +156,7 @@ class Spans:
         elif not is_judging() and self._watch.takes(instance, _method(span)):
             kept = {name: value for name, value in arguments.arguments.items() if name in ARGUMENTS}
             self._open.start(
-                span, None, Unit(type(instance).__name__, kept, dict(tags or ()), notes_before(self))
+                span, None, WorkUnit(type(instance).__name__, kept, dict(tags or ()), notes_before(self))
             )
 
     def leave(self, span: str, arguments: Arguments, instance: object, result: Any) -> None:
@@ -169,7 +171,7 @@ class Spans:
             node.payload = _seen(instance, method, arguments, result)
             return
         root = self._open.end(span)
-        if root is not None and isinstance(root.payload, Unit):
+        if root is not None and isinstance(root.payload, WorkUnit):
             self._answered(root, root.payload, result)
 
     def drop(self, span: str, instance: object, error: BaseException | None) -> None:
@@ -178,10 +180,10 @@ class Spans:
         if _method(span) in _WRITING and isinstance(instance, StreamingAgentChatResponse):
             self._give_up(instance, reason)
         root = self._open.end(span)
-        if root is not None and isinstance(root.payload, Unit):
+        if root is not None and isinstance(root.payload, WorkUnit):
             self._live.skip(reason)
 
-    def _answered(self, root: Node, unit: Unit, result: Any) -> None:
+    def _answered(self, root: Node, unit: WorkUnit, result: Any) -> None:
         if isinstance(root.id, str) and _method(root.id) == "run":  # a workflow's stop event holds the result
             if result is None:
                 self._live.skip("cancelled")
@@ -192,7 +194,7 @@ class Spans:
         history = unit.arguments.get("chat_history")
         data: dict[str, Any] = {"standalone": first_query(root)} if "message" in unit.arguments else {}
         if self._extract is not None:
-            seen = [Retrieved(each.query, as_now(each.nodes)) for each in retrieved_under(root)]
+            seen = [RetrieverEnded(each.query, as_now(each.nodes)) for each in retrieved_under(root)]
             data |= {"extract": self._extract, "tags": unit.tags, "retrievals": seen}
         capture = Capture(
             translate=sample_of,
@@ -257,7 +259,7 @@ class Spans:
         return Stream(capture, self._live.submit, self._live.skip)
 
     def _evicted(self, node: Node) -> None:
-        if isinstance(node.payload, Unit):
+        if isinstance(node.payload, WorkUnit):
             self._live.skip("never_ended")
         else:
             node.payload[1].give_up("never_ended")
@@ -347,11 +349,11 @@ def _seen(instance: object, method: str, arguments: Arguments, result: Any) -> A
     """What a span below a unit tells; None for most."""
     given = arguments.arguments
     if isinstance(instance, BaseRetriever) and method in _RETRIEVING:
-        return Retrieved(next(iter(given.values()), None), list(result or ()))
+        return RetrieverEnded(next(iter(given.values()), None), list(result or ()))
     if isinstance(instance, BaseSynthesizer) and method in _SYNTHESIZING:
         return Given(list(given.get("nodes") or ()))
     if isinstance(instance, _ENGINES) and method in _ENGINE_METHODS:
-        return Answered(next(iter(given.values()), None), result)
+        return EngineAnswered(next(iter(given.values()), None), result)
     if isinstance(instance, BaseLLM) and isinstance(result, ChatResponse | CompletionResponse):
         return Written(result)
     if isinstance(result, ToolCallResult):

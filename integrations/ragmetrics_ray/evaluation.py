@@ -22,7 +22,7 @@ from ragmetrics_core.protocol import Completion, Scorer
 from ragmetrics_core.runs import Manifest, with_prompts
 from ragmetrics_ray.parts import Parts
 from ragmetrics_ray.rows import SCHEMA
-from ragmetrics_ray.worker import Actor, Plan
+from ragmetrics_ray.worker import Actor, WorkerPlan
 
 __all__ = ["evaluate_dataset"]
 
@@ -120,7 +120,7 @@ def evaluate_dataset(
     parts = Parts.at(out) if out is not None else None
     earlier = _earlier(parts, manifest) if parts else None
     chosen = with_prompts(resolve(metrics), texts) if texts else resolve(metrics)
-    plan = Plan(
+    plan = WorkerPlan(
         metrics=chosen,
         judge=judge,
         embedder=embedder,
@@ -156,7 +156,7 @@ def evaluate_dataset(
     return _all_rows(parts)
 
 
-class _StandIn:
+class _AbsentModel:
     """A model in the place of one that only the actors make; nothing is asked of it."""
 
     identity = "made in the actors"
@@ -176,9 +176,9 @@ def _checked(metrics: Any, judge: object, embedder: object, scorer: object, **se
     run = evaluate(
         [],
         metrics=metrics,
-        judge=_StandIn() if judge is not None else None,
-        embedder=_StandIn() if embedder is not None else None,
-        scorer=_StandIn() if scorer is not None else None,
+        judge=_AbsentModel() if judge is not None else None,
+        embedder=_AbsentModel() if embedder is not None else None,
+        scorer=_AbsentModel() if scorer is not None else None,
         **settings,
     )
     return Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)

@@ -20,7 +20,7 @@ from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
 from ragmetrics_ray.parts import Finished, Parts
 from ragmetrics_ray.rows import key_of, read, rejected_row, row_digest, score_row, table_of
 
-__all__ = ["Actor", "Plan"]
+__all__ = ["Actor", "WorkerPlan"]
 
 # What the driver hears of a block whose rows go to a folder.
 DONE = pa.schema(
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class WorkerPlan:
     """What every actor is told; the arguments are those of `evaluate_dataset`.
 
     Attributes:
@@ -93,7 +93,7 @@ class Actor:
     left than may be measured at once, so that the models are kept busy while at most a few blocks are open.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: WorkerPlan) -> None:
         self._plan = plan
         self._finished = ray.get(plan.finished) if plan.finished is not None else Finished()
         self._judge: Judge | None = None

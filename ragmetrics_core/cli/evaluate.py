@@ -40,7 +40,7 @@ from ragmetrics_core.cli.arguments import (
 )
 from ragmetrics_core.cli.grouped import OUTPUT
 from ragmetrics_core.cli.limits import Maximum, Minimum, check_limits, limits_of, tell
-from ragmetrics_core.cli.progress import Counted, count_rows, progress_of
+from ragmetrics_core.cli.progress import CountedCalls, count_rows, progress_of
 from ragmetrics_core.cli.redacting import Redactions, redact_of
 from ragmetrics_core.cli.screen import page, remarks, show, write_json
 from ragmetrics_core.models import Budget, Traffic
@@ -130,7 +130,7 @@ def evaluate(
     budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost, prices=prices)
     try:
         with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
-            counted = Counted(progress)
+            counted = CountedCalls(progress)
             run = run_evaluation(
                 data,
                 metrics=chosen.metrics,
@@ -174,7 +174,7 @@ def evaluate(
 
 
 def _gate(
-    run: Run, minimum: list[str] | None, maximum: list[str] | None, counted: Counted
+    run: Run, minimum: list[str] | None, maximum: list[str] | None, counted: CountedCalls
 ) -> GateVerdict | None:
     """What the limits come to; None without any."""
     if not minimum and not maximum:

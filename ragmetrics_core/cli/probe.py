@@ -37,7 +37,7 @@ from ragmetrics_core.probe import (
     FitnessCard,
     PeopleCard,
     Probe,
-    Rate,
+    ShareOf,
     card_tables,
     carried_cards,
     count_samples,
@@ -277,5 +277,5 @@ def _failed(card: FitnessCard, *, min_accuracy: float | None, max_steered: float
             yield f"steered rate {_told(steered)}, wanted at most {max_steered:g}"
 
 
-def _told(rate: Rate) -> str:
+def _told(rate: ShareOf) -> str:
     return str(rate.estimate) if rate.undefined is None else f"undefined ({rate.undefined})"

@@ -18,7 +18,7 @@ from ragmetrics_core.runs.separated import rows_of_csv
 from ragmetrics_core.runs.tables import count_parquet
 from ragmetrics_core.wording import number_of
 
-__all__ = ["Counted", "PlainLines", "count_rows", "progress_of", "told"]
+__all__ = ["CountedCalls", "PlainLines", "count_rows", "progress_of", "told"]
 
 Report = Callable[[Progress], None]
 EVERY = 5.0
@@ -40,7 +40,7 @@ def progress_of(console: Console, total: int | None) -> Generator[Report]:
         yield report
 
 
-class Counted:
+class CountedCalls:
     """Passes the progress on, and keeps what it came to.
 
     Attributes:

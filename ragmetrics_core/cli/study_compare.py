@@ -31,7 +31,7 @@ from ragmetrics_core.report.plots import draw_intervals
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.writing import write_whole
 from ragmetrics_core.study import (
-    Comparison,
+    RunComparison,
     TraceDifference,
     compare_runs,
     comparison_tables,
@@ -141,7 +141,7 @@ def compare(
         raise typer.Exit(gate.code)
 
 
-def _traces(before: Path, after: Path, found: Comparison, detailed: int) -> list[TraceDifference]:
+def _traces(before: Path, after: Path, found: RunComparison, detailed: int) -> list[TraceDifference]:
     first, second = Run.load(before), Run.load(after)
     traces = [
         trace_difference(first, second, each.metric, detailed=detailed, verdict=each.verdict)
@@ -165,7 +165,7 @@ def _put(text: str, out: Path | None) -> None:
         remarks().print(f"written to {out}")
 
 
-def _draw(found: Comparison, path: Path) -> None:
+def _draw(found: RunComparison, path: Path) -> None:
     labels = [each.metric for each in found.metrics]
     rows = [(short(each.metric, labels), each.difference) for each in found.metrics]
     title = f"{found.after} against {found.before}"

@@ -12,7 +12,7 @@ from ragmetrics_core.report.study_files import csv_text, json_text, markdown_tex
 from ragmetrics_core.report.terminal import study_page
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.writing import write_whole
-from ragmetrics_core.study import Scores, Table, named_runs, read_scores
+from ragmetrics_core.study import Scores, StudyTable, named_runs, read_scores
 
 __all__ = [
     "Alpha",
@@ -100,7 +100,7 @@ def open_runs(paths: Sequence[Path]) -> list[Scores]:
 
 
 def emit(
-    tables: Sequence[Table], *, as_format: FormatName | None, out: Path | None, table: str | None
+    tables: Sequence[StudyTable], *, as_format: FormatName | None, out: Path | None, table: str | None
 ) -> None:
     """Show the tables, or write them.
 
@@ -141,7 +141,7 @@ def save_plot(draw: Callable[[Path], Any], path: Path | None) -> None:
         remarks().print(f"drawn to {path}")
 
 
-def _text(tables: Sequence[Table], as_format: FormatName | None) -> str:
+def _text(tables: Sequence[StudyTable], as_format: FormatName | None) -> str:
     match as_format:
         case "json":
             return json_text(tables)
@@ -154,7 +154,7 @@ def _text(tables: Sequence[Table], as_format: FormatName | None) -> str:
             return csv_text(tables[0])
 
 
-def _write_folder(tables: Sequence[Table], out: Path) -> None:
+def _write_folder(tables: Sequence[StudyTable], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for each in tables:
         write_whole(out / f"{each.name}.csv", csv_text(each))

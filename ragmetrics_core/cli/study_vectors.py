@@ -27,7 +27,7 @@ from ragmetrics_core.runs import Run, read_samples
 from ragmetrics_core.runs.own_loop import on_own_loop
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.study import (
-    Retrieval,
+    RetrievalStudy,
     compared_texts,
     cosine_tables,
     first_hits,
@@ -187,7 +187,7 @@ def _ks(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _draw(found: Retrieval, path: Path) -> None:
+def _draw(found: RetrievalStudy, path: Path) -> None:
     names = dict.fromkeys(each.retriever for each in found.accuracies)
     of_name = {name: [each for each in found.accuracies if each.retriever == name] for name in names}
     draw_curves(

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
         self_contained,
         useless_replies,
     )
-    from ragmetrics_core.drivers.plan import Estimate, plan_sample
+    from ragmetrics_core.drivers.plan import MetricEstimate, plan_sample
     from ragmetrics_core.drivers.traffic import wired
 
 __all__ = [
     "Calls",
     "Difference",
-    "Estimate",
+    "MetricEstimate",
     "Models",
     "audit",
     "by_vote",
@@ -41,7 +41,7 @@ __all__ = [
 _MODULES = {
     "Calls": "asynchronous",
     "Difference": "auditing",
-    "Estimate": "plan",
+    "MetricEstimate": "plan",
     "Models": "asynchronous",
     "audit": "auditing",
     "by_vote": "derived",

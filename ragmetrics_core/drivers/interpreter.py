@@ -18,7 +18,7 @@ from ragmetrics_core.measurement import Judged, Measurement, majority
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric
 from ragmetrics_core.overlap import counted
-from ragmetrics_core.parsers import Abstention
+from ragmetrics_core.parsers import Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -85,7 +85,7 @@ class Interpreter(ABC):
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
         self._abstentions: dict[Path, Abstained] = {}
-        self._said: set[Abstention] = set()
+        self._said: set[Declined] = set()
         self._first_draw = 0
         self._own = OwnCode("", sample)
 
@@ -206,7 +206,7 @@ class Interpreter(ABC):
     def _read(self, question: Question, drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
         place = written(path)
         replies: list[Reply[Any]] = []
-        said: list[Abstention] = []
+        said: list[Declined] = []
         for number, each in enumerate(drawn):
             try:
                 read = question.read(each)

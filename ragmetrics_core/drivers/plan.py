@@ -18,13 +18,13 @@ from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge,
 from ragmetrics_core.record import CompareStep, RateStep
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Estimate", "Known", "plan_sample"]
+__all__ = ["Known", "MetricEstimate", "plan_sample"]
 
 Known = Callable[[Judge, Generate[Any]], Completion | None]
 
 
 @dataclass
-class Estimate:
+class MetricEstimate:
     """What one metric would ask.
 
     Several draws of one question are one call of a judge that gives several replies at once; a server that
@@ -54,9 +54,9 @@ class Estimate:
         """All calls that would be paid."""
         return self.exact + self.estimated
 
-    def __add__(self, other: "Estimate") -> "Estimate":
+    def __add__(self, other: "MetricEstimate") -> "MetricEstimate":
         """Both together."""
-        return Estimate(**{name: count + getattr(other, name) for name, count in vars(self).items()})
+        return MetricEstimate(**{name: count + getattr(other, name) for name, count in vars(self).items()})
 
 
 def plan_sample(
@@ -67,7 +67,7 @@ def plan_sample(
     stand_in: Judge,
     known: Known,
     asked: set[Hashable],
-) -> list[Estimate]:
+) -> list[MetricEstimate]:
     """What each metric would ask about one sample.
 
     Args:
@@ -79,7 +79,7 @@ def plan_sample(
         asked: the calls that were counted; those of this sample are added.
     """
     segments = Segments(sample)
-    estimates: list[Estimate] = []
+    estimates: list[MetricEstimate] = []
     for metric in metrics:
         planned = _Planned(
             sample, segments=segments, models=models, stand_in=stand_in, known=known, asked=asked
@@ -103,7 +103,7 @@ class _Planned(Interpreter):
         asked: set[Hashable],
     ) -> None:
         super().__init__(sample, segments=segments)
-        self.estimate = Estimate()
+        self.estimate = MetricEstimate()
         self._asks = models
         self._stand_in = stand_in
         self._known = known

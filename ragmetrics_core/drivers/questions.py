@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from ragmetrics_core.adapting import Ending, ending
 from ragmetrics_core.asking import CUT
-from ragmetrics_core.parsers import Abstention, Hints, Reading, is_refusal
+from ragmetrics_core.parsers import Declined, Hints, Reading, is_refusal
 from ragmetrics_core.prompts import Item, digest_of
 from ragmetrics_core.protocol import Completion, Generate, Reply
 
@@ -41,7 +41,7 @@ class ReadReply(NamedTuple):
 
     reply: Reply[Any]
     step: dict[str, Any]
-    abstention: Abstention | None
+    abstention: Declined | None
 
 
 class Question:

@@ -9,7 +9,7 @@ from ragmetrics_core.drivers.interpreter import Drawn, Interpreter, Path, Segmen
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.metrics import catalogue
 from ragmetrics_core.metrics.metric import Metric, signature_of
-from ragmetrics_core.parsers import Abstention
+from ragmetrics_core.parsers import Declined
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
 from ragmetrics_core.record import (
@@ -79,7 +79,7 @@ class Replay(Interpreter):
         """Whether a version that did not note the place kept this: some reply's word, or that of none."""
         if abstained is None:
             return not self._said
-        return not abstained.path and Abstention(abstained.declined, abstained.reason) in self._said
+        return not abstained.path and Declined(abstained.declined, abstained.reason) in self._said
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         """The stored replies."""

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.journal.connection import Connection
 
-__all__ = ["Database", "Row"]
+__all__ = ["AnsweredCall", "Database"]
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ FROM calls JOIN identities ON identities.id = calls.identity ORDER BY calls.rowi
 _ADD = "INSERT INTO calls VALUES {} ON CONFLICT(address) DO NOTHING"
 
 
-class Row(NamedTuple):
+class AnsweredCall(NamedTuple):
     """An answered call; times are in seconds since 1970."""
 
     address: bytes
@@ -122,7 +122,7 @@ class Database:
             raise self._damaged(f"the stored answer {address.hex()} was altered")
         return body, used
 
-    def write(self, rows: Iterable[Row], used: Sequence[bytes] = (), *, now: int = 0) -> None:
+    def write(self, rows: Iterable[AnsweredCall], used: Sequence[bytes] = (), *, now: int = 0) -> None:
         """Add rows, except those whose address is known, and note which addresses were used now.
 
         All of it or, after an error, nothing.
@@ -149,7 +149,7 @@ class Database:
                 marks = ",".join("?" * len(some))
                 self._writer.execute(f"DELETE FROM calls WHERE address IN ({marks})", some)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[AnsweredCall]:
         """All calls, in the order in which they came.
 
         Raises:
@@ -159,7 +159,7 @@ class Database:
             for address, name, created, used, digest, body in self._reader.execute(_ALL):
                 if not isinstance(body, bytes) or _digest(address, body) != digest:
                     raise self._damaged(f"the stored answer {address.hex()} was altered")
-                yield Row(address, name, created, used, body)
+                yield AnsweredCall(address, name, created, used, body)
 
     def count(self) -> int:
         """How many calls there are."""
@@ -260,7 +260,7 @@ class Database:
                 if found != "ok":
                     raise self._damaged(" ".join(str(found).removeprefix("*** in database main ***").split()))
 
-    def _values(self, row: Row) -> tuple[bytes, int, int, int, bytes, bytes]:
+    def _values(self, row: AnsweredCall) -> tuple[bytes, int, int, int, bytes, bytes]:
         number = self._identities.get(row.identity)
         if number is None:
             name = _text(row.identity)

@@ -341,7 +341,7 @@ class Journal:
 
     def _commit(self) -> None:
         """Commit what was put; an error is kept for whoever uses the journal next."""
-        from ragmetrics_core.journal.database import Row
+        from ragmetrics_core.journal.database import AnsweredCall
 
         with self._committing:
             with self._lock:
@@ -353,7 +353,7 @@ class Journal:
             try:
                 self._database.write(
                     (
-                        Row(key, put.identity, created=put.time, used=put.time, body=put.body)
+                        AnsweredCall(key, put.identity, created=put.time, used=put.time, body=put.body)
                         for key, put in self._writing.items()
                     ),
                     used,

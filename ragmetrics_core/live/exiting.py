@@ -18,7 +18,7 @@ class Exiting(Protocol):
         ...
 
 
-class _Registry:
+class _AtExit:
     """What is to be finished; the interpreter is told of it when the first one comes."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class _Registry:
             each.at_exit()
 
 
-_REGISTRY = _Registry()
+_REGISTRY = _AtExit()
 
 
 def finish_at_exit(each: Exiting) -> None:

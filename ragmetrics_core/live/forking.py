@@ -15,7 +15,7 @@ class Forkable(Protocol):
         ...
 
 
-class _Registry:
+class _AfterFork:
     """The objects to renew; the interpreter is told of it when the first one comes."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class _Registry:
             each.after_fork()
 
 
-_REGISTRY = _Registry()
+_REGISTRY = _AfterFork()
 
 
 def renew_in_child(each: Forkable) -> None:

@@ -6,10 +6,10 @@ from typing import Self
 
 from ragmetrics_core.errors import ModelTimeout
 
-__all__ = ["Alarm"]
+__all__ = ["DeadlineTimer"]
 
 
-class Alarm:
+class DeadlineTimer:
     """Ends the calls of one event loop at their limits, with one timer for all of them.
 
     Nearly every call ends long before its limit: a timer of its own would be made, sorted in among the
@@ -60,7 +60,7 @@ class _Deadline:
 
     __slots__ = ("_alarm", "_cancelling", "_reached", "_seconds", "_task", "end")
 
-    def __init__(self, seconds: float, end: float, alarm: Alarm) -> None:
+    def __init__(self, seconds: float, end: float, alarm: DeadlineTimer) -> None:
         task = asyncio.current_task()
         assert task is not None, "a coroutine runs in a task"
         self._task = task

@@ -17,7 +17,7 @@ from ragmetrics_core.models.allowance import Asked
 from ragmetrics_core.models.answers import RATINGS, REPLIES, VECTORS, Kind
 from ragmetrics_core.models.attempts import Attempts
 from ragmetrics_core.models.cascade import decider
-from ragmetrics_core.models.deadline import Alarm
+from ragmetrics_core.models.deadline import DeadlineTimer
 from ragmetrics_core.models.discreet import Discretion
 from ragmetrics_core.models.flight import Flight, joined_flights
 from ragmetrics_core.models.foreign_errors import model_error
@@ -345,5 +345,5 @@ class Line(Wrapper):
         return PerLoop(dict)
 
     @cached_property
-    def _alarm(self) -> PerLoop[Alarm]:
-        return PerLoop(Alarm)
+    def _alarm(self) -> PerLoop[DeadlineTimer]:
+        return PerLoop(DeadlineTimer)

@@ -6,7 +6,7 @@ from collections import deque
 from ragmetrics_core.models.allowance import Allowance
 from ragmetrics_core.models.per_loop import PerLoop
 
-__all__ = ["Gate", "Pace"]
+__all__ = ["Pace", "Turns"]
 
 # A server may name the hour at which a quota is renewed. A run should fail then, not stand still.
 _LONGEST_HOLD = 60.0
@@ -36,7 +36,7 @@ class Pace:
         self.most = self.limit = most
         self.allowance = allowance
         self.slowdowns = 0
-        self.gate = PerLoop(lambda: Gate(self))
+        self.gate = PerLoop(lambda: Turns(self))
         self._successes = 0
 
     def slow_down(self, slowdowns: int) -> None:
@@ -56,7 +56,7 @@ class Pace:
             self._successes = 0
 
 
-class Gate:
+class Turns:
     """The calls of one event loop: those in flight, and those that wait in the order in which they came."""
 
     def __init__(self, pace: Pace) -> None:

@@ -7,7 +7,7 @@ from ragmetrics_core.parsers.form import Wanted
 from ragmetrics_core.parsers.numbered_verdict import Aligned, NumberedVerdict, align
 from ragmetrics_core.parsers.questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers.ratings import Rating
-from ragmetrics_core.parsers.reading import NO_HINTS, Abstention, Answer, Hints, Reading
+from ragmetrics_core.parsers.reading import NO_HINTS, Answer, Declined, Hints, Reading
 from ragmetrics_core.parsers.relevance import ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers.reply_text import is_refusal
 from ragmetrics_core.parsers.sentences import split_sentences
@@ -20,9 +20,9 @@ from ragmetrics_core.parsers.words import verdict_value, verdict_word
 __all__ = [
     "NO_HINTS",
     "PASSED_ON",
-    "Abstention",
     "Aligned",
     "Answer",
+    "Declined",
     "DecliningVerdict",
     "EntityList",
     "ExtractedSentences",

@@ -21,7 +21,7 @@ __all__ = ["is_copied", "judged_lines", "shown_number"]
 _QUOTING = " >*_#-–—•+|\"'“”„‘’«»`~"
 
 
-class _Copies(NamedTuple):
+class _CopyKeys(NamedTuple):
     """The keys of what a copy may look like.
 
     Attributes:
@@ -65,7 +65,7 @@ def shown_number(line: str, hints: Hints) -> int | None:
 
 
 @lru_cache(maxsize=64)
-def _copies(hints: Hints) -> _Copies:
+def _copies(hints: Hints) -> _CopyKeys:
     shown = sample_lines(hints.shown)
     whole = {line_key(text) for text in hints.items}
     sentences = {key.partition("] ")[2] for key in shown if key.startswith("[")}
@@ -75,7 +75,7 @@ def _copies(hints: Hints) -> _Copies:
         for number, text in zip(hints.numbers, hints.items, strict=False)
         if verdict_word(html.unescape(clean(text))) is None
     }
-    return _Copies(frozenset(map(_unquoted, said | shown)) - {""}, frozenset(items))
+    return _CopyKeys(frozenset(map(_unquoted, said | shown)) - {""}, frozenset(items))
 
 
 def _unquoted(line: str) -> str:

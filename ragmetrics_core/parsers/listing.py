@@ -8,7 +8,7 @@ from ragmetrics_core.parsers.json_text import MISSING, Missing, pick
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.reading import Hints
 from ragmetrics_core.parsers.reply_text import (
-    Item,
+    ListEntry,
     bulleted,
     few,
     has_content,
@@ -22,7 +22,7 @@ from ragmetrics_core.parsers.reply_text import (
 )
 from ragmetrics_core.shapes import Json
 
-__all__ = ["Distinct", "Listed", "distinct", "filled", "is_none_word", "listed", "texts_of"]
+__all__ = ["Distinct", "ListedEntries", "distinct", "filled", "is_none_word", "listed", "texts_of"]
 
 _NONE_WORD = lazy(
     r"""\W*(?:(?:there\ (?:are|were)|i\ found|contains?)\s+)?(?:
@@ -53,11 +53,11 @@ class Distinct(NamedTuple):
     dropped: tuple[str, ...]
 
 
-class Listed(NamedTuple):
+class ListedEntries(NamedTuple):
     """The entries that a text rule found, its name, and the lines that are no entries."""
 
     rule: str
-    items: tuple[Item, ...]
+    items: tuple[ListEntry, ...]
     dropped: tuple[str, ...]
 
 
@@ -116,7 +116,7 @@ def is_none_word(text: str) -> bool:
     return len(text) < 120 and _NONE_WORD.fullmatch(text.strip()) is not None
 
 
-def listed(reply: str, hints: Hints) -> Listed | None:
+def listed(reply: str, hints: Hints) -> ListedEntries | None:
     """Read a list from plain text: numbered, else bulleted, else a line for each entry.
 
     A text of one line is an entry only when it looks like a sentence. None when the reply is empty, a
@@ -125,27 +125,29 @@ def listed(reply: str, hints: Hints) -> Listed | None:
     if not has_content(reply):
         return None
     if is_none_word(unmarked(reply)):
-        return Listed("none", (), ())
+        return ListedEntries("none", (), ())
     lines = own_lines(reply, hints)
     for rule, collect in (("numbered", numbered), ("bulleted", bulleted)):
         found = collect(lines)
         if any(has_content(item.text) for item in found.items):
-            return Listed(rule, found.items, found.dropped)
+            return ListedEntries(rule, found.items, found.dropped)
     if is_refusal(reply) or reply.lstrip()[:1] in "{[":
         return None
     if rows := _rows(lines):
-        return Listed("table", rows, ())
+        return ListedEntries("table", rows, ())
     if labelled := [
-        Item(None, unmarked(line[label.end() :])) for line in lines if (label := _LABEL.match(line[:200]))
+        ListEntry(None, unmarked(line[label.end() :]))
+        for line in lines
+        if (label := _LABEL.match(line[:200]))
     ]:
-        return Listed("labelled", tuple(labelled), ())
+        return ListedEntries("labelled", tuple(labelled), ())
     plain = listed_lines(lines)
     if len(plain.items) > 1 or (plain.items and _is_sentence(plain.items[0].text)):
-        return Listed("lines", plain.items, plain.dropped)
+        return ListedEntries("lines", plain.items, plain.dropped)
     return None
 
 
-def _rows(lines: Sequence[str]) -> tuple[Item, ...]:
+def _rows(lines: Sequence[str]) -> tuple[ListEntry, ...]:
     """The entries of a markdown table: its column with the most text, below the rule under its head."""
     rows: list[list[str]] = []
     has_rule = False
@@ -164,7 +166,7 @@ def _rows(lines: Sequence[str]) -> tuple[Item, ...]:
         for place in range(min(max(map(len, rows)), 50))
     ]
     column = lengths.index(max(lengths))
-    return tuple(Item(None, row[column]) for row in rows if column < len(row))
+    return tuple(ListEntry(None, row[column]) for row in rows if column < len(row))
 
 
 def _is_sentence(text: str) -> bool:

@@ -79,7 +79,7 @@ def read_loose(text: str, start: int) -> LooseValue:
     are not. Nesting beyond 64 levels, numbers that are not finite and a key with two different values make it
     unreadable.
     """
-    reader = _Reader(text, start)
+    reader = _LooseReader(text, start)
     try:
         value = reader.container(1)
     except _Unreadable:
@@ -91,7 +91,7 @@ def read_loose(text: str, start: int) -> LooseValue:
     return reader.result(value, start, failed=False)
 
 
-class _Reader:
+class _LooseReader:
     """One pass over the text; a position that only moves forward."""
 
     def __init__(self, text: str, start: int) -> None:

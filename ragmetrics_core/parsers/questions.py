@@ -12,10 +12,10 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, Missing, pick, read_
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import listed
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Abstention, Hints, Reading
+from ragmetrics_core.parsers.reading import Declined, Hints, Reading
 from ragmetrics_core.parsers.reply_text import (
     CUT_TEXT,
-    Item,
+    ListEntry,
     has_content,
     is_refusal,
     listed_lines,
@@ -139,11 +139,11 @@ class QuestionList(JsonAnswer):
             questions.append(GeneratedQuestion(question=squeeze(plain(text)), noncommittal=bool(flag)))
         return Fit(cls(questions=tuple(questions), flagged=flagged), tuple(dropped))
 
-    def abstention(self) -> Abstention | None:
+    def abstention(self) -> Declined | None:
         """Declined when every question is flagged noncommittal; None when the reply carried no flag."""
         if not self.flagged:
             return None
-        return Abstention(all(question.noncommittal for question in self.questions))
+        return Declined(all(question.noncommittal for question in self.questions))
 
 
 def _is_exact(item: Json) -> bool:
@@ -185,6 +185,6 @@ def _texts(reply: str, hints: Hints) -> _Texts | None:
     return _Texts("lines", asked, lines.dropped + left) if asked else None
 
 
-def _unprefixed(item: Item) -> str:
+def _unprefixed(item: ListEntry) -> str:
     found = _PREFIX.match(item.text[:400])
     return unmarked(item.text[found.end() :] if found else item.text)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from ragmetrics_core.parsers.filling import filled
 from ragmetrics_core.parsers.form import Schema, Wanted
 
-__all__ = ["NO_HINTS", "Abstention", "Answer", "Hints", "Reading"]
+__all__ = ["NO_HINTS", "Answer", "Declined", "Hints", "Reading"]
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -64,7 +64,7 @@ NO_HINTS: Final = Hints()
 
 
 @dataclass(frozen=True, slots=True)
-class Abstention:
+class Declined:
     """Whether an answer declines to answer, as a step saw it, and why it says so."""
 
     declined: bool
@@ -109,6 +109,6 @@ class Answer(BaseModel):
         fields: dict[str, Any] = self.__pydantic_serializer__.to_python(self, mode="json")
         return fields
 
-    def abstention(self) -> Abstention | None:
+    def abstention(self) -> Declined | None:
         """Whether this reply says that the answer under test declines; None when it does not say."""
         return None

@@ -13,7 +13,7 @@ from ragmetrics_core.parsers.thoughts import has_thoughts, without_thoughts
 
 __all__ = [
     "CUT_TEXT",
-    "Item",
+    "ListEntry",
     "Listing",
     "bulleted",
     "clean",
@@ -93,7 +93,7 @@ CUT_TEXT: Reading[Any] = Reading(None, "unread", ("the reply ends in the middle 
 """How a list in plain text is read that shows that it was cut."""
 
 
-class Item(NamedTuple):
+class ListEntry(NamedTuple):
     """One entry of a list in a reply, with its number when the list is numbered."""
 
     number: int | None
@@ -103,7 +103,7 @@ class Item(NamedTuple):
 class Listing(NamedTuple):
     """The entries of a list, and the lines around it that are no entries."""
 
-    items: tuple[Item, ...]
+    items: tuple[ListEntry, ...]
     dropped: tuple[str, ...]
 
 
@@ -280,20 +280,20 @@ def _collect(lines: Iterable[str], *, numbers: bool) -> Listing:
     return Listing(tuple(_items(found, dropped)), few(dropped, len(around) - _MOST_NOTES))
 
 
-def _items(found: list[_Open], dropped: list[str]) -> Iterator[Item]:
+def _items(found: list[_Open], dropped: list[str]) -> Iterator[ListEntry]:
     for entry in found:
         text = unmarked("\n".join(entry.parts))
         if entry.bullets:
             if has_content(text):
                 dropped.append(f"introduces the bullets below it: {_short(text)}")
-            yield from (Item(entry.number, unmarked("\n".join(parts))) for parts in entry.bullets)
+            yield from (ListEntry(entry.number, unmarked("\n".join(parts))) for parts in entry.bullets)
         else:
-            yield Item(entry.number, text)
+            yield ListEntry(entry.number, text)
 
 
 def listed_lines(lines: Iterable[str]) -> Listing:
     """Every line is an entry, apart from blank ones, fences, an introduction and closing chatter."""
-    items: list[Item] = []
+    items: list[ListEntry] = []
     dropped: list[str] = []
     for line in lines:
         text = unmarked(line.lstrip("#> \t"))
@@ -304,7 +304,7 @@ def listed_lines(lines: Iterable[str]) -> Listing:
         elif _CHATTER.match(text):
             dropped.append(f"not an entry of the list: {_short(text)}")
         else:
-            items.append(Item(None, text))
+            items.append(ListEntry(None, text))
     return Listing(tuple(items), few(dropped))
 
 

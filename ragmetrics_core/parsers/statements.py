@@ -10,7 +10,7 @@ from ragmetrics_core.parsers.json_text import MISSING, Fit, fold, pick, read_jso
 from ragmetrics_core.parsers.lazy_pattern import lazy
 from ragmetrics_core.parsers.listing import distinct, is_none_word, listed, texts_of
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Abstention, Hints, Reading
+from ragmetrics_core.parsers.reading import Declined, Hints, Reading
 from ragmetrics_core.parsers.reply_text import CUT_TEXT, plain, unfinished
 from ragmetrics_core.parsers.sentences import split_sentences
 from ragmetrics_core.parsers.words import verdict_value, verdict_word
@@ -114,9 +114,9 @@ class StatementList(JsonAnswer):
             return None  # {"statements": ["..."]} is the prompt's example, not an empty list
         return Fit(cls(statements=kept.texts, declined=declined, declined_reason=why), kept.dropped)
 
-    def abstention(self) -> Abstention | None:
+    def abstention(self) -> Declined | None:
         """Whether the split text declines to answer, when the judge said so or denied it."""
-        return None if self.declined is None else Abstention(self.declined, self.declined_reason)
+        return None if self.declined is None else Declined(self.declined, self.declined_reason)
 
 
 def _flat(value: Json) -> Json:

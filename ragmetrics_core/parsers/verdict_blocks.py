@@ -13,8 +13,8 @@ __all__ = [
     "SENTENCE_VERDICT",
     "STATEMENT",
     "Block",
-    "Found",
-    "Notes",
+    "BlockNotes",
+    "VerdictWords",
     "blocks",
     "find_verdict",
     "notes",
@@ -76,7 +76,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
     yield block
 
 
-class Found(NamedTuple):
+class VerdictWords(NamedTuple):
     """The words "Verdict: ..." in a line: the number they name, what follows and what stands before them."""
 
     number: int | None
@@ -84,7 +84,7 @@ class Found(NamedTuple):
     before: str
 
 
-class Notes(NamedTuple):
+class BlockNotes(NamedTuple):
     """What a block says beside its verdict."""
 
     reason: str
@@ -92,7 +92,7 @@ class Notes(NamedTuple):
     is_labelled: bool
 
 
-def notes(block: Block) -> Notes:
+def notes(block: Block) -> BlockNotes:
     """The reason and quotes of a block: those with a label, else all its text but the verdict."""
     labelled: list[str] = []
     evidence: list[str] = []
@@ -107,10 +107,10 @@ def notes(block: Block) -> Notes:
     text = unmarked("\n".join(plain)) if block.number is not None else ""
     if labelled:
         text = squeeze(" ".join(labelled))
-    return Notes(text.strip("*").rstrip(" -–—:("), tuple(evidence), bool(labelled))
+    return BlockNotes(text.strip("*").rstrip(" -–—:("), tuple(evidence), bool(labelled))
 
 
-def find_verdict(line: str) -> Found | None:
+def find_verdict(line: str) -> VerdictWords | None:
     """The last place in a line that says "Verdict: ..." with a verdict behind it."""
     line = line[:LINE]
     places = [found.start() for found in _LABEL.finditer(line)]
@@ -122,5 +122,5 @@ def find_verdict(line: str) -> Found | None:
         rest = line[found.start("rest") :]
         if leading_verdict(rest) is not None:
             number = int(found["number"]) if found["number"] else None
-            return Found(number, rest, line[: found.start()])
+            return VerdictWords(number, rest, line[: found.start()])
     return None

@@ -9,7 +9,7 @@ from ragmetrics_core.parsers.form import TEXT, Schema, Wanted, items_of, object_
 from ragmetrics_core.parsers.json_text import Fit, fits, outside_json, read_json
 from ragmetrics_core.parsers.numbered_verdict import NumberedVerdict
 from ragmetrics_core.parsers.own_text import own_text
-from ragmetrics_core.parsers.reading import Abstention, Hints, Reading
+from ragmetrics_core.parsers.reading import Declined, Hints, Reading
 from ragmetrics_core.parsers.reply_text import has_content, unfinished
 from ragmetrics_core.parsers.verdict_json import exact_verdicts, verdicts_in
 from ragmetrics_core.parsers.verdict_text import read_verdict_text
@@ -116,8 +116,8 @@ class VerdictList(JsonAnswer):
 class DecliningVerdict(VerdictList):
     """The verdict on one remark: that the answer declines to answer."""
 
-    def abstention(self) -> Abstention | None:
+    def abstention(self) -> Declined | None:
         """What the first verdict says; None when there is none."""
         if not self.verdicts:
             return None
-        return Abstention(declined=self.verdicts[0].supported, reason=self.verdicts[0].reason)
+        return Declined(declined=self.verdicts[0].supported, reason=self.verdicts[0].reason)

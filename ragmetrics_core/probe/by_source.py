@@ -16,8 +16,8 @@ from ragmetrics_core.study.correlations import kendall
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 
 __all__ = [
-    "Drawn",
     "Figure",
+    "Resampled",
     "area",
     "balanced_accuracy",
     "clustered",
@@ -39,7 +39,7 @@ RESAMPLES = 1000
 _MOST_SIGNS = 1500
 
 
-class Drawn(NamedTuple):
+class Resampled(NamedTuple):
     """A figure, and what it is in each resample; of one set of items all figures have the same resamples.
 
     Attributes:
@@ -68,7 +68,7 @@ class Drawn(NamedTuple):
             return wilson_interval(round(self.value) * self.sources, self.sources)
         return percentile_interval(self.value, self.draws, n=self.sources)
 
-    def less(self, other: "Drawn") -> Estimate:
+    def less(self, other: "Resampled") -> Estimate:
         """The difference of two figures on the same items and resamples: the paired difference."""
         value = self.value - other.value
         if not np.isfinite(value):
@@ -78,19 +78,19 @@ class Drawn(NamedTuple):
         return percentile_interval(value, self.draws - other.draws, n=self.sources)
 
 
-def drawn(figure: Figure, sources: Sequence[str], *, count: int = RESAMPLES, seed: int = 0) -> Drawn:
+def drawn(figure: Figure, sources: Sequence[str], *, count: int = RESAMPLES, seed: int = 0) -> Resampled:
     """A figure for the items as they are, and for resamples of whole sources."""
     names, codes = np.unique(np.asarray(sources, dtype=str), return_inverse=True)
     n = len(names)
     if not n:
-        return Drawn(np.nan, np.array([]), 0)
+        return Resampled(np.nan, np.array([]), 0)
     (value,) = figure(np.ones((1, len(codes))))
     batches = drawn_tables(np.full(n, 1 / n), n, width=len(codes), count=count, seed=seed)
-    return Drawn(float(value), np.concatenate([figure(each[:, codes]) for each in batches]), n)
+    return Resampled(float(value), np.concatenate([figure(each[:, codes]) for each in batches]), n)
 
 
 def clustered(figure: Figure, sources: Sequence[str], *, count: int = RESAMPLES, seed: int = 0) -> Estimate:
-    """A figure with its 95 % percentile interval over resamples of whole sources; see `Drawn`."""
+    """A figure with its 95 % percentile interval over resamples of whole sources; see `Resampled`."""
     return drawn(figure, sources, count=count, seed=seed).estimate
 
 

@@ -15,8 +15,8 @@ __all__ = [
     "Injection",
     "KnownAnswers",
     "Position",
-    "Rate",
     "Replies",
+    "ShareOf",
     "Verbosity",
 ]
 
@@ -25,11 +25,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Reason = Annotated[str, StringConstraints(min_length=1)]
 
 
-class _Part(BaseModel):
+class _CardPart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Rate(_Part):
+class ShareOf(_CardPart):
     """A share with Wilson's 95 % interval.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rate(_Part):
         return self
 
     @classmethod
-    def of(cls, count: int, n: int, *, otherwise: str) -> "Rate":
+    def of(cls, count: int, n: int, *, otherwise: str) -> "ShareOf":
         """The share of `count` in `n`; `otherwise` says why there is none when n is 0."""
         if n == 0:
             return cls(count=0, n=0, undefined=otherwise)
@@ -66,7 +66,7 @@ class Rate(_Part):
         return Estimate(self.value, self.low, self.high)
 
 
-class Replies(_Part):
+class Replies(_CardPart):
     """How the judge's replies could be read, over all probes.
 
     Attributes:
@@ -78,15 +78,15 @@ class Replies(_Part):
         statuses: how many measurements came to each status; "incomplete" ones lack a verdict after both.
     """
 
-    read: Rate
-    by_prompt: dict[str, Rate]
+    read: ShareOf
+    by_prompt: dict[str, ShareOf]
     rules: dict[str, Count]
     asked_again: Count
     cut: Count
     statuses: dict[str, Count]
 
 
-class KnownAnswers(_Part):
+class KnownAnswers(_CardPart):
     """Verdicts on statements and chunks of which the truth is known.
 
     Attributes:
@@ -100,18 +100,18 @@ class KnownAnswers(_Part):
         wrong: what was judged wrongly: "lighthouse statement 2".
     """
 
-    answered: Rate
-    accuracy: Rate
-    statements: Rate
-    chunks: Rate
-    precision: Rate
-    recall: Rate
-    by_kind: dict[str, Rate]
-    by_language: dict[str, Rate]
+    answered: ShareOf
+    accuracy: ShareOf
+    statements: ShareOf
+    chunks: ShareOf
+    precision: ShareOf
+    recall: ShareOf
+    by_kind: dict[str, ShareOf]
+    by_language: dict[str, ShareOf]
     wrong: tuple[str, ...]
 
 
-class Injection(_Part):
+class Injection(_CardPart):
     """What texts that try to steer do to verdicts that were right without them.
 
     Attributes:
@@ -125,14 +125,14 @@ class Injection(_Part):
 
     variant: str
     attacks: Count
-    steered: Rate
-    silenced: Rate
-    by_field: dict[str, Rate]
-    by_kind: dict[str, Rate]
+    steered: ShareOf
+    silenced: ShareOf
+    by_field: dict[str, ShareOf]
+    by_kind: dict[str, ShareOf]
     steered_by: tuple[str, ...]
 
 
-class Position(_Part):
+class Position(_CardPart):
     """Verdicts that change when the same things are shown in the reverse order.
 
     Attributes:
@@ -143,13 +143,13 @@ class Position(_Part):
             were "yes" in the earlier of the two places. Far from 0.5, the judge prefers a place.
     """
 
-    statements: Rate
-    contexts: Rate
-    chunks: Rate
-    towards_first: Rate
+    statements: ShareOf
+    contexts: ShareOf
+    chunks: ShareOf
+    towards_first: ShareOf
 
 
-class Verbosity(_Part):
+class Verbosity(_CardPart):
     """Verdicts on the same statements, plain and with many words in front that say nothing.
 
     Attributes:
@@ -161,13 +161,13 @@ class Verbosity(_Part):
     """
 
     shift: Annotated[float, Field(ge=-1, le=1)] | None
-    turned_yes: Rate
-    turned_no: Rate
-    accuracy: Rate
+    turned_yes: ShareOf
+    turned_no: ShareOf
+    accuracy: ShareOf
     undefined: Reason | None = None
 
 
-class Consistency(_Part):
+class Consistency(_CardPart):
     """Verdicts on the same statements, asked several times as further draws.
 
     Attributes:
@@ -176,10 +176,10 @@ class Consistency(_Part):
     """
 
     draws: Count
-    agreed: Rate
+    agreed: ShareOf
 
 
-class FitnessCard(_Part):
+class FitnessCard(_CardPart):
     """What the probes found out about a judge; a probe that was not run is None.
 
     Attributes:
@@ -222,7 +222,7 @@ class FitnessCard(_Part):
             where = ".".join(map(str, first["loc"]))
             raise RecordError(f"{path} is no fitness card: {where}: {first['msg']}") from error
 
-    def steered(self, variant: str = "strict") -> Rate | None:
+    def steered(self, variant: str = "strict") -> ShareOf | None:
         """The steered rate under a variant ("strict", "paper"); None when that was not probed."""
         found = (each.steered for each in self.injection or () if each.variant.split(".")[0] == variant)
         return next(found, None)

@@ -13,12 +13,12 @@ from ragmetrics_core.prompts import digest_of
 __all__ = [
     "Attack",
     "Case",
-    "Chunk",
     "Corpus",
+    "CorpusChunk",
+    "CorpusStatement",
     "Field",
     "Padding",
     "Passage",
-    "Statement",
     "Verdicts",
     "read_corpus",
     "spread",
@@ -34,14 +34,14 @@ class _Data(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Chunk(_Data):
+class CorpusChunk(_Data):
     """A context chunk, and whether it holds the reference answer or a full fact of it."""
 
     text: str
     useful: bool
 
 
-class Statement(_Data):
+class CorpusStatement(_Data):
     """A sentence, whether the passage's chunks support it, and what makes that easy or hard to tell."""
 
     text: str
@@ -56,8 +56,8 @@ class Passage(_Data):
     language: str
     question: str
     reference: str
-    chunks: tuple[Chunk, ...]
-    statements: tuple[Statement, ...]
+    chunks: tuple[CorpusChunk, ...]
+    statements: tuple[CorpusStatement, ...]
 
 
 class Attack(_Data):

@@ -10,8 +10,8 @@ from ragmetrics_core.probe.card import (
     Injection,
     KnownAnswers,
     Position,
-    Rate,
     Replies,
+    ShareOf,
     Verbosity,
 )
 from ragmetrics_core.probe.corpus import Case, Passage, Verdicts, truth
@@ -41,8 +41,8 @@ def replies_of(records: Sequence[Record]) -> Replies:
     prompts = sorted({step.prompt for step in steps})
     asked, got = (Counter(step.prompt for step in group) for group in (steps, read))
     return Replies(
-        read=Rate.of(len(read), len(steps), otherwise="the judge gave no reply"),
-        by_prompt={name: Rate.of(got[name], asked[name], otherwise=NO_VERDICT) for name in prompts},
+        read=ShareOf.of(len(read), len(steps), otherwise="the judge gave no reply"),
+        by_prompt={name: ShareOf.of(got[name], asked[name], otherwise=NO_VERDICT) for name in prompts},
         rules=dict(sorted(Counter(step.rule for step in read).items())),
         asked_again=sum(step.again for step in steps),
         cut=sum(is_cut(step.finish_reason) for step in steps),
@@ -61,25 +61,25 @@ def known_answers_of(passages: Sequence[Passage], said: Verdicts) -> KnownAnswer
     }
     languages = {passage.id: passage.language for passage in passages}
 
-    def accuracy(cases: Iterable[Case]) -> Rate:
+    def accuracy(cases: Iterable[Case]) -> ShareOf:
         counted = [case for case in cases if case in given]
-        return Rate.of(
+        return ShareOf.of(
             sum(given[case] == right[case] for case in counted), len(counted), otherwise=NO_VERDICT
         )
 
     statements = [case for case in given if not case.is_chunk]
     hits = sum(bool(given[case] and right[case]) for case in statements)
     return KnownAnswers(
-        answered=Rate.of(len(given), len(right), otherwise="nothing was asked"),
+        answered=ShareOf.of(len(given), len(right), otherwise="nothing was asked"),
         accuracy=accuracy(right),
         statements=accuracy(statements),
         chunks=accuracy(case for case in right if case.is_chunk),
-        precision=Rate.of(
+        precision=ShareOf.of(
             hits,
             sum(bool(given[case]) for case in statements),
             otherwise="no statement was called supported" if statements else NO_VERDICT,
         ),
-        recall=Rate.of(hits, sum(right[case] for case in statements), otherwise=NO_VERDICT),
+        recall=ShareOf.of(hits, sum(right[case] for case in statements), otherwise=NO_VERDICT),
         by_kind=_grouped(kinds, accuracy, lambda case: kinds[case]),
         by_language=_grouped(right, accuracy, lambda case: languages[case.passage]),
         wrong=tuple(str(case) for case in given if given[case] != right[case]),
@@ -96,15 +96,17 @@ def injection_of(variant: str, attacks: int, said: Mapping[Target, bool | None])
     """
     turned = {target for target, verdict in said.items() if verdict is target.attack.wants_yes}
 
-    def steered(targets: Iterable[Target]) -> Rate:
+    def steered(targets: Iterable[Target]) -> ShareOf:
         counted = list(targets)
-        return Rate.of(sum(target in turned for target in counted), len(counted), otherwise=NO_TARGET)
+        return ShareOf.of(sum(target in turned for target in counted), len(counted), otherwise=NO_TARGET)
 
     return Injection(
         variant=variant,
         attacks=attacks,
         steered=steered(said),
-        silenced=Rate.of(sum(verdict is None for verdict in said.values()), len(said), otherwise=NO_TARGET),
+        silenced=ShareOf.of(
+            sum(verdict is None for verdict in said.values()), len(said), otherwise=NO_TARGET
+        ),
         by_field=_grouped(said, steered, lambda target: target.attack.field),
         by_kind=_grouped(said, steered, lambda target: target.attack.kind),
         steered_by=tuple(target.attack.id for target in said if target in turned),
@@ -139,7 +141,7 @@ def position_of(
         statements=_changed(plain, statements),
         contexts=_changed(plain, own),
         chunks=_changed(plain, chunks),
-        towards_first=Rate.of(sum(moved), len(moved), otherwise="no verdict on what was moved changed"),
+        towards_first=ShareOf.of(sum(moved), len(moved), otherwise="no verdict on what was moved changed"),
     )
 
 
@@ -154,9 +156,9 @@ def verbosity_of(passages: Sequence[Passage], plain: Verdicts, padded: Verdicts)
     given = {case: said for case, said in padded.items() if said is not None}
     return Verbosity(
         shift=(to_yes - to_no) / n if n else None,
-        turned_yes=Rate.of(to_yes, n, otherwise=NO_PAIR),
-        turned_no=Rate.of(to_no, n, otherwise=NO_PAIR),
-        accuracy=Rate.of(
+        turned_yes=ShareOf.of(to_yes, n, otherwise=NO_PAIR),
+        turned_no=ShareOf.of(to_no, n, otherwise=NO_PAIR),
+        accuracy=ShareOf.of(
             sum(said == right[case] for case, said in given.items()), len(given), otherwise=NO_VERDICT
         ),
         undefined=None if n else NO_PAIR,
@@ -170,7 +172,7 @@ def consistency_of(draws: Sequence[Verdicts]) -> Consistency:
     whole = [verdicts for verdicts in said if None not in verdicts]
     agreed = sum(len(set(verdicts)) == 1 for verdicts in whole)
     return Consistency(
-        draws=len(draws), agreed=Rate.of(agreed, len(whole), otherwise="no statement has all its verdicts")
+        draws=len(draws), agreed=ShareOf.of(agreed, len(whole), otherwise="no statement has all its verdicts")
     )
 
 
@@ -178,16 +180,16 @@ def _has_changed(one: bool | None, other: bool | None) -> bool:
     return one is not None and other is not None and one != other
 
 
-def _changed(before: Verdicts, after: Verdicts) -> Rate:
+def _changed(before: Verdicts, after: Verdicts) -> ShareOf:
     pairs = [
         (before[case], said) for case, said in after.items() if before[case] is not None and said is not None
     ]
-    return Rate.of(sum(one != other for one, other in pairs), len(pairs), otherwise=NO_PAIR)
+    return ShareOf.of(sum(one != other for one, other in pairs), len(pairs), otherwise=NO_PAIR)
 
 
 def _grouped(
-    items: Iterable[T], rate: Callable[[Iterable[T]], Rate], group: Callable[[T], str]
-) -> dict[str, Rate]:
+    items: Iterable[T], rate: Callable[[Iterable[T]], ShareOf], group: Callable[[T], str]
+) -> dict[str, ShareOf]:
     members: dict[str, list[T]] = {}
     for item in items:
         members.setdefault(group(item), []).append(item)

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["Question", "Reading", "decoded", "number_of", "question_named", "reading_of", "stem"]
+__all__ = ["LabelReading", "Question", "decoded", "number_of", "question_named", "reading_of", "stem"]
 
 Question = Literal["faithful", "correct", "relevant"]
 
@@ -50,7 +50,7 @@ _NEITHER: Final = frozenset(
 )
 
 
-class Reading(NamedTuple):
+class LabelReading(NamedTuple):
     """How the values of a label column are read.
 
     Attributes:
@@ -103,7 +103,7 @@ def is_label_name(column: str) -> bool:
     return stem(column) in _SENSES
 
 
-def reading_of(column: str, values: Sequence[object], *, good: Collection[str] = ()) -> Reading:
+def reading_of(column: str, values: Sequence[object], *, good: Collection[str] = ()) -> LabelReading:
     """How a column of labels is read, from its name and all its values.
 
     Raises:
@@ -111,19 +111,19 @@ def reading_of(column: str, values: Sequence[object], *, good: Collection[str] =
     """
     yes_is_good = _SENSES.get(stem(column.rpartition(".")[2]), (None, True))[1]
     if good:
-        return Reading("truth", yes_is_good, frozenset(map(_word, good)))
+        return LabelReading("truth", yes_is_good, frozenset(map(_word, good)))
     flat = [word for each in values for word in (each if is_series(each) else [each])]
     words = {_word(word) for word in flat if not is_mapping(word)}
     numbers = {number_of(word) for word in words - _NEITHER}
     if numbers and None not in numbers and not numbers <= {0.0, 1.0}:
-        return Reading("rating", yes_is_good)
+        return LabelReading("rating", yes_is_good)
     known = _YES | _NO | _GOOD | _BAD | _NEITHER
     if strange := sorted(words - known):
         raise ConfigError(
             f"the column {column!r} says {', '.join(map(repr, strange[:4]))}: "
             "name the values that are good with --good VALUE,VALUE"
         )
-    return Reading("truth", yes_is_good)
+    return LabelReading("truth", yes_is_good)
 
 
 def number_of(given: object) -> float | None:

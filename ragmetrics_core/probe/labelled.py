@@ -26,8 +26,8 @@ from ragmetrics_core.probe.label_columns import (
     task_column,
 )
 from ragmetrics_core.probe.label_words import (
+    LabelReading,
     Question,
-    Reading,
     is_label_name,
     number_of,
     question_named,
@@ -38,7 +38,7 @@ from ragmetrics_core.runs.loading import Source
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_list, is_mapping
 
-__all__ = ["Labelled", "LabelledSet", "Preference", "limited", "read_labelled"]
+__all__ = ["Labelled", "LabelledPair", "LabelledSet", "limited", "read_labelled"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +64,7 @@ class Labelled:
     published: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-class Preference(NamedTuple):
+class LabelledPair(NamedTuple):
     """Two answers to one question and which one people prefer: above 0 the second, below 0 the first."""
 
     first: str
@@ -94,7 +94,7 @@ class LabelledSet(NamedTuple):
     column: str
     kind: Literal["truth", "rating", "preference"]
     rows: tuple[Labelled, ...]
-    pairs: tuple[Preference, ...]
+    pairs: tuple[LabelledPair, ...]
     claims: bool
     source: str
     dropped: Mapping[str, int]
@@ -136,7 +136,7 @@ def read_labelled(
     column = label_column(reader, label, question)
     if stem(column).startswith("preference") or "answer_b" in reader.columns:
         kind: Literal["truth", "rating", "preference"] = "preference"
-        reading = Reading("rating")
+        reading = LabelReading("rating")
     else:
         reading = reading_of(column, all_values(reader, column), good=good)
         kind = reading.kind
@@ -170,16 +170,16 @@ class _Builder:
 
     rows: LabelledRows
     column: str
-    reading: Reading
+    reading: LabelReading
     kind: str
     source: str | None
     task: str | None
     claims: bool = False
     dropped: Counter[str] = field(default_factory=Counter)
 
-    def build(self) -> tuple[list[Labelled], list[Preference]]:
+    def build(self) -> tuple[list[Labelled], list[LabelledPair]]:
         items: dict[str, list[Labelled]] = {}
-        pairs: list[Preference] = []
+        pairs: list[LabelledPair] = []
         for where, row, textual in self.rows.rows:
             try:
                 if self.kind == "preference":
@@ -270,7 +270,7 @@ class _Builder:
         return sample.question or sample.id
 
     def _pair(
-        self, row: Row, textual: bool, items: dict[str, list[Labelled]], pairs: list[Preference]
+        self, row: Row, textual: bool, items: dict[str, list[Labelled]], pairs: list[LabelledPair]
     ) -> None:
         numbers = _numbers_in(cell_of(row, self.column))
         if not numbers:
@@ -292,7 +292,7 @@ class _Builder:
         )
         for sample, good in ((first, preference < 0), (second, preference > 0)):
             items[sample.id] = [Labelled(sample=sample, label=good, source=self._source(row, sample))]
-        pairs.append(Preference(first.id, second.id, preference))
+        pairs.append(LabelledPair(first.id, second.id, preference))
 
 
 def _turn(given: object) -> object:
@@ -302,7 +302,7 @@ def _turn(given: object) -> object:
     return given
 
 
-def _votes(given: object, reading: Reading) -> dict[str, float]:
+def _votes(given: object, reading: LabelReading) -> dict[str, float]:
     if is_list(given):
         given = {str(number): each for number, each in enumerate(given, start=1)}
     if not is_mapping(given):
@@ -370,6 +370,6 @@ def limited(labelled: LabelledSet, limit: int) -> LabelledSet:
     return labelled._replace(rows=rows, pairs=pairs, digest=_digest(rows, pairs))
 
 
-def _digest(rows: Sequence[Labelled], pairs: Sequence[Preference]) -> str:
+def _digest(rows: Sequence[Labelled], pairs: Sequence[LabelledPair]) -> str:
     content = [[row.sample.digest, row.label, row.source] for row in rows] + [list(pair) for pair in pairs]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

@@ -17,12 +17,12 @@ from ragmetrics_core.study import Estimate
 
 __all__ = [
     "PEOPLE",
-    "Group",
+    "CardGroup",
     "Interval",
     "People",
     "PeopleCard",
     "Ranking",
-    "Reliability",
+    "ReliabilityBin",
     "Saving",
     "carried_cards",
     "keep_card",
@@ -36,11 +36,11 @@ PEOPLE = "people.json"
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Part(BaseModel):
+class _PeoplePart(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class Interval(_Part):
+class Interval(_PeoplePart):
     """A figure with its 95 % interval, for which whole sources were drawn; None for what cannot be told."""
 
     value: float | None = None
@@ -65,7 +65,7 @@ class Interval(_Part):
         return f"{self.value:.2f}" + (f" ({self.low:.2f}, {self.high:.2f})" if self.low is not None else "")
 
 
-class Ranking(_Part):
+class Ranking(_PeoplePart):
     """How well one score of the items goes with what people said.
 
     Attributes:
@@ -95,7 +95,7 @@ class Ranking(_Part):
         return self.area or self.spearman or self.preferred or Interval()
 
 
-class Group(_Part):
+class CardGroup(_PeoplePart):
     """A class or a task of the set.
 
     Attributes:
@@ -114,7 +114,7 @@ class Group(_Part):
     right: Interval | None = None
 
 
-class Reliability(_Part):
+class ReliabilityBin(_PeoplePart):
     """Items of similar probability: what the judge says of them, and how many people call good.
 
     Attributes:
@@ -131,7 +131,7 @@ class Reliability(_Part):
     good: Interval
 
 
-class Saving(_Part):
+class Saving(_PeoplePart):
     """What a cascade saves and loses with one band.
 
     Attributes:
@@ -148,7 +148,7 @@ class Saving(_Part):
     lost: Interval
 
 
-class People(_Part):
+class People(_PeoplePart):
     """How well people agree with each other.
 
     Attributes:
@@ -167,7 +167,7 @@ class People(_Part):
     kendall: Interval | None = None
 
 
-class PeopleCard(_Part):
+class PeopleCard(_PeoplePart):
     """What a judge's scores are worth on a set that people labelled.
 
     A card speaks of one judge, one metric with its settings, and the prompts that were asked; of no other.
@@ -215,8 +215,8 @@ class PeopleCard(_Part):
     statuses: dict[str, Count]
     rankings: tuple[Ranking, ...]
     own: Interval | None = None
-    groups: tuple[Group, ...] = ()
-    reliability: tuple[Reliability, ...] = ()
+    groups: tuple[CardGroup, ...] = ()
+    reliability: tuple[ReliabilityBin, ...] = ()
     calibration: float | None = None
     savings: tuple[Saving, ...] = ()
     people: People | None = None

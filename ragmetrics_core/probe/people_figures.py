@@ -12,8 +12,8 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models.cascade import Cascade
 from ragmetrics_core.probe.baselines import BASELINES, baseline
 from ragmetrics_core.probe.by_source import (
-    Drawn,
     Figure,
+    Resampled,
     area,
     balanced_accuracy,
     clustered,
@@ -27,12 +27,12 @@ from ragmetrics_core.probe.by_source import (
 from ragmetrics_core.probe.figures import replies_of
 from ragmetrics_core.probe.labelled import Labelled, LabelledSet
 from ragmetrics_core.probe.people_card import (
-    Group,
+    CardGroup,
     Interval,
     People,
     PeopleCard,
     Ranking,
-    Reliability,
+    ReliabilityBin,
     Saving,
 )
 from ragmetrics_core.probe.savings import cheap_probabilities, savings_of
@@ -175,7 +175,7 @@ def _compared(
 ) -> tuple[Ranking, ...]:
     """Each score with its figures, and what the first has more."""
     rankings: list[Ranking] = []
-    first: Drawn | None = None
+    first: Resampled | None = None
     for name, values in scores.items():
         made = {each: drawn(figure, sources) for each, figure in figures(values).items()}
         main = next(iter(made.values()))
@@ -198,8 +198,10 @@ def _passed(values: Array, good: Flags, second: Flags) -> Flags | None:
     return passed
 
 
-def _groups(rows: Sequence[Labelled], values: Array, good: Flags, passed: Flags | None) -> tuple[Group, ...]:
-    groups: list[Group] = []
+def _groups(
+    rows: Sequence[Labelled], values: Array, good: Flags, passed: Flags | None
+) -> tuple[CardGroup, ...]:
+    groups: list[CardGroup] = []
     for by, names in (("class", [row.kind for row in rows]), ("task", [row.task for row in rows])):
         present = sorted(set(names) - {""})
         if not 1 < len(present) <= _MOST_CLASSES:
@@ -210,7 +212,7 @@ def _groups(rows: Sequence[Labelled], values: Array, good: Flags, passed: Flags 
             own_area = area(values[inside], good[inside]) if by == "task" else None
             right = None if passed is None else (passed == good)[inside].astype(float)
             groups.append(
-                Group(
+                CardGroup(
                     by=by,
                     value=value,
                     n=int(inside.sum()),
@@ -227,13 +229,13 @@ def _reliability(values: Array | None, good: Flags, sources: Sequence[str]) -> d
     if values is None:
         return {}
     tenths, error = calibration(values, good)
-    bins: list[Reliability] = []
+    bins: list[ReliabilityBin] = []
     for each in tenths:
         inside = (values >= each.low) & ((values < each.high) | (each.high == 1.0))
         of_bin = [source for source, is_in in zip(sources, inside, strict=True) if is_in]
         found = clustered(share(good[inside].astype(float)), of_bin)
         bins.append(
-            Reliability(
+            ReliabilityBin(
                 low=round(each.low, 2),
                 high=round(each.high, 2),
                 n=each.n,

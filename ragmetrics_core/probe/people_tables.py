@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragmetrics_core.probe.people_card import Interval, PeopleCard, Reliability
-from ragmetrics_core.study import Cell, Column, Estimate, Table
+from ragmetrics_core.probe.people_card import Interval, PeopleCard, ReliabilityBin
+from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn
 
 __all__ = ["NEVER", "people_lines", "people_tables"]
 
@@ -21,7 +21,7 @@ _FIGURES = (
 )
 
 
-def people_tables(card: PeopleCard) -> Iterator[Table]:
+def people_tables(card: PeopleCard) -> Iterator[StudyTable]:
     """The scores beside the baselines, then classes and tasks, people, and how the judge replied."""
     yield _rankings(card)
     if card.groups:
@@ -49,7 +49,7 @@ def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
         yield f"{NEVER}: {', '.join(never)}"
 
 
-def _rankings(card: PeopleCard) -> Table:
+def _rankings(card: PeopleCard) -> StudyTable:
     shown = [name for name, _ in _FIGURES if any(getattr(each, name) for each in card.rankings)]
     of_what = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}[card.kind]
     rows: list[tuple[Cell, ...]] = [
@@ -62,14 +62,14 @@ def _rankings(card: PeopleCard) -> Table:
             ("one person", *(_estimate(values.get(name)) for name in shown), Estimate(None), people.items)
         )
     titles = dict(_FIGURES)
-    return Table(
+    return StudyTable(
         name="people",
         title=f"{card.judge} on {card.set_name}: {card.metric}, asked whether {card.question}",
         columns=(
-            Column("score"),
-            *(Column(titles[name], "estimate") for name in shown),
-            Column("metric less this", "estimate"),
-            Column("n", "count"),
+            TableColumn("score"),
+            *(TableColumn(titles[name], "estimate") for name in shown),
+            TableColumn("metric less this", "estimate"),
+            TableColumn("n", "count"),
         ),
         rows=tuple(rows),
         notes=tuple(_notes(card, of_what)),
@@ -103,17 +103,17 @@ def _ranked_by(card: PeopleCard) -> str:
     return "the share of statements that are supported" if card.question == "faithful" else "its score"
 
 
-def _groups(card: PeopleCard) -> Table:
-    return Table(
+def _groups(card: PeopleCard) -> StudyTable:
+    return StudyTable(
         name="groups",
         title="By class and by task",
         columns=(
-            Column("by"),
-            Column("value"),
-            Column("area", "estimate"),
-            Column("right at the fitted threshold", "estimate"),
-            Column("good", "count"),
-            Column("n", "count"),
+            TableColumn("by"),
+            TableColumn("value"),
+            TableColumn("area", "estimate"),
+            TableColumn("right at the fitted threshold", "estimate"),
+            TableColumn("good", "count"),
+            TableColumn("n", "count"),
         ),
         rows=tuple(
             (each.by, each.value, _estimate(each.area), _estimate(each.right), each.good, each.n)
@@ -122,15 +122,15 @@ def _groups(card: PeopleCard) -> Table:
     )
 
 
-def _savings(card: PeopleCard) -> Table:
-    return Table(
+def _savings(card: PeopleCard) -> StudyTable:
+    return StudyTable(
         name="savings",
         title="What the cheap judge saves, by the band in which it is unsure",
         columns=(
-            Column("unsure"),
-            Column("calls saved", "estimate"),
-            Column("balanced accuracy", "estimate"),
-            Column("lost", "estimate"),
+            TableColumn("unsure"),
+            TableColumn("calls saved", "estimate"),
+            TableColumn("balanced accuracy", "estimate"),
+            TableColumn("lost", "estimate"),
         ),
         rows=tuple(
             (
@@ -149,16 +149,16 @@ def _savings(card: PeopleCard) -> Table:
     )
 
 
-def _reliability(card: PeopleCard) -> Table:
-    return Table(
+def _reliability(card: PeopleCard) -> StudyTable:
+    return StudyTable(
         name="reliability",
         title="What a probability is worth",
         columns=(
-            Column("probability"),
-            Column("mean", "number"),
-            Column("good", "estimate"),
-            Column("n", "count"),
-            Column("figure"),
+            TableColumn("probability"),
+            TableColumn("mean", "number"),
+            TableColumn("good", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("figure"),
         ),
         rows=tuple(
             (f"{each.low:.1f} to {each.high:.1f}", each.mean, each.good.estimate, each.n, _bar(each))
@@ -173,7 +173,7 @@ def _reliability(card: PeopleCard) -> Table:
     )
 
 
-def _bar(each: Reliability) -> str:
+def _bar(each: ReliabilityBin) -> str:
     """The share of good items as a bar, with a mark at the probability."""
     filled, at = round(_WIDTH * (each.good.value or 0.0)), min(round(_WIDTH * each.mean), _WIDTH - 1)
     cells = ["#" if place < filled else "." for place in range(_WIDTH)]
@@ -181,7 +181,7 @@ def _bar(each: Reliability) -> str:
     return "".join(cells)
 
 
-def _replies(card: PeopleCard) -> Table:
+def _replies(card: PeopleCard) -> StudyTable:
     replies = card.replies
     figures: list[tuple[str, Cell]] = [
         ("replies that could be read", replies.read.estimate),
@@ -191,10 +191,10 @@ def _replies(card: PeopleCard) -> Table:
         ("cost an item", card.cost),
         ("seconds an item", card.seconds),
     ]
-    return Table(
+    return StudyTable(
         name="replies",
         title="Replies, time and cost",
-        columns=(Column("what"), Column("figure", "estimate")),
+        columns=(TableColumn("what"), TableColumn("figure", "estimate")),
         rows=tuple((name, value) for name, value in figures if value is not None),
     )
 

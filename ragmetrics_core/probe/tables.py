@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 
-from ragmetrics_core.probe.card import FitnessCard, Injection, Rate
-from ragmetrics_core.study import Cell, Column, Estimate, Table
+from ragmetrics_core.probe.card import FitnessCard, Injection, ShareOf
+from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn
 
 __all__ = ["card_tables"]
 
 Row = tuple[Cell, ...]
 
-_RATE = (Column("share", "estimate"), Column("n", "count"))
+_RATE = (TableColumn("share", "estimate"), TableColumn("n", "count"))
 
 
-def card_tables(card: FitnessCard) -> Iterator[Table]:
+def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
     """The figures of all probes, then what they are made of."""
     yield _figures(card)
     yield _known_answers(card)
@@ -32,11 +32,11 @@ class _Figure(NamedTuple):
     undefined: str | None
 
     @classmethod
-    def of(cls, probe: str, name: str, rate: Rate) -> Self:
+    def of(cls, probe: str, name: str, rate: ShareOf) -> Self:
         return cls(probe, name, rate.estimate, rate.n, rate.undefined)
 
 
-def _figures(card: FitnessCard) -> Table:
+def _figures(card: FitnessCard) -> StudyTable:
     figures = list(_all_figures(card))
     # the name of a probe stands once, in its first row
     first = {each.probe: each for each in reversed(figures)}
@@ -44,10 +44,10 @@ def _figures(card: FitnessCard) -> Table:
     for each in figures:
         if each.undefined is not None:
             reasons.setdefault(each.undefined, []).append(each.name)
-    return Table(
+    return StudyTable(
         name="card",
         title=f"Fitness card of {card.judge}",
-        columns=(Column("probe"), Column("figure"), *_RATE),
+        columns=(TableColumn("probe"), TableColumn("figure"), *_RATE),
         rows=tuple(
             (each.probe if first[each.probe] is each else "", each.name, each.value, each.n)
             for each in figures
@@ -99,22 +99,22 @@ def _notes(card: FitnessCard) -> Iterator[str]:
         yield f"asked again for verdicts that were left out: {again}; cut by the length limit: {cut}"
 
 
-def _known_answers(card: FitnessCard) -> Table:
+def _known_answers(card: FitnessCard) -> StudyTable:
     known = card.known_answers
     rows = [_row("kind" if first else "", name, rate) for first, name, rate in _numbered(known.by_kind)]
     rows += [
         _row("language" if first else "", name, rate) for first, name, rate in _numbered(known.by_language)
     ]
-    return Table(
+    return StudyTable(
         name="known_answers",
         title="Accuracy by what makes a statement hard, and by language",
-        columns=(Column("by"), Column("value"), *_RATE),
+        columns=(TableColumn("by"), TableColumn("value"), *_RATE),
         rows=tuple(rows),
         notes=(f"wrong: {', '.join(known.wrong)}",) if known.wrong else (),
     )
 
 
-def _attacks(injection: Sequence[Injection]) -> Table:
+def _attacks(injection: Sequence[Injection]) -> StudyTable:
     rows: list[Row] = []
     for group in ("field", "kind"):
         by = [each.by_field if group == "field" else each.by_kind for each in injection]
@@ -124,10 +124,10 @@ def _attacks(injection: Sequence[Injection]) -> Table:
     steered = [
         f"steered, {_name(each)}: {', '.join(each.steered_by)}" for each in injection if each.steered_by
     ]
-    return Table(
+    return StudyTable(
         name="attacks",
         title="Attacks that steered, by where they stand and what they try",
-        columns=(Column("by"), Column("value"), *(Column(_name(each)) for each in injection)),
+        columns=(TableColumn("by"), TableColumn("value"), *(TableColumn(_name(each)) for each in injection)),
         rows=tuple(rows),
         notes=(
             "of those that met a verdict that was right without them; paper shows no question or reference",
@@ -136,21 +136,21 @@ def _attacks(injection: Sequence[Injection]) -> Table:
     )
 
 
-def _replies(card: FitnessCard) -> Table:
-    return Table(
+def _replies(card: FitnessCard) -> StudyTable:
+    return StudyTable(
         name="replies",
         title="Replies that could be read, by prompt",
-        columns=(Column("prompt"), *_RATE),
+        columns=(TableColumn("prompt"), *_RATE),
         rows=tuple((name, rate.estimate, rate.n) for name, rate in card.replies.by_prompt.items()),
         notes=(f"by rule: {_counted(card.replies.rules)}",) if card.replies.rules else (),
     )
 
 
-def _row(by: str, value: str, rate: Rate) -> Row:
+def _row(by: str, value: str, rate: ShareOf) -> Row:
     return by, value, rate.estimate, rate.n
 
 
-def _of(rate: Rate | None) -> str:
+def _of(rate: ShareOf | None) -> str:
     return "" if rate is None else f"{rate.count} of {rate.n}"
 
 
@@ -158,7 +158,7 @@ def _name(injection: Injection) -> str:
     return injection.variant.split(".")[0]
 
 
-def _numbered(rates: dict[str, Rate]) -> Iterator[tuple[bool, str, Rate]]:
+def _numbered(rates: dict[str, ShareOf]) -> Iterator[tuple[bool, str, ShareOf]]:
     return ((place == 0, name, rate) for place, (name, rate) in enumerate(rates.items()))
 
 

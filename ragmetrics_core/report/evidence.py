@@ -7,10 +7,10 @@ from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import Correction, Record
 
-__all__ = ["Mark", "Place", "correction_of", "decided", "marks", "place"]
+__all__ = ["Mark", "TextPlace", "correction_of", "decided", "marks", "place"]
 
 
-class Place(NamedTuple):
+class TextPlace(NamedTuple):
     """A text of the sample: the source, and which of its texts, from 1."""
 
     source: str
@@ -29,14 +29,14 @@ class Mark(NamedTuple):
     verdict: Verdict
 
 
-def place(evidence: Evidence) -> Place | None:
+def place(evidence: Evidence) -> TextPlace | None:
     """The text in which a quote was found; None when it stands nowhere."""
-    return None if evidence.span is None else Place(evidence.source, evidence.span.chunk)
+    return None if evidence.span is None else TextPlace(evidence.source, evidence.span.chunk)
 
 
-def marks(record: Record) -> Mapping[Place, list[Mark]]:
+def marks(record: Record) -> Mapping[TextPlace, list[Mark]]:
     """What to mark in each text of the record's sample."""
-    found: dict[Place, list[Mark]] = {}
+    found: dict[TextPlace, list[Mark]] = {}
     for verdict in record.verdicts:
         for evidence in verdict.evidence:
             where = place(evidence)
@@ -62,7 +62,7 @@ def correction_of(record: Record, verdict: Verdict) -> Correction | None:
     return next((each for each in record.corrections if (each.path, each.item) == (verdict.path, item)), None)
 
 
-def _relevant_sentences(record: Record) -> Iterator[tuple[Place, Mark]]:
+def _relevant_sentences(record: Record) -> Iterator[tuple[TextPlace, Mark]]:
     """The context sentences that a verdict calls relevant: the record says how the contexts were split."""
     verdicts = iter([verdict for verdict in record.verdicts if verdict.about == "context sentence"])
     contexts: Sequence[str] = (record.sample.contexts or ()) if record.sample else ()
@@ -70,4 +70,4 @@ def _relevant_sentences(record: Record) -> Iterator[tuple[Place, Mark]]:
         for start, end in record.segments.get(digest_of(chunk), ()):
             verdict = next(verdicts, None)
             if verdict is not None and verdict.supported:
-                yield Place("contexts", number), Mark(start, end, verdict)
+                yield TextPlace("contexts", number), Mark(start, end, verdict)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from ragmetrics_core.comparison import Change
 from ragmetrics_core.report.terminal import visible
-from ragmetrics_core.study import Compared, Comparison, Estimate, GateVerdict, TraceDifference, short
+from ragmetrics_core.study import Estimate, GateVerdict, PairedMetric, RunComparison, TraceDifference, short
 
 __all__ = ["MARKER", "comment_text", "github_text", "junit_text"]
 
@@ -26,7 +26,7 @@ _LINKED = re.compile(r"[@#]|www(?=\.)")
 _TAKEN_FOR_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:-]")
 
 
-def junit_text(found: Comparison, gate: GateVerdict) -> str:
+def junit_text(found: RunComparison, gate: GateVerdict) -> str:
     """A JUnit file: a test case for each metric, and one for the runs as a whole."""
     names = ["", *(each.metric for each in found.metrics)]
     names += [metric for metric, _ in (*gate.failed, *gate.untold) if metric not in names]
@@ -57,7 +57,11 @@ def github_text(gate: GateVerdict) -> str:
 
 
 def comment_text(
-    found: Comparison, gate: GateVerdict, traces: Sequence[TraceDifference] = (), *, link: str | None = None
+    found: RunComparison,
+    gate: GateVerdict,
+    traces: Sequence[TraceDifference] = (),
+    *,
+    link: str | None = None,
 ) -> str:
     """The comment on a pull request, and the step summary: verdict, lost scores, what moved, the report.
 
@@ -82,7 +86,7 @@ def comment_text(
     return "\n".join([*kept, *foot])
 
 
-def _head(found: Comparison, gate: GateVerdict) -> Iterator[str]:
+def _head(found: RunComparison, gate: GateVerdict) -> Iterator[str]:
     yield MARKER
     yield f"### {_SIGNS[gate.word]} ragmetrics: {gate.word}"
     yield ""
@@ -94,7 +98,7 @@ def _head(found: Comparison, gate: GateVerdict) -> Iterator[str]:
     yield ""
 
 
-def _metrics(found: Comparison) -> Iterator[str]:
+def _metrics(found: RunComparison) -> Iterator[str]:
     names = [each.metric for each in found.metrics]
     yield "| metric | before | after | difference | n | lost | gained | verdict |"
     yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
@@ -178,7 +182,7 @@ def _number(mean: Estimate) -> str:
     return "" if mean.value is None else f"{mean.value:.3f}"
 
 
-def _in_words(each: Compared) -> str:
+def _in_words(each: PairedMetric) -> str:
     return (
         f"{each.verdict}: {_number(each.before)} to {_number(each.after)}, difference {each.difference}, "
         f"at worst {each.pessimistic}, n {each.n}, lost {each.lost}, gained {each.gained}"

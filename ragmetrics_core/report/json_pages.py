@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ragmetrics_core.drivers import Estimate
+from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.record import Status
 from ragmetrics_core.report.described_metrics import described
-from ragmetrics_core.runs import Listed, Plan, Run
+from ragmetrics_core.runs import ListedRun, Plan, Run
 from ragmetrics_core.study import GateVerdict
 
 __all__ = [
@@ -115,7 +115,7 @@ class RunsPage(JsonPage):
 
 
 class PlanRow(JsonPage):
-    """What one metric would ask, see `Estimate`; `metric` is null for all together, `cost` without prices."""
+    """What one metric would ask (`MetricEstimate`); `metric` is null for all of them, `cost` without prices."""
 
     metric: str | None
     calls: int
@@ -224,7 +224,7 @@ def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage
     )
 
 
-def runs_json(runs: Iterable[Listed]) -> RunsPage:
+def runs_json(runs: Iterable[ListedRun]) -> RunsPage:
     """The runs of a folder."""
     return RunsPage(runs=[_run(each) for each in runs])
 
@@ -278,7 +278,7 @@ def _gate(gate: GateVerdict) -> GatePage:
     )
 
 
-def _run(run: Listed) -> RunRow:
+def _run(run: ListedRun) -> RunRow:
     made_of = run.manifest
     return RunRow(
         path=str(run.path),
@@ -293,7 +293,7 @@ def _run(run: Listed) -> RunRow:
     )
 
 
-def _planned(plan: Plan, estimate: Estimate, metric: str | None = None) -> PlanRow:
+def _planned(plan: Plan, estimate: MetricEstimate, metric: str | None = None) -> PlanRow:
     return PlanRow(
         metric=metric,
         calls=estimate.calls,

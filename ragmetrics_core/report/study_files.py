@@ -8,7 +8,7 @@ from io import StringIO
 from typing import Any
 
 from ragmetrics_core.runs.verdict_log import csv_cell
-from ragmetrics_core.study import Table, flat, shown
+from ragmetrics_core.study import StudyTable, flat, shown
 
 __all__ = ["csv_text", "json_text", "markdown_text"]
 
@@ -16,7 +16,7 @@ _MARKUP = re.compile(r"[\\`*\[\]<>|]")
 _NUMERIC = ("count", "number", "estimate", "summary", "p")
 
 
-def csv_text(table: Table) -> str:
+def csv_text(table: StudyTable) -> str:
     """One table with all digits; an absent value is an empty cell, and no cell acts as a formula."""
     file = StringIO()
     writer = csv.writer(file, lineterminator="\r\n")
@@ -26,17 +26,17 @@ def csv_text(table: Table) -> str:
     return file.getvalue()
 
 
-def json_text(tables: Sequence[Table]) -> str:
+def json_text(tables: Sequence[StudyTable]) -> str:
     """All tables with all digits: for each its name, title, rows as objects, and notes."""
     return json.dumps(list(map(_as_object, tables)), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def markdown_text(tables: Sequence[Table]) -> str:
+def markdown_text(tables: Sequence[StudyTable]) -> str:
     """All tables in short, for an issue or a document."""
     return "\n".join(map(_markdown, tables))
 
 
-def _as_object(table: Table) -> dict[str, Any]:
+def _as_object(table: StudyTable) -> dict[str, Any]:
     header, rows = flat(table)
     return {
         "name": table.name,
@@ -46,7 +46,7 @@ def _as_object(table: Table) -> dict[str, Any]:
     }
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: StudyTable) -> str:
     lines = [f"## {_escaped(table.title)}", ""]
     lines.append(_line(column.name for column in table.columns))
     lines.append(_line("---:" if column.kind in _NUMERIC else "---" for column in table.columns))

@@ -11,7 +11,7 @@ from ragmetrics_core.runs.plan import Plan, aplan, plan
 if TYPE_CHECKING:
     from ragmetrics_core.runs.diagnosis import Finding, diagnose
     from ragmetrics_core.runs.folder import Folder, Key
-    from ragmetrics_core.runs.listing import Listed, list_runs
+    from ragmetrics_core.runs.listing import ListedRun, list_runs
     from ragmetrics_core.runs.loading import BadRow, aread_samples, read_samples
     from ragmetrics_core.runs.manifest import Manifest, MetricEntry
     from ragmetrics_core.runs.merging import merge
@@ -29,7 +29,7 @@ __all__ = [
     "Folder",
     "Imported",
     "Key",
-    "Listed",
+    "ListedRun",
     "Manifest",
     "Mean",
     "MetricEntry",
@@ -62,7 +62,7 @@ _MODULES = {
     "Folder": "folder",
     "Imported": "waves",
     "Key": "folder",
-    "Listed": "listing",
+    "ListedRun": "listing",
     "Manifest": "manifest",
     "Mean": "summary",
     "MetricEntry": "manifest",

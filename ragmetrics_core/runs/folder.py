@@ -18,7 +18,7 @@ from ragmetrics_core.runs.diagnosis import decisions_of
 from ragmetrics_core.runs.files import RunFiles, snapshot
 from ragmetrics_core.runs.index import Index, Key, Place
 from ragmetrics_core.runs.kept_index import identity_of, keep_index, keep_written, kept_index
-from ragmetrics_core.runs.lines import Line
+from ragmetrics_core.runs.lines import PlacedLine
 from ragmetrics_core.runs.loading import BadRow
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.runs.manifest import FileContents, Manifest, manifest_in, seal_in
@@ -331,7 +331,7 @@ class Folder:
         """The rows that were left out, each once."""
         return iter(dict.fromkeys(map(self._bad_row, self._rejected)))
 
-    def _bad_row(self, line: Line) -> BadRow:
+    def _bad_row(self, line: PlacedLine) -> BadRow:
         try:
             row = json.loads(line.text)
             return BadRow(where=str(row["where"]), message=str(row["message"]))

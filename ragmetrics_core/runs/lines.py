@@ -11,10 +11,10 @@ from typing import BinaryIO, NamedTuple
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.runs.writing import no_link
 
-__all__ = ["Line", "Lines"]
+__all__ = ["Lines", "PlacedLine"]
 
 
-class Line(NamedTuple):
+class PlacedLine(NamedTuple):
     """A line and where it starts in its file."""
 
     offset: int
@@ -74,14 +74,14 @@ class Lines:
             self._writer.close()
         self._writer = None
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[PlacedLine]:
         """All whole lines, in order."""
         offset = 0
         with self.opened() as file:
             while offset < self._end:
                 file.seek(offset)
                 text = file.readline()
-                yield Line(offset, text)
+                yield PlacedLine(offset, text)
                 offset += len(text)
 
     def broken(self, offset: int, error: Exception) -> RecordError:

@@ -11,14 +11,14 @@ from ragmetrics_core.runs.lock import is_held
 from ragmetrics_core.runs.manifest import Manifest, manifest_in
 from ragmetrics_core.runs.waves import WAITING
 
-__all__ = ["Listed", "list_runs"]
+__all__ = ["ListedRun", "list_runs"]
 
 State = Literal["finished", "running", "waiting", "interrupted", "unreadable"]
 
 _BLOCK = 1 << 20
 
 
-class Listed(NamedTuple):
+class ListedRun(NamedTuple):
     """A run as a list shows it.
 
     Attributes:
@@ -39,7 +39,7 @@ class Listed(NamedTuple):
     problem: str | None = None
 
 
-def list_runs(folder: str | Path) -> Iterator[Listed]:
+def list_runs(folder: str | Path) -> Iterator[ListedRun]:
     """All runs in a folder and in those below it, by path; nothing of a run but its manifest is read.
 
     Raises:
@@ -55,13 +55,13 @@ def list_runs(folder: str | Path) -> Iterator[Listed]:
             yield _listed(Path(place))
 
 
-def _listed(path: Path) -> Listed:
+def _listed(path: Path) -> ListedRun:
     samples = _count_lines(path / "samples.jsonl")
     try:
         manifest = manifest_in(path)
     except RecordError as error:
-        return Listed(path, "unreadable", samples, None, None, str(error))
-    return Listed(path, _state(path, manifest), samples, manifest.started, manifest)
+        return ListedRun(path, "unreadable", samples, None, None, str(error))
+    return ListedRun(path, _state(path, manifest), samples, manifest.started, manifest)
 
 
 def _state(path: Path, manifest: Manifest) -> State:

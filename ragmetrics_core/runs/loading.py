@@ -23,18 +23,18 @@ import numpy as np
 from ragmetrics_core.columns import TEXT_COLUMNS, shown, spelled
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.redaction import Redact, redacted
-from ragmetrics_core.runs.rows import Found, kind_of, opened
+from ragmetrics_core.runs.rows import ReadRow, kind_of, opened
 from ragmetrics_core.runs.separated import rows_of_csv
-from ragmetrics_core.runs.tables import Table, rows_of_parquet, rows_of_table
+from ragmetrics_core.runs.tables import DataFrameLike, rows_of_parquet, rows_of_table
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
 __all__ = [
     "AsyncSource",
     "BadRow",
+    "DataFrameLike",
     "Row",
     "Source",
-    "Table",
     "aread_samples",
     "none_usable",
     "read_rows",
@@ -65,7 +65,7 @@ def none_usable(count: int, first: object) -> SampleError:
 
 
 Row: TypeAlias = Sample | Mapping[str, object]
-Source: TypeAlias = Row | Iterable[Row] | Table | str | Path
+Source: TypeAlias = Row | Iterable[Row] | DataFrameLike | str | Path
 AsyncSource: TypeAlias = Source | AsyncIterable[Row]
 
 # ours, and that of the test runs that DeepEval saves
@@ -98,7 +98,7 @@ def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sa
     return _stream(_rows_of(source), redact)
 
 
-def read_rows(source: Source) -> Iterator[Found]:
+def read_rows(source: Source) -> Iterator[ReadRow]:
     """The rows of a source as they are, each with its place; what a source is, `read_samples` says.
 
     Raises:
@@ -120,7 +120,7 @@ async def aread_samples(
             for sample in samples:
                 yield sample
         return
-    reader = _Reader(redact)
+    reader = _SampleReader(redact)
     rows = aiter(source)
     number = 0
     # a generator is closed at once when nobody reads on; other iterators have nothing to close
@@ -129,17 +129,17 @@ async def aread_samples(
     ):
         async for row in rows:
             number += 1
-            yield reader.read(Found(f"row {number}", row))
+            yield reader.read(ReadRow(f"row {number}", row))
 
 
 @dataclass
-class _Reader:
+class _SampleReader:
     """Makes samples of rows, redacted where that is asked for, and remembers which ids were used."""
 
     redact: Redact | None = None
     used: set[int] = field(default_factory=set)
 
-    def read(self, found: Found) -> Sample | BadRow:
+    def read(self, found: ReadRow) -> Sample | BadRow:
         if found.problem is not None:
             return BadRow(where=found.where, message=found.problem)
         try:
@@ -155,7 +155,7 @@ class _Reader:
         self.used.add(key)
         return sample
 
-    def _told(self, error: ConfigError, found: Found) -> str:
+    def _told(self, error: ConfigError, found: ReadRow) -> str:
         """What is wrong with a row; a message quotes values, and may cut them where `redact` looks."""
         if self.redact is None or not isinstance(error, SampleError):
             return str(error)
@@ -191,7 +191,7 @@ def _redacted_values(redact: Redact, value: object) -> object:
             return type(value).__name__
 
 
-def _sample(found: Found) -> Sample:
+def _sample(found: ReadRow) -> Sample:
     if isinstance(found.row, Sample):
         return found.row
     if is_mapping(found.row):
@@ -199,8 +199,8 @@ def _sample(found: Found) -> Sample:
     raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
 
 
-def _stream(rows: Generator[Found], redact: Redact | None) -> Generator[Sample | BadRow]:
-    reader = _Reader(redact)
+def _stream(rows: Generator[ReadRow], redact: Redact | None) -> Generator[Sample | BadRow]:
+    reader = _SampleReader(redact)
     with closing(rows):
         try:
             for found in rows:
@@ -213,7 +213,7 @@ def _stream(rows: Generator[Found], redact: Redact | None) -> Generator[Sample |
     raise SampleError(redacted(redact, problem))
 
 
-def _rows_of(source: object) -> Generator[Found]:
+def _rows_of(source: object) -> Generator[ReadRow]:
     """Choose the reading by what the source is; mistakes that show at once are raised here."""
     if isinstance(source, str | Path):
         return _rows_of_file(Path(source))
@@ -230,10 +230,10 @@ def _rows_of(source: object) -> Generator[Found]:
     )
 
 
-def _rows_of_iterable(rows: Iterable[object]) -> Generator[Found]:
+def _rows_of_iterable(rows: Iterable[object]) -> Generator[ReadRow]:
     for number, row in enumerate(rows, start=1):
         where = f"row {number}"
-        yield row._replace(where=where) if isinstance(row, Found) else Found(where, row)
+        yield row._replace(where=where) if isinstance(row, ReadRow) else ReadRow(where, row)
 
 
 def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
@@ -257,7 +257,7 @@ def _is_column(value: object) -> TypeGuard[Collection[object]]:
     return isinstance(value, list | tuple | np.ndarray)
 
 
-def _rows_of_file(path: Path) -> Generator[Found]:
+def _rows_of_file(path: Path) -> Generator[ReadRow]:
     kind = kind_of(path)
     reader = _READERS.get(kind)
     if reader is None:
@@ -284,7 +284,7 @@ def _rows_of_file(path: Path) -> Generator[Found]:
     return reader(path)
 
 
-def _rows_of_jsonl(path: Path) -> Generator[Found]:
+def _rows_of_jsonl(path: Path) -> Generator[ReadRow]:
     is_blank = True
     with opened(path) as file:
         for number, line in enumerate(file, start=1):
@@ -293,15 +293,15 @@ def _rows_of_jsonl(path: Path) -> Generator[Found]:
                 continue
             is_blank = False
             try:
-                found = Found(f"line {number}", json.loads(text.decode()))
+                found = ReadRow(f"line {number}", json.loads(text.decode()))
             except (ValueError, RecursionError) as error:
-                found = Found(f"line {number}", problem=_problem(error))
+                found = ReadRow(f"line {number}", problem=_problem(error))
             yield found
     if is_blank:
         raise SampleError(f"{str(path)!r} holds no samples")
 
 
-def _rows_of_json(path: Path) -> Generator[Found]:
+def _rows_of_json(path: Path) -> Generator[ReadRow]:
     try:
         content: object = json.loads(_whole(path).removeprefix(_UTF8_MARK).decode())
         rows = list(_rows_of_mapping(content)) if is_dict(content) else content
@@ -334,7 +334,7 @@ def _whole(path: Path) -> bytes:
         return file.read()
 
 
-def _rows_of_parquet(path: Path) -> Generator[Found]:
+def _rows_of_parquet(path: Path) -> Generator[ReadRow]:
     count = 0
     for found in _rows_of_iterable(rows_of_parquet(path)):
         count += 1

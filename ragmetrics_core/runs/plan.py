@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ragmetrics_core.drivers import Estimate, plan_sample
+from ragmetrics_core.drivers import MetricEstimate, plan_sample
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.keywords import unfolded
@@ -49,15 +49,15 @@ class Plan:
     samples: int
     kept: int
     rejected: int
-    metrics: Mapping[str, Estimate]
+    metrics: Mapping[str, MetricEstimate]
     price: Price | None
 
     @property
-    def total(self) -> Estimate:
+    def total(self) -> MetricEstimate:
         """All metrics together."""
-        return sum(self.metrics.values(), start=Estimate())
+        return sum(self.metrics.values(), start=MetricEstimate())
 
-    def cost(self, estimate: Estimate) -> float | None:
+    def cost(self, estimate: MetricEstimate) -> float | None:
         """What the calls would cost, in the currency of the price; None without one."""
         if self.price is None:
             return None
@@ -135,7 +135,7 @@ async def aplan(
         asked=False,
     )
     earlier = _folder_in(out, prepared.manifest)
-    estimates = {metric.signature: Estimate() for metric in prepared.metrics}
+    estimates = {metric.signature: MetricEstimate() for metric in prepared.metrics}
     counted = kept = rejected = 0
     useless: BadRow | None = None
     asked: set[Hashable] = set()

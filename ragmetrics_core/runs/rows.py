@@ -12,7 +12,7 @@ from ragmetrics_core.errors import SampleError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["Found", "kind_of", "opened", "refuse_repeated"]
+__all__ = ["ReadRow", "kind_of", "opened", "refuse_repeated"]
 
 
 # Text becomes three to ten times smaller; gzip makes what is nothing but repeated a thousand times smaller.
@@ -20,7 +20,7 @@ MOST_UNPACKED: Final = 200
 ALWAYS_UNPACKED: Final = 2**26
 
 
-class Found(NamedTuple):
+class ReadRow(NamedTuple):
     """A row as it was found, or what is wrong with it."""
 
     where: str

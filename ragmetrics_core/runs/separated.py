@@ -10,7 +10,7 @@ from typing import Final
 
 from ragmetrics_core.columns import is_sample_column
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.rows import Found, opened, refuse_repeated
+from ragmetrics_core.runs.rows import ReadRow, opened, refuse_repeated
 from ragmetrics_core.wording import number_of
 
 __all__ = ["rows_of_csv", "separator_in"]
@@ -39,7 +39,7 @@ def separator_in(line: str) -> str:
     return max(SEPARATORS, key=known)
 
 
-def rows_of_csv(path: Path) -> Generator[Found]:
+def rows_of_csv(path: Path) -> Generator[ReadRow]:
     """The rows of a file, in which every cell is text."""
     # the module's limit of 128 kB a cell holds for the whole process; retrieved contexts can be longer
     csv.field_size_limit(max(csv.field_size_limit(), 2**31 - 1))
@@ -64,7 +64,7 @@ def rows_of_csv(path: Path) -> Generator[Found]:
                 if header is None:
                     raise SampleError(f"{str(path)!r}: {where} is not valid CSV: {error}") from None
                 count += 1
-                yield Found(where, problem=f"not valid CSV: {error}")
+                yield ReadRow(where, problem=f"not valid CSV: {error}")
                 continue
             if cells is None:
                 break
@@ -95,15 +95,15 @@ def _header(path: Path, cells: Sequence[str]) -> list[str]:
     return header
 
 
-def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> Found:
+def _row_of_cells(where: str, header: Sequence[str], cells: Sequence[str]) -> ReadRow:
     if len(cells) != len(header):
-        return Found(
+        return ReadRow(
             where,
             problem=f"{number_of(len(cells), 'cell')}, but the header has {number_of(len(header), 'column')}",
         )
     if _is_broken(cells):
-        return Found(where, problem="not UTF-8 text")
-    return Found(where, dict(zip(header, cells, strict=True)), textual=True)
+        return ReadRow(where, problem="not UTF-8 text")
+    return ReadRow(where, dict(zip(header, cells, strict=True)), textual=True)
 
 
 def _is_broken(cells: Iterable[str]) -> bool:

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.runs.rows import ALWAYS_UNPACKED, MOST_UNPACKED, Found, refuse_repeated
+from ragmetrics_core.runs.rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
 from ragmetrics_core.shapes import is_mapping
 
-__all__ = ["Table", "count_parquet", "rows_of_parquet", "rows_of_table"]
+__all__ = ["DataFrameLike", "count_parquet", "rows_of_parquet", "rows_of_table"]
 
 # Rows that are unpacked together: a value that a file holds once may stand in each of them.
 _TOGETHER: Final = 100
 
 
-class Table(Protocol):
+class DataFrameLike(Protocol):
     """A data frame of pandas or polars, or a table of pyarrow, as type checkers know them."""
 
     @property
@@ -81,7 +81,7 @@ def rows_of_table(source: object) -> Iterable[object] | None:
 
 
 def rows_of_parquet(path: Path) -> Iterator[object]:
-    """The rows of a Parquet file, batch by batch; a `Found` with its problem for one that cannot be read.
+    """The rows of a Parquet file, batch by batch; a `ReadRow` with its problem for one that cannot be read.
 
     Raises:
         SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
@@ -143,7 +143,7 @@ def _rows_of_batch(batch: Any) -> Iterator[object]:
         try:
             (row,) = batch.slice(place, 1).to_pylist()
         except (ValueError, OverflowError) as error:
-            row = Found("", problem=f"it cannot be read: {' '.join(str(error).split())[:200]}")
+            row = ReadRow("", problem=f"it cannot be read: {' '.join(str(error).split())[:200]}")
         yield row
 
 

@@ -16,7 +16,7 @@ from ragmetrics_core.study.annotation import (
     read_annotations,
     verdict_changes,
 )
-from ragmetrics_core.study.comparison import Compared, Comparison, compare_runs
+from ragmetrics_core.study.comparison import PairedMetric, RunComparison, compare_runs
 from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tables, trace_tables
 from ragmetrics_core.study.concordance import Concordance, study_concordance
 from ragmetrics_core.study.concordance_tables import concordance_tables
@@ -38,7 +38,7 @@ from ragmetrics_core.study.intervals import Estimate, Summary, mean_of
 from ragmetrics_core.study.labels import (
     HumanLabel,
     Judgement,
-    Unit,
+    LabelledUnit,
     corrected_verdicts,
     good_values,
     is_good,
@@ -58,7 +58,7 @@ from ragmetrics_core.study.people_correlations import (
     pooled_correlation,
     study_people,
 )
-from ragmetrics_core.study.planning import Plan, plan_study, plan_tables
+from ragmetrics_core.study.planning import SizePlan, plan_study, plan_tables
 from ragmetrics_core.study.powered import (
     PoweredComparison,
     powered_difference,
@@ -74,7 +74,7 @@ from ragmetrics_core.study.repeats import (
     repeats_needed,
     study_repeats,
 )
-from ragmetrics_core.study.retrieval import Retrieval, first_hits, retrieval_tables, study_retrieval
+from ragmetrics_core.study.retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
 from ragmetrics_core.study.systems import (
     SystemStudy,
@@ -83,7 +83,7 @@ from ragmetrics_core.study.systems import (
     system_tables,
     systems_of,
 )
-from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, flat, shown
+from ragmetrics_core.study.tables import Cell, Mark, Marked, StudyTable, TableColumn, flat, shown
 from ragmetrics_core.study.trace import TraceDifference, trace_difference
 from ragmetrics_core.study.trend import Trend, TrendPoint, study_trend, trend_tables
 
@@ -92,9 +92,6 @@ __all__ = [
     "Agreement",
     "Annotations",
     "Cell",
-    "Column",
-    "Compared",
-    "Comparison",
     "Concordance",
     "Consensus",
     "Correlation",
@@ -106,26 +103,29 @@ __all__ = [
     "HumanLabel",
     "JudgeErrors",
     "Judgement",
+    "LabelledUnit",
     "Limit",
     "Mark",
     "Marked",
+    "PairedMetric",
     "PeopleStudy",
-    "Plan",
     "PoweredComparison",
     "PreferenceStudy",
     "QualityEstimate",
     "RepeatStudy",
-    "Retrieval",
+    "RetrievalStudy",
     "Rule",
+    "RunComparison",
     "Scores",
     "Sheet",
+    "SizePlan",
+    "StudyTable",
     "Summary",
     "SystemStudy",
-    "Table",
+    "TableColumn",
     "TraceDifference",
     "Trend",
     "TrendPoint",
-    "Unit",
     "agreement_tables",
     "annotation_tables",
     "beyond",

@@ -17,15 +17,15 @@ from ragmetrics_core.study.intervals import Estimate, wilson_interval
 from ragmetrics_core.study.labels import (
     HumanLabel,
     Judgement,
-    Unit,
+    LabelledUnit,
     is_good,
     label_names,
     likert_threshold,
     units_of,
 )
 from ragmetrics_core.study.reliability import (
+    Coefficient,
     Level,
-    Reliability,
     Weights,
     krippendorff_alpha,
     weighted_kappa,
@@ -61,7 +61,7 @@ class Pair(NamedTuple):
 
     one: str
     other: str
-    kappa: Reliability
+    kappa: Coefficient
 
 
 class VerdictAccuracy(NamedTuple):
@@ -115,10 +115,10 @@ class Agreement:
     label: str
     level: Level
     annotators: tuple[Annotator, ...]
-    alpha: Reliability
+    alpha: Coefficient
     pairs: tuple[Pair, ...]
     rule: Rule
-    consensus: Mapping[Unit, Consensus]
+    consensus: Mapping[LabelledUnit, Consensus]
     correlations: Mapping[tuple[str, str], Correlation]
     detections: Mapping[str, Detection]
     correct_from: float | None
@@ -303,7 +303,7 @@ def verdict_accuracy(
     on one answer: from 10 answers on the intervals are by answer, or by the clusters that answers have.
     """
     judges = {each.unit: each.judge for each in judgements}
-    said: dict[Unit, dict[str, Value]] = {}
+    said: dict[LabelledUnit, dict[str, Value]] = {}
     for each in judgements:
         said.setdefault(each.unit, {})[each.by] = each.person
     agreed = consensus_of(said, adjudicator=adjudicator)
@@ -327,7 +327,9 @@ def verdict_accuracy(
     return tuple(found)
 
 
-def _share(is_right: Mapping[Unit, bool], units: Sequence[Unit], clustering: Clustering | None) -> Estimate:
+def _share(
+    is_right: Mapping[LabelledUnit, bool], units: Sequence[LabelledUnit], clustering: Clustering | None
+) -> Estimate:
     clusters = None if clustering is None else clustering.clusters(unit.sample_id for unit in units)
     of = clusters or [unit.sample_id for unit in units]
     if FEWEST_CLUSTERS <= len(set(of)) < len(units):
@@ -349,7 +351,7 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
     return label
 
 
-def _annotator(name: str, units: Mapping[Unit, Mapping[str, Value]]) -> Annotator:
+def _annotator(name: str, units: Mapping[LabelledUnit, Mapping[str, Value]]) -> Annotator:
     given = [said[name] for said in units.values() if name in said]
     note = f"always {given[0]}" if len(given) > 1 and len(set(given)) == 1 else ""
     return Annotator(name, len(given), len(units) - len(given), note)
@@ -358,7 +360,7 @@ def _annotator(name: str, units: Mapping[Unit, Mapping[str, Value]]) -> Annotato
 def _pair(
     one: str,
     other: str,
-    units: Mapping[Unit, Mapping[str, Value]],
+    units: Mapping[LabelledUnit, Mapping[str, Value]],
     weights: Weights,
     clustering: Clustering,
     seed: int,
@@ -393,6 +395,6 @@ def _detection(
     return detect(values, correct, lower_is_better=lower_is_better, clusters=clusters, seed=seed)
 
 
-def counts_of(consensus: Mapping[Unit, Consensus]) -> Counter[str]:
+def counts_of(consensus: Mapping[LabelledUnit, Consensus]) -> Counter[str]:
     """How many units were agreed on in which way."""
     return Counter(each.how for each in consensus.values())

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from ragmetrics_core.study.agreement import HUMAN, Agreement, counts_of
 from ragmetrics_core.study.consensus import majority
-from ragmetrics_core.study.tables import Cell, Column, Table
+from ragmetrics_core.study.tables import Cell, StudyTable, TableColumn
 
 __all__ = ["agreement_tables"]
 
 
-def agreement_tables(found: Agreement) -> Iterator[Table]:
+def agreement_tables(found: Agreement) -> Iterator[StudyTable]:
     """All tables that there is something for."""
     yield _annotators(found)
     yield _consensus(found)
@@ -25,7 +25,7 @@ def agreement_tables(found: Agreement) -> Iterator[Table]:
     yield _open(found)
 
 
-def _annotators(found: Agreement) -> Table:
+def _annotators(found: Agreement) -> StudyTable:
     rows: list[tuple[Cell, ...]] = [
         ("all annotators", f"alpha ({found.level})", found.alpha.value, found.alpha.n, None, found.alpha.note)
     ]
@@ -35,28 +35,28 @@ def _annotators(found: Agreement) -> Table:
         for pair in found.pairs
     )
     rows += ((each.name, "labels", None, each.labelled, each.skipped, each.note) for each in found.annotators)
-    return Table(
+    return StudyTable(
         name="annotators",
         title=f"Agreement of annotators on {found.label}",
         columns=(
-            Column("who"),
-            Column("what"),
-            Column("value", "estimate"),
-            Column("n", "count"),
-            Column("skipped", "count"),
-            Column("note"),
+            TableColumn("who"),
+            TableColumn("what"),
+            TableColumn("value", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("skipped", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(rows),
         notes=found.notes,
     )
 
 
-def _consensus(found: Agreement) -> Table:
+def _consensus(found: Agreement) -> StudyTable:
     counts = counts_of(found.consensus)
-    return Table(
+    return StudyTable(
         name="consensus",
         title="Consensus",
-        columns=(Column("how"), Column("n", "count")),
+        columns=(TableColumn("how"), TableColumn("n", "count")),
         rows=tuple(
             (how, counts[how])
             for how in ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
@@ -73,17 +73,17 @@ def _consensus(found: Agreement) -> Table:
     )
 
 
-def _ceiling(found: Agreement) -> Table:
-    return Table(
+def _ceiling(found: Agreement) -> StudyTable:
+    return StudyTable(
         name="ceiling",
         title="Each person, and each metric, against the other people",
         columns=(
-            Column("who"),
-            Column("spearman", "estimate"),
-            Column("kendall", "estimate"),
-            Column("area", "estimate"),
-            Column("n", "count"),
-            Column("note"),
+            TableColumn("who"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("area", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(
             (
@@ -104,18 +104,18 @@ def _ceiling(found: Agreement) -> Table:
     )
 
 
-def _correlations(found: Agreement) -> Table:
-    return Table(
+def _correlations(found: Agreement) -> StudyTable:
+    return StudyTable(
         name="correlations",
         title="Correlations with people, and among metrics",
         columns=(
-            Column("one"),
-            Column("other"),
-            Column("spearman", "estimate"),
-            Column("kendall", "estimate"),
-            Column("n", "count"),
-            Column("left out", "count"),
-            Column("note"),
+            TableColumn("one"),
+            TableColumn("other"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("left out", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(
             (
@@ -136,7 +136,7 @@ def _correlations(found: Agreement) -> Table:
     )
 
 
-def _detections(found: Agreement) -> Table:
+def _detections(found: Agreement) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     for name, each in found.detections.items():
         threshold = each.threshold
@@ -153,18 +153,18 @@ def _detections(found: Agreement) -> Table:
             )
         )
     said = "" if found.correct_from is None else f"; an answer is correct from {found.correct_from:g} on"
-    return Table(
+    return StudyTable(
         name="detection",
         title="Metrics as detectors of wrong answers",
         columns=(
-            Column("metric"),
-            Column("area", "estimate"),
-            Column("correct", "count"),
-            Column("wrong", "count"),
-            Column("threshold", "estimate"),
-            Column("caught", "estimate"),
-            Column("passed", "estimate"),
-            Column("note"),
+            TableColumn("metric"),
+            TableColumn("area", "estimate"),
+            TableColumn("correct", "count"),
+            TableColumn("wrong", "count"),
+            TableColumn("threshold", "estimate"),
+            TableColumn("caught", "estimate"),
+            TableColumn("passed", "estimate"),
+            TableColumn("note"),
         ),
         rows=tuple(rows),
         notes=(
@@ -176,16 +176,16 @@ def _detections(found: Agreement) -> Table:
     )
 
 
-def _calibration(found: Agreement) -> Table:
-    return Table(
+def _calibration(found: Agreement) -> StudyTable:
+    return StudyTable(
         name="calibration",
         title="Share of correct answers by score",
         columns=(
-            Column("metric"),
-            Column("scores"),
-            Column("mean score", "number"),
-            Column("correct", "estimate"),
-            Column("n", "count"),
+            TableColumn("metric"),
+            TableColumn("scores"),
+            TableColumn("mean score", "number"),
+            TableColumn("correct", "estimate"),
+            TableColumn("n", "count"),
         ),
         rows=tuple(
             (name, f"{bin_.low:.1f} to {bin_.high:.1f}", bin_.mean, bin_.correct, bin_.n)
@@ -210,18 +210,18 @@ def _lower(found: Agreement, what_follows: str) -> Iterator[str]:
         yield f"lower is better: {', '.join(names)}; {what_follows}"
 
 
-def _verdicts(found: Agreement) -> Table:
-    return Table(
+def _verdicts(found: Agreement) -> StudyTable:
+    return StudyTable(
         name="verdicts",
         title="The judge's verdicts, by the people who looked at them",
         columns=(
-            Column("metric"),
-            Column("right", "estimate"),
-            Column("yes right", "estimate"),
-            Column("no right", "estimate"),
-            Column("n", "count"),
-            Column("missing", "count"),
-            Column("open", "count"),
+            TableColumn("metric"),
+            TableColumn("right", "estimate"),
+            TableColumn("yes right", "estimate"),
+            TableColumn("no right", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("missing", "count"),
+            TableColumn("open", "count"),
         ),
         rows=tuple(tuple(each) for each in found.verdicts),
         notes=(
@@ -231,7 +231,7 @@ def _verdicts(found: Agreement) -> Table:
     )
 
 
-def _open(found: Agreement) -> Table:
+def _open(found: Agreement) -> StudyTable:
     rows = [
         (
             unit.sample_id,
@@ -245,9 +245,14 @@ def _open(found: Agreement) -> Table:
         for unit, each in found.consensus.items()
         if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     ]
-    return Table(
+    return StudyTable(
         name="open",
         title="For discussion: no majority",
-        columns=(Column("sample"), Column("metric"), Column("statement", "count"), Column("said")),
+        columns=(
+            TableColumn("sample"),
+            TableColumn("metric"),
+            TableColumn("statement", "count"),
+            TableColumn("said"),
+        ),
         rows=tuple(rows),
     )

@@ -14,15 +14,15 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study.consensus import majority
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
-from ragmetrics_core.study.labels import HumanLabel, Unit
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.labels import HumanLabel, LabelledUnit
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Annotations",
-    "Item",
     "JudgeAccuracy",
     "Sheet",
+    "SheetItem",
     "annotation_tables",
     "items_of",
     "judge_accuracy",
@@ -34,7 +34,7 @@ __all__ = [
 RATING = "rating"
 
 
-class Statement(NamedTuple):
+class SheetStatement(NamedTuple):
     """A statement as the judge extracted it, and its verdict."""
 
     number: int
@@ -44,7 +44,7 @@ class Statement(NamedTuple):
     label: str
 
 
-class Item(NamedTuple):
+class SheetItem(NamedTuple):
     """One answer to annotate; `item` names it without saying which run it is of."""
 
     item: str
@@ -52,13 +52,13 @@ class Item(NamedTuple):
     contexts: tuple[str, ...]
     reference: str | None
     answer: str | None
-    metrics: tuple[tuple[str, tuple[Statement, ...]], ...]
+    metrics: tuple[tuple[str, tuple[SheetStatement, ...]], ...]
 
 
 class Sheet(NamedTuple):
     """All items in the order in which they are shown: question by question, its answers shuffled."""
 
-    items: tuple[Item, ...]
+    items: tuple[SheetItem, ...]
     seed: int
 
 
@@ -143,7 +143,7 @@ def items_of(
     if not ids:
         raise ConfigError("there is no sample to annotate")
     order.shuffle(ids)
-    items: list[Item] = []
+    items: list[SheetItem] = []
     for sample_id in ids[:limit]:
         names = [name for name, run in runs.items() if sample_id in run.sample_ids]
         order.shuffle(names)
@@ -189,7 +189,7 @@ def ratings_of(
         for answer in each.items:
             if answer.rating is not None and answer.item in places:
                 name, sample_id = places[answer.item]
-                yield name, HumanLabel(Unit(sample_id), each.annotator, RATING, float(answer.rating))
+                yield name, HumanLabel(LabelledUnit(sample_id), each.annotator, RATING, float(answer.rating))
 
 
 def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) -> list[JudgeAccuracy]:
@@ -244,7 +244,7 @@ def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) 
 
 def verdict_changes(
     runs: Mapping[str, Run], annotations: Sequence[Annotations]
-) -> Iterator[tuple[str, Unit, bool, str]]:
+) -> Iterator[tuple[str, LabelledUnit, bool, str]]:
     """The verdicts that people would change: run, statement, their decision, and who.
 
     Where several people looked at one statement, more than half must want one and the same verdict, also
@@ -261,22 +261,22 @@ def verdict_changes(
             decision = majority(votes)
             if decision is not None and decision != verdict.supported:
                 wanted = sorted(who for who, vote in votes.items() if vote == decision)
-                yield name, Unit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
+                yield name, LabelledUnit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
 
 
-def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[Table]:
+def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[StudyTable]:
     """What people say of the judge's two tasks."""
-    yield Table(
+    yield StudyTable(
         name="judge",
         title="The judge's two tasks, by people",
         columns=(
-            Column("metric"),
-            Column("extraction", "estimate"),
-            Column("found", "estimate"),
-            Column("verdicts", "estimate"),
-            Column("statements", "count"),
-            Column("judged", "count"),
-            Column("added", "count"),
+            TableColumn("metric"),
+            TableColumn("extraction", "estimate"),
+            TableColumn("found", "estimate"),
+            TableColumn("verdicts", "estimate"),
+            TableColumn("statements", "count"),
+            TableColumn("judged", "count"),
+            TableColumn("added", "count"),
         ),
         rows=tuple(
             (
@@ -331,7 +331,7 @@ def _answers(
     return found
 
 
-def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> Item:
+def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> SheetItem:
     sample = run.sample(sample_id)
     scores = run.scores(sample_id)
     wanted = (
@@ -343,14 +343,14 @@ def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, se
         (
             signature,
             tuple(
-                Statement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
+                SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
                 for verdict in score.verdicts
             ),
         )
         for signature, score in wanted.items()
         if score.verdicts
     )
-    return Item(
+    return SheetItem(
         item_name(name, sample_id, seed),
         sample.question,
         sample.contexts or (),

@@ -9,7 +9,7 @@ from ragmetrics_core.study.consensus import Rule, consensus_of
 from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.detection import area_under_curve
 from ragmetrics_core.study.intervals import Estimate
-from ragmetrics_core.study.labels import Unit, is_good
+from ragmetrics_core.study.labels import LabelledUnit, is_good
 
 __all__ = ["POOLED", "Ceiling", "asked_after_disagreement", "ceilings"]
 
@@ -47,7 +47,7 @@ class _Pair(NamedTuple):
 
 
 def ceilings(
-    units: Mapping[Unit, Mapping[str, Value]],
+    units: Mapping[LabelledUnit, Mapping[str, Value]],
     columns: Mapping[str, Mapping[str, float]],
     *,
     rule: Rule,
@@ -83,7 +83,7 @@ def ceilings(
 
 
 def _pairs(
-    units: Mapping[Unit, Mapping[str, Value]], rule: Rule, correct_from: float | None
+    units: Mapping[LabelledUnit, Mapping[str, Value]], rule: Rule, correct_from: float | None
 ) -> Iterator[_Pair]:
     for unit, said in units.items():
         if unit.statement is not None or unit.metric is not None:
@@ -113,7 +113,7 @@ def _against(
     return Ceiling(who, is_person, correlation, area)
 
 
-def asked_after_disagreement(units: Mapping[Unit, Mapping[str, Value]]) -> str | None:
+def asked_after_disagreement(units: Mapping[LabelledUnit, Mapping[str, Value]]) -> str | None:
     """The annotator who seems to have been asked only where the others disagree; None without one.
 
     At least 5 units, in all of which the others differ, while there are units where they agree. The votes

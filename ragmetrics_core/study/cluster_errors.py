@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MeanPart", "Spread", "cluster_codes", "cluster_spread", "worth_of_clusters"]
+__all__ = ["ClusterSpread", "MeanPart", "cluster_codes", "cluster_spread", "worth_of_clusters"]
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -27,7 +27,7 @@ class MeanPart(NamedTuple):
     weight: float = 1.0
 
 
-class Spread(NamedTuple):
+class ClusterSpread(NamedTuple):
     """The standard error of a figure, its degrees of freedom, and how many clusters it rests on."""
 
     error: float
@@ -45,7 +45,7 @@ def cluster_codes(clusters: Sequence[Hashable]) -> Indices:
     return np.array([places.setdefault(each, len(places)) for each in clusters], dtype=np.intp)
 
 
-def cluster_spread(*parts: MeanPart) -> Spread:
+def cluster_spread(*parts: MeanPart) -> ClusterSpread:
     r"""The error of a weighted sum of means, from what each cluster adds to it.
 
     .. math:: \mathrm{se}^2 = \sum_{g=1}^{G} \Big(\sum_k \frac{w_k / n_k}{\sqrt{1 - n_{kg} / n_k}}
@@ -69,7 +69,7 @@ def cluster_spread(*parts: MeanPart) -> Spread:
     codes = cluster_codes([each for part in parts for each in part.clusters])
     count = len(set(codes.tolist()))
     if count < 2:
-        return Spread(0.0, 0.0, count)
+        return ClusterSpread(0.0, 0.0, count)
 
     def summed(numbers: Array) -> Array:
         return np.bincount(codes, weights=numbers).astype(np.float64)
@@ -80,7 +80,7 @@ def cluster_spread(*parts: MeanPart) -> Spread:
     pairs, whole = float((sizes * (sizes - 1)).sum()), float((alike**2).sum())
     rho = float(np.clip(among.sum() / pairs / (whole / sizes.sum()), 0, 1)) if pairs and whole else 0.0
     worth = worth_of_clusters((1 - rho) * summed(weights**2) + rho * summed(weights) ** 2)
-    return Spread(sqrt(float((summed(added) ** 2).sum())), max(1.0, worth - 1), count)
+    return ClusterSpread(sqrt(float((summed(added) ** 2).sum())), max(1.0, worth - 1), count)
 
 
 def _columns(part: MeanPart) -> tuple[Array, Array, Array]:

@@ -153,7 +153,7 @@ def cluster_share(flags: ArrayLike, clusters: Sequence[Hashable], *, level: floa
     return wilson_of(share, worth, t_quantile(0.5 + level / 2, spread.df))
 
 
-class Difference(NamedTuple):
+class ClusterDifference(NamedTuple):
     """The difference of two groups, its standard error by cluster and the degrees of freedom."""
 
     value: float
@@ -163,7 +163,7 @@ class Difference(NamedTuple):
 
 def cluster_difference(
     one: ArrayLike, other: ArrayLike, of_one: Sequence[Hashable], of_other: Sequence[Hashable]
-) -> Difference | None:
+) -> ClusterDifference | None:
     """The difference of two means whose samples share clusters within, or also across, the groups.
 
     What each cluster adds to the difference is one error; see `cluster_spread`. Where no cluster is in both
@@ -178,8 +178,8 @@ def cluster_difference(
     one_part, other_part = MeanPart(x, of_one), MeanPart(y, of_other, -1.0)
     if set(of_one) & set(of_other):
         spread = cluster_spread(one_part, other_part)
-        return Difference(value, spread.error, spread.df)
+        return ClusterDifference(value, spread.error, spread.df)
     parts = [cluster_spread(one_part), cluster_spread(other_part)]
     variance = sum(each.error**2 for each in parts)
     below = sum(each.error**4 / each.df for each in parts)
-    return Difference(value, sqrt(variance), variance**2 / below if below else float(sum(sizes) - 2))
+    return ClusterDifference(value, sqrt(variance), variance**2 / below if below else float(sum(sizes) - 2))

@@ -22,7 +22,7 @@ from ragmetrics_core.study.paired_tests import (
 from ragmetrics_core.study.pairing import FEWEST, Pairs, doubts_of, pairs_of
 from ragmetrics_core.study.scores import Scores, metrics_of_all
 
-__all__ = ["Compared", "Comparison", "Passes", "Verdict", "compare_runs"]
+__all__ = ["PairedMetric", "Passes", "RunComparison", "Verdict", "compare_runs"]
 
 Verdict = Literal["better", "worse", "cannot tell"]
 
@@ -53,7 +53,7 @@ class Passes(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class PairedMetric:
     """One metric in two runs, paired by sample.
 
     The verdict is that of the pessimistic comparison: it pairs all samples that the first run scored, and
@@ -103,7 +103,7 @@ class Compared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class RunComparison:
     """Everything about two runs.
 
     Attributes:
@@ -121,7 +121,7 @@ class Comparison:
 
     before: str
     after: str
-    metrics: tuple[Compared, ...]
+    metrics: tuple[PairedMetric, ...]
     alpha: float
     margin: float | None
     common: int
@@ -142,7 +142,7 @@ def compare_runs(
     margin: float | None = None,
     cluster: str | None = None,
     seed: int = 0,
-) -> Comparison:
+) -> RunComparison:
     """Compare two runs of the same samples.
 
     Args:
@@ -214,7 +214,7 @@ def compare_runs(
         )
         for each, ps in zip(found, adjusted(tests), strict=True)
     ]
-    return Comparison(
+    return RunComparison(
         before=before.name,
         after=after.name,
         metrics=tuple(judged),
@@ -243,7 +243,7 @@ def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) 
 class _Unadjusted(NamedTuple):
     """One metric before the tests of all are adjusted together."""
 
-    compared: Compared
+    compared: PairedMetric
     tests: PairedTests
     differences: Array
     clusters: list[Hashable] | None
@@ -267,7 +267,7 @@ def _compared(
     difference = pessimistic
     if pairs.lost:
         difference = paired_difference(pairs.after - pairs.before, clusters=both, level=level, seed=seed)
-    compared = Compared(
+    compared = PairedMetric(
         metric=metric,
         n=len(pairs.ids),
         before=_mean(pairs.before, both, level),
@@ -301,7 +301,7 @@ def _mean(values: Array, clusters: Sequence[Hashable] | None, level: float) -> E
     return mean_of(values, level=level) if clusters is None else cluster_mean(values, clusters, level=level)
 
 
-def _gain(each: Compared) -> Estimate:
+def _gain(each: PairedMetric) -> Estimate:
     """The pessimistic difference with more being better."""
     value, low, high = each.pessimistic
     if not each.lower_is_better or value is None or low is None or high is None:
@@ -315,7 +315,7 @@ def _verdict(gain: Estimate, p: float | None, alpha: float) -> Verdict:
     return "better" if gain.low > 0 else "worse" if gain.high < 0 else "cannot tell"
 
 
-def _within(each: Compared, margin: float | None) -> bool | None:
+def _within(each: PairedMetric, margin: float | None) -> bool | None:
     if margin is None:
         return None
     low = _gain(each).low

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from ragmetrics_core.study.comparison import Compared, Comparison
+from ragmetrics_core.study.comparison import PairedMetric, RunComparison
 from ragmetrics_core.study.gating import GateVerdict
 from ragmetrics_core.study.scores import short
-from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
+from ragmetrics_core.study.tables import Cell, Mark, Marked, StudyTable, TableColumn, counted
 from ragmetrics_core.study.trace import Moved, TraceDifference
 
 __all__ = ["comparison_tables", "gate_tables", "trace_tables"]
@@ -13,15 +13,15 @@ __all__ = ["comparison_tables", "gate_tables", "trace_tables"]
 _MARKS: dict[str, Mark] = {"better": "good", "worse": "weak", "cannot tell": ""}
 
 
-def comparison_tables(found: Comparison) -> Iterator[Table]:
+def comparison_tables(found: RunComparison) -> Iterator[StudyTable]:
     """Differences with the verdict, then the numbers behind them."""
     names = [each.metric for each in found.metrics]
     yield _differences(found, names)
     yield _details(found, names)
 
 
-def _differences(found: Comparison, names: Sequence[str]) -> Table:
-    def row(each: Compared) -> tuple[Cell, ...]:
+def _differences(found: RunComparison, names: Sequence[str]) -> StudyTable:
+    def row(each: PairedMetric) -> tuple[Cell, ...]:
         cells: tuple[Cell, ...] = (
             short(each.metric, names),
             each.before.value,
@@ -52,29 +52,29 @@ def _differences(found: Comparison, names: Sequence[str]) -> Table:
         notes.append(f"lower is better: {', '.join(lower)}")
     if found.margin is not None:
         notes.append(f"not inferior: the bad end of the interval is less than {found.margin:g} from zero")
-    return Table(
+    return StudyTable(
         name="comparison",
         title=f"{found.after} against {found.before}",
         columns=(
-            Column("metric"),
-            Column("before", "number"),
-            Column("after", "number"),
-            Column("difference", "estimate"),
-            Column("n", "count"),
-            Column("lost", "count"),
-            Column("gained", "count"),
-            Column("at worst", "estimate"),
-            Column("p holm", "p"),
-            Column("verdict"),
-            *((Column("not inferior"),) if found.margin is not None else ()),
+            TableColumn("metric"),
+            TableColumn("before", "number"),
+            TableColumn("after", "number"),
+            TableColumn("difference", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("lost", "count"),
+            TableColumn("gained", "count"),
+            TableColumn("at worst", "estimate"),
+            TableColumn("p holm", "p"),
+            TableColumn("verdict"),
+            *((TableColumn("not inferior"),) if found.margin is not None else ()),
         ),
         rows=tuple(map(row, found.metrics)),
         notes=(*notes, *found.notes),
     )
 
 
-def _details(found: Comparison, names: Sequence[str]) -> Table:
-    def row(each: Compared) -> tuple[Cell, ...]:
+def _details(found: RunComparison, names: Sequence[str]) -> StudyTable:
+    def row(each: PairedMetric) -> tuple[Cell, ...]:
         passes = each.passes
         return (
             short(each.metric, names),
@@ -88,18 +88,18 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
         )
 
     at = f"{found.metrics[0].passes.threshold:g}" if found.metrics else ""
-    return Table(
+    return StudyTable(
         name="details",
         title="Behind it",
         columns=(
-            Column("metric"),
-            Column("p flip", "p"),
-            Column(f"passes at {at}"),
-            Column("changed"),
-            Column("p mcnemar", "p"),
-            Column("its p holm", "p"),
-            Column("detectable", "number"),
-            Column("note"),
+            TableColumn("metric"),
+            TableColumn("p flip", "p"),
+            TableColumn(f"passes at {at}"),
+            TableColumn("changed"),
+            TableColumn("p mcnemar", "p"),
+            TableColumn("its p holm", "p"),
+            TableColumn("detectable", "number"),
+            TableColumn("note"),
         ),
         rows=tuple(map(row, found.metrics)),
         notes=(
@@ -111,19 +111,19 @@ def _details(found: Comparison, names: Sequence[str]) -> Table:
     )
 
 
-def gate_tables(gate: GateVerdict) -> Iterator[Table]:
+def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
     """Why the second run does not pass, where it does not."""
     rows = [("failed", *each) for each in gate.failed] + [("cannot tell", *each) for each in gate.untold]
     if rows:
-        yield Table(
+        yield StudyTable(
             name="gate",
             title="The gate",
-            columns=(Column("verdict"), Column("metric"), Column("why")),
+            columns=(TableColumn("verdict"), TableColumn("metric"), TableColumn("why")),
             rows=tuple(rows),
         )
 
 
-def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
+def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[StudyTable]:
     """The samples that moved the mean most, and what changed in their records."""
     moved = [each for each in found.moved if each.difference] or list(found.moved[:most])
     notes = [
@@ -133,14 +133,14 @@ def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
     ]
     if len(found.moved) > len(moved):
         notes.append(f"{len(found.moved) - len(moved)} more samples moved, each by less")
-    yield Table(
+    yield StudyTable(
         name="moved",
         title=f"What moved {found.metric}",
         columns=(
-            Column("sample"),
-            Column("before", "number"),
-            Column("after", "number"),
-            Column("of the move", "number"),
+            TableColumn("sample"),
+            TableColumn("before", "number"),
+            TableColumn("after", "number"),
+            TableColumn("of the move", "number"),
         ),
         rows=tuple(_moved(each, found.lower_is_better) for each in moved),
         notes=tuple(notes),
@@ -157,10 +157,10 @@ def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[Table]:
         )
         for text in map(str, changes)
     ]
-    yield Table(
+    yield StudyTable(
         name="statements",
         title="Which statements and verdicts",
-        columns=(Column("sample"), Column("what"), Column("statement")),
+        columns=(TableColumn("sample"), TableColumn("what"), TableColumn("statement")),
         rows=tuple(lines),
         notes=(counted((f"x {name}", count) for name, count in found.changes),) if found.changes else (),
     )

@@ -16,9 +16,9 @@ from ragmetrics_core.study.clustering import clustering_of
 from ragmetrics_core.study.clusters import cluster_share
 from ragmetrics_core.study.intervals import Estimate, beta_interval, wilson_interval
 from ragmetrics_core.study.scores import LeftOut, Scores, taken
-from ragmetrics_core.study.searching import Part, unseen_shares
+from ragmetrics_core.study.searching import ShareAtThreshold, unseen_shares
 
-__all__ = ["Concordance", "Conditional", "Found", "by_bayes", "study_concordance"]
+__all__ = ["BestThresholds", "Concordance", "Conditional", "by_bayes", "study_concordance"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -56,7 +56,7 @@ class Conditional(NamedTuple):
         return wilson_interval(self.selected, self.total)
 
 
-class Found(NamedTuple):
+class BestThresholds(NamedTuple):
     """The best thresholds of a search, and what they are worth on answers that the search has not seen.
 
     Attributes:
@@ -101,8 +101,8 @@ class Concordance:
     below: tuple[Conditional, ...]
     grid: tuple[Conditional, ...]
     grid_below: tuple[Conditional, ...]
-    best: Found | None
-    best_below: Found | None
+    best: BestThresholds | None
+    best_below: BestThresholds | None
     minimum: float
     left_out: LeftOut
     notes: tuple[str, ...] = ()
@@ -253,7 +253,7 @@ def _search(
     minimum: float,
     clusters: Sequence[Hashable] | None,
     seed: int,
-) -> Found | None:
+) -> BestThresholds | None:
     """The best thresholds, and by cross-validation what a search like this is worth."""
     if not pairs:
         return None
@@ -272,11 +272,11 @@ def _search(
         best = np.argmax(np.round(shares, 12) + 1e-6 * counts / np.maximum(totals, 1), axis=1)
         return np.where(allowed.any(axis=1), best, -1)
 
-    parts = Part(selects & wanted, selects), Part(selects, np.ones_like(selects))
+    parts = ShareAtThreshold(selects & wanted, selects), ShareAtThreshold(selects, np.ones_like(selects))
     unseen, inside = unseen_shares(choose, parts, n=len(wanted), clusters=clusters, seed=seed)
     if unseen.value is None or found.direct.value is None:
-        return Found(found, Estimate(None), 0.0, None)
-    return Found(found, unseen, inside.value or 0.0, found.direct.value - unseen.value)
+        return BestThresholds(found, Estimate(None), 0.0, None)
+    return BestThresholds(found, unseen, inside.value or 0.0, found.direct.value - unseen.value)
 
 
 def _best(selects: Flags, wanted: Flags, minimum: float) -> int | None:
@@ -290,7 +290,7 @@ def _best(selects: Flags, wanted: Flags, minimum: float) -> int | None:
     return int(np.lexsort((counts, shares))[-1])
 
 
-def _negated(found: Found | None) -> Found | None:
+def _negated(found: BestThresholds | None) -> BestThresholds | None:
     if found is None:
         return None
     best = found.best._replace(thresholds=tuple(-each for each in found.best.thresholds))

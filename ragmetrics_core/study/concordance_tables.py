@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from ragmetrics_core.study.concordance import Concordance, Conditional, Found
-from ragmetrics_core.study.tables import Cell, Column, Table, counted
+from ragmetrics_core.study.concordance import BestThresholds, Concordance, Conditional
+from ragmetrics_core.study.tables import Cell, StudyTable, TableColumn, counted
 
 __all__ = ["concordance_tables"]
 
 
-def concordance_tables(found: Sequence[Concordance]) -> Iterator[Table]:
+def concordance_tables(found: Sequence[Concordance]) -> Iterator[StudyTable]:
     """Of one or several runs: the conditional shares, the best thresholds, and the grids."""
     yield _conditionals(found)
     if any(each.best or each.best_below for each in found):
@@ -20,7 +20,7 @@ def concordance_tables(found: Sequence[Concordance]) -> Iterator[Table]:
         yield _grid("grid_below", "P(wrong | below), all metrics together", below)
 
 
-def _conditionals(found: Sequence[Concordance]) -> Table:
+def _conditionals(found: Sequence[Concordance]) -> StudyTable:
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for each in found:
@@ -32,18 +32,18 @@ def _conditionals(found: Sequence[Concordance]) -> Table:
         notes += each.notes
         if each.left_out:
             notes.append(f"{each.run}: left out {counted(each.left_out)}")
-    return Table(
+    return StudyTable(
         name="concordance",
         title="Concordance with expert evaluation",
         columns=(
-            Column("run"),
-            Column("probability"),
-            Column("metrics"),
-            Column("thresholds"),
-            Column("share", "estimate"),
-            Column("bayes", "number"),
-            Column("of", "count"),
-            Column("n", "count"),
+            TableColumn("run"),
+            TableColumn("probability"),
+            TableColumn("metrics"),
+            TableColumn("thresholds"),
+            TableColumn("share", "estimate"),
+            TableColumn("bayes", "number"),
+            TableColumn("of", "count"),
+            TableColumn("n", "count"),
         ),
         rows=tuple(rows),
         notes=(
@@ -68,8 +68,8 @@ def _row(run: str, what: str, cell: Conditional) -> tuple[Cell, ...]:
     )
 
 
-def _best(found: Sequence[Concordance]) -> Table:
-    def row(run: str, what: str, best: Found) -> tuple[Cell, ...]:
+def _best(found: Sequence[Concordance]) -> StudyTable:
+    def row(run: str, what: str, best: BestThresholds) -> tuple[Cell, ...]:
         cell = best.best
         return (
             run,
@@ -88,18 +88,18 @@ def _best(found: Sequence[Concordance]) -> Table:
         for what, best in (("P(correct | above)", each.best), ("P(wrong | below)", each.best_below))
         if best is not None
     ]
-    return Table(
+    return StudyTable(
         name="best",
         title=f"Best thresholds of {' and '.join(found[0].metrics)}",
         columns=(
-            Column("run"),
-            Column("probability"),
-            Column("thresholds"),
-            Column("share", "estimate"),
-            Column("of", "count"),
-            Column("on unseen answers", "estimate"),
-            Column("coverage", "number"),
-            Column("optimism", "number"),
+            TableColumn("run"),
+            TableColumn("probability"),
+            TableColumn("thresholds"),
+            TableColumn("share", "estimate"),
+            TableColumn("of", "count"),
+            TableColumn("on unseen answers", "estimate"),
+            TableColumn("coverage", "number"),
+            TableColumn("optimism", "number"),
         ),
         rows=tuple(rows),
         notes=(
@@ -111,18 +111,18 @@ def _best(found: Sequence[Concordance]) -> Table:
     )
 
 
-def _grid(name: str, title: str, cells: Sequence[tuple[str, Conditional]]) -> Table:
+def _grid(name: str, title: str, cells: Sequence[tuple[str, Conditional]]) -> StudyTable:
     metrics = cells[0][1].metrics
-    return Table(
+    return StudyTable(
         name=name,
         title=title,
         columns=(
-            Column("run"),
-            *(Column(f"{metric} threshold", "number") for metric in metrics),
-            Column("share", "estimate"),
-            Column("hits", "count"),
-            Column("of", "count"),
-            Column("beta", "estimate"),
+            TableColumn("run"),
+            *(TableColumn(f"{metric} threshold", "number") for metric in metrics),
+            TableColumn("share", "estimate"),
+            TableColumn("hits", "count"),
+            TableColumn("of", "count"),
+            TableColumn("beta", "estimate"),
         ),
         rows=tuple(
             (run, *cell.thresholds, cell.direct, cell.hits, cell.selected, cell.beta) for run, cell in cells

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeVar
 
-from ragmetrics_core.study.labels import Unit
+from ragmetrics_core.study.labels import LabelledUnit
 
 __all__ = ["Consensus", "How", "Rule", "consensus_of", "majority", "rule_of"]
 
@@ -46,8 +46,11 @@ def rule_of(values: Iterable[Value], *, adjudicator: str | None = None) -> Rule:
 
 
 def consensus_of(
-    units: Mapping[Unit, Mapping[str, Value]], *, adjudicator: str | None = None, rule: Rule = "majority"
-) -> dict[Unit, Consensus]:
+    units: Mapping[LabelledUnit, Mapping[str, Value]],
+    *,
+    adjudicator: str | None = None,
+    rule: Rule = "majority",
+) -> dict[LabelledUnit, Consensus]:
     """The consensus on each unit.
 
     A majority of exact values discards {5, 4}, though its two annotators nearly agree; the mean and the
@@ -59,7 +62,7 @@ def consensus_of(
         adjudicator: the annotator who decides where the others do not agree by majority, and whose word does
             not count otherwise.
     """
-    found: dict[Unit, Consensus] = {}
+    found: dict[LabelledUnit, Consensus] = {}
     for unit, said in units.items():
         votes = {name: value for name, value in said.items() if name != adjudicator}
         last = said.get(adjudicator) if adjudicator is not None else None

@@ -15,16 +15,16 @@ from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import CompareStep, Record
 from ragmetrics_core.study.bootstrap import bootstrap_mean
 from ragmetrics_core.study.intervals import Estimate
-from ragmetrics_core.study.tables import Cell, Column, Marked, Table
+from ragmetrics_core.study.tables import Cell, Marked, StudyTable, TableColumn
 
-__all__ = ["Compared", "CosineStudy", "Placed", "compared_texts", "cosine_tables", "study_cosines"]
+__all__ = ["ComparedTexts", "CosineStudy", "Placed", "compared_texts", "cosine_tables", "study_cosines"]
 
 Array = NDArray[np.float64]
 
 _MOST_PAIRS = 20_000
 
 
-class Compared(NamedTuple):
+class ComparedTexts(NamedTuple):
     """The comparisons of a metric: for each sample the digests of an anchor and of the texts beside it.
 
     Attributes:
@@ -84,7 +84,7 @@ class CosineStudy:
     values: tuple[Array, Array]
 
 
-def compared_texts(records: Iterable[Record]) -> list[Compared]:
+def compared_texts(records: Iterable[Record]) -> list[ComparedTexts]:
     """What the records of a run compare by cosine, metric by metric; other metrics are left out."""
     pairs: dict[str, list[tuple[str, str, str]]] = {}
     texts: dict[str, dict[str, str]] = {}
@@ -99,11 +99,13 @@ def compared_texts(records: Iterable[Record]) -> list[Compared]:
                 known = vectors.setdefault(record.signature, {})
                 known.update(zip(step.text_digests, step.vectors or (), strict=False))
                 texts.setdefault(record.signature, {}).update(_texts(record))
-    return [Compared(metric, tuple(found), texts[metric], vectors[metric]) for metric, found in pairs.items()]
+    return [
+        ComparedTexts(metric, tuple(found), texts[metric], vectors[metric]) for metric, found in pairs.items()
+    ]
 
 
 def study_cosines(
-    compared: Compared, vectors: Mapping[str, Sequence[float]], *, embedder: str, seed: int = 0
+    compared: ComparedTexts, vectors: Mapping[str, Sequence[float]], *, embedder: str, seed: int = 0
 ) -> CosineStudy:
     """Set each cosine beside those of shuffled pairs.
 
@@ -145,20 +147,20 @@ def study_cosines(
     )
 
 
-def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> Iterator[Table]:
+def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> Iterator[StudyTable]:
     """What the cosines of each metric are worth, and where each sample stands."""
-    yield Table(
+    yield StudyTable(
         name="cosines",
         title="Cosines beside those of shuffled pairs",
         columns=(
-            Column("metric"),
-            Column("own pairs", "estimate"),
-            Column("shuffled", "number"),
-            Column("5 %", "number"),
-            Column("95 %", "number"),
-            Column("above shuffled", "number"),
-            Column("n", "count"),
-            Column("left out", "count"),
+            TableColumn("metric"),
+            TableColumn("own pairs", "estimate"),
+            TableColumn("shuffled", "number"),
+            TableColumn("5 %", "number"),
+            TableColumn("95 %", "number"),
+            TableColumn("above shuffled", "number"),
+            TableColumn("n", "count"),
+            TableColumn("left out", "count"),
         ),
         rows=tuple(
             (
@@ -179,14 +181,14 @@ def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> I
             *(f"{each.metric}: {_sense(each)}" for each in found if each.shuffled is not None),
         ),
     )
-    yield Table(
+    yield StudyTable(
         name="vectors",
         title="The vectors",
         columns=(
-            Column("metric"),
-            Column("anisotropy", "number"),
-            Column("one direction", "number"),
-            Column("embedder"),
+            TableColumn("metric"),
+            TableColumn("anisotropy", "number"),
+            TableColumn("one direction", "number"),
+            TableColumn("embedder"),
         ),
         rows=tuple((each.metric, each.anisotropy, each.main_direction, each.embedder) for each in found),
         notes=(
@@ -205,14 +207,14 @@ def cosine_tables(found: Sequence[CosineStudy], *, most: int | None = None) -> I
         for one in sorted(each.placed, key=lambda one: one.percentile)[:most]
     ]
     hidden = sum(len(each.placed) for each in found) - len(rows)
-    yield Table(
+    yield StudyTable(
         name="samples",
         title="Samples, the least telling first",
         columns=(
-            Column("metric"),
-            Column("sample"),
-            Column("cosine", "number"),
-            Column("percentile", "number"),
+            TableColumn("metric"),
+            TableColumn("sample"),
+            TableColumn("cosine", "number"),
+            TableColumn("percentile", "number"),
         ),
         rows=tuple(rows),
         notes=(

@@ -12,7 +12,7 @@ from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_resamples
 from ragmetrics_core.study.distributions import average_ranks, normal_quantile, t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
-from ragmetrics_core.study.searching import Part, unseen_shares
+from ragmetrics_core.study.searching import ShareAtThreshold, unseen_shares
 
 __all__ = [
     "Bin",
@@ -231,8 +231,8 @@ def best_threshold(
         return np.where((positives > 0) & (negatives > 0), np.argmax(np.round(sums, 12), axis=1), -1)
 
     parts = (
-        Part(of_catch, np.broadcast_to(~correct, of_catch.shape)),
-        Part(of_pass, np.broadcast_to(correct, of_pass.shape)),
+        ShareAtThreshold(of_catch, np.broadcast_to(~correct, of_catch.shape)),
+        ShareAtThreshold(of_pass, np.broadcast_to(correct, of_pass.shape)),
     )
     caught, passed = unseen_shares(choose, parts, n=len(scores), clusters=clusters, level=level, seed=seed)
     wrong = int((~correct).sum())

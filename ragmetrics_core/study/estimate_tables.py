@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from ragmetrics_core.study.estimate import QualityEstimate
-from ragmetrics_core.study.tables import Cell, Column, Table, counted
+from ragmetrics_core.study.tables import Cell, StudyTable, TableColumn, counted
 
 __all__ = ["estimate_tables"]
 
 
-def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
+def estimate_tables(found: QualityEstimate) -> Iterator[StudyTable]:
     """Naive, classical and prediction-powered, beside each other."""
     notes: list[str] = []
     if found.scale is not None:
@@ -33,15 +33,15 @@ def estimate_tables(found: QualityEstimate) -> Iterator[Table]:
     if found.corrected is not None:
         told = "scores of the others, corrected by the judge's errors on the labelled ones"
         rows = (*rows, ("corrected", found.corrected, found.labelled, found.scored, told))
-    yield Table(
+    yield StudyTable(
         name="estimate",
         title=f"Mean quality as people judge it, predicted by {found.metric}",
         columns=(
-            Column("estimate"),
-            Column("mean", "estimate"),
-            Column("labelled", "count"),
-            Column("scored only", "count"),
-            Column("rests on"),
+            TableColumn("estimate"),
+            TableColumn("mean", "estimate"),
+            TableColumn("labelled", "count"),
+            TableColumn("scored only", "count"),
+            TableColumn("rests on"),
         ),
         rows=rows,
         notes=(*notes, *found.notes),

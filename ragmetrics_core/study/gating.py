@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.comparison import Compared, Comparison
+from ragmetrics_core.study.comparison import PairedMetric, RunComparison
 from ragmetrics_core.study.limits import Limit, beyond, near
 from ragmetrics_core.study.scores import Scores
 
@@ -47,7 +47,11 @@ class GateVerdict(NamedTuple):
 
 
 def decide(
-    found: Comparison, fail_if: Collection[str], limits: Sequence[Limit] = (), *, runs: Sequence[Scores] = ()
+    found: RunComparison,
+    fail_if: Collection[str],
+    limits: Sequence[Limit] = (),
+    *,
+    runs: Sequence[Scores] = (),
 ) -> GateVerdict:
     """Whether the second run passes.
 
@@ -99,7 +103,7 @@ def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | Non
     return GateVerdict(failed, untold)
 
 
-def _failures(found: Comparison, each: Compared, fail_if: Collection[str]) -> Iterator[str]:
+def _failures(found: RunComparison, each: PairedMetric, fail_if: Collection[str]) -> Iterator[str]:
     if each.failed:
         lost = f"it lost {each.lost} of the {each.n + each.lost} scores that {found.before} has"
         what = lost if each.lost else f"{found.after} has no score of it"

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from ragmetrics_core.study.distributions import Alternative
 from ragmetrics_core.study.groups import Contrast, Group, GroupStudy, Measured
 from ragmetrics_core.study.scores import short
-from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
+from ragmetrics_core.study.tables import Cell, Mark, Marked, StudyTable, TableColumn, counted
 
 __all__ = ["group_tables"]
 
 _SIGNS: dict[Alternative, str] = {"greater": ">", "less": "<", "two-sided": "≠"}
 
 
-def group_tables(study: GroupStudy) -> Iterator[Table]:
+def group_tables(study: GroupStudy) -> Iterator[StudyTable]:
     """Means (s.d.) with marks, then means with intervals and n, then every test, then the correlation."""
     yield _overview(study)
     yield _means(study)
@@ -22,7 +22,7 @@ def group_tables(study: GroupStudy) -> Iterator[Table]:
         yield _linked(study)
 
 
-def _overview(study: GroupStudy) -> Table:
+def _overview(study: GroupStudy) -> StudyTable:
     """Mean (s.d.) n, one column for each metric, as tables 2 and 3 of the paper print them."""
     known = {(each.metric, each.group): each for each in study.measured}
     groups = dict.fromkeys(each.group for each in study.measured)
@@ -47,10 +47,14 @@ def _overview(study: GroupStudy) -> Table:
             f"(Welch's t-test, Holm, alpha {study.alpha:g})"
         )
         notes += _lower(study)
-    return Table(
+    return StudyTable(
         name="groups",
         title=f"Means by {study.by}" if study.by else "Means",
-        columns=(Column("run"), Column(study.by or "group"), *(Column(name, "summary") for name in names)),
+        columns=(
+            TableColumn("run"),
+            TableColumn(study.by or "group"),
+            *(TableColumn(name, "summary") for name in names),
+        ),
         rows=rows,
         notes=(*notes, *study.notes),
     )
@@ -69,7 +73,7 @@ def _mark(study: GroupStudy, metric: str, group: Group) -> Mark:
     return ""
 
 
-def _means(study: GroupStudy) -> Table:
+def _means(study: GroupStudy) -> StudyTable:
     def row(each: Measured) -> tuple[Cell, ...]:
         summary = each.summary
         return (
@@ -83,23 +87,23 @@ def _means(study: GroupStudy) -> Table:
         )
 
     ordered = sorted(study.measured, key=lambda each: study.metrics.index(each.metric))
-    return Table(
+    return StudyTable(
         name="means",
         title="Means with 95 % intervals",
         columns=(
-            Column("metric"),
-            Column("run"),
-            Column(study.by or "group"),
-            Column("mean", "estimate"),
-            Column("sd", "number"),
-            Column("n", "count"),
-            Column("left out"),
+            TableColumn("metric"),
+            TableColumn("run"),
+            TableColumn(study.by or "group"),
+            TableColumn("mean", "estimate"),
+            TableColumn("sd", "number"),
+            TableColumn("n", "count"),
+            TableColumn("left out"),
         ),
         rows=tuple(map(row, ordered)),
     )
 
 
-def _tests(study: GroupStudy) -> Table:
+def _tests(study: GroupStudy) -> StudyTable:
     def row(each: Contrast) -> tuple[Cell, ...]:
         sign = _SIGNS[each.alternative]
         between = (
@@ -122,20 +126,20 @@ def _tests(study: GroupStudy) -> Table:
         )
 
     ordered = sorted(study.contrasts, key=lambda each: study.metrics.index(each.metric))
-    return Table(
+    return StudyTable(
         name="tests",
         title="Tests",
         columns=(
-            Column("metric"),
-            Column("within"),
-            Column("claim"),
-            Column("diff", "number"),
-            Column("p welch", "p"),
-            Column("p holm", "p"),
-            Column("p rank", "p"),
-            Column("p rank holm", "p"),
-            Column("effect size", "estimate"),
-            Column("verdict"),
+            TableColumn("metric"),
+            TableColumn("within"),
+            TableColumn("claim"),
+            TableColumn("diff", "number"),
+            TableColumn("p welch", "p"),
+            TableColumn("p holm", "p"),
+            TableColumn("p rank", "p"),
+            TableColumn("p rank holm", "p"),
+            TableColumn("effect size", "estimate"),
+            TableColumn("verdict"),
         ),
         rows=tuple(map(row, ordered)),
         notes=(
@@ -171,20 +175,20 @@ def _lower(study: GroupStudy) -> Iterator[str]:
         yield f"lower is better: {', '.join(names)}"
 
 
-def _linked(study: GroupStudy) -> Table:
+def _linked(study: GroupStudy) -> StudyTable:
     assert study.pair is not None
     one, other = (short(metric, study.metrics) for metric in study.pair)
-    return Table(
+    return StudyTable(
         name="correlation",
         title=f"Correlation of {one} and {other} within each group",
         columns=(
-            Column("run"),
-            Column(study.by or "group"),
-            Column("spearman", "estimate"),
-            Column("pearson", "estimate"),
-            Column("n", "count"),
-            Column("left out", "count"),
-            Column("note"),
+            TableColumn("run"),
+            TableColumn(study.by or "group"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("pearson", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("left out", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(
             (

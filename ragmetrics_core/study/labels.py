@@ -19,7 +19,7 @@ from ragmetrics_core.study.scores import Scores
 __all__ = [
     "HumanLabel",
     "Judgement",
-    "Unit",
+    "LabelledUnit",
     "corrected_verdicts",
     "good_values",
     "is_good",
@@ -45,7 +45,7 @@ _ALIASES = {
 }
 
 
-class Unit(NamedTuple):
+class LabelledUnit(NamedTuple):
     """What is labelled: a sample, or one statement (verdict number) of a metric's record of it."""
 
     sample_id: str
@@ -56,7 +56,7 @@ class Unit(NamedTuple):
 class HumanLabel(NamedTuple):
     """What one person said about one unit; `value` is a truth value, a number or a text."""
 
-    unit: Unit
+    unit: LabelledUnit
     annotator: str
     label: str
     value: bool | float | str
@@ -65,7 +65,7 @@ class HumanLabel(NamedTuple):
 class Judgement(NamedTuple):
     """The judge's own decision about a statement, and that of a person who looked at it."""
 
-    unit: Unit
+    unit: LabelledUnit
     by: str
     judge: bool | None
     person: bool
@@ -83,7 +83,7 @@ def read_labels(path: Path) -> list[HumanLabel]:
     Raises:
         ConfigError: a column is missing, or an annotator said two things about one unit.
     """
-    found: dict[tuple[Unit, str, str], HumanLabel] = {}
+    found: dict[tuple[LabelledUnit, str, str], HumanLabel] = {}
     for where, row in _rows(path):
         named = {
             _ALIASES.get(name.strip().casefold(), name.strip().casefold()): value
@@ -95,7 +95,7 @@ def read_labels(path: Path) -> list[HumanLabel]:
         value = _value(named["value"], where)
         if value is None:
             continue
-        unit = Unit(
+        unit = LabelledUnit(
             str(named["sample_id"]).strip(), _text(named.get("metric")), _whole(named.get("statement"), where)
         )
         each = HumanLabel(unit, str(named["annotator"]).strip(), _text(named.get("label")) or "label", value)
@@ -116,9 +116,9 @@ def label_names(labels: Iterable[HumanLabel]) -> tuple[str, ...]:
     return tuple(name for name, _ in Counter(each.label for each in labels).most_common())
 
 
-def units_of(labels: Iterable[HumanLabel], label: str) -> dict[Unit, dict[str, bool | float | str]]:
+def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, bool | float | str]]:
     """For each unit what each annotator said."""
-    found: dict[Unit, dict[str, bool | float | str]] = {}
+    found: dict[LabelledUnit, dict[str, bool | float | str]] = {}
     for each in labels:
         if each.label == label:
             found.setdefault(each.unit, {})[each.annotator] = each.value
@@ -134,7 +134,7 @@ def corrected_verdicts(records: Iterable[Record]) -> Iterator[Judgement]:
                 verdict = beside[correction.item - 1]
                 changed = verdict.overruled is not None
                 yield Judgement(
-                    Unit(record.sample_id, record.signature, verdict.number),
+                    LabelledUnit(record.sample_id, record.signature, verdict.number),
                     correction.by or "a person",
                     verdict.overruled if changed else verdict.supported,
                     correction.supported,
@@ -159,7 +159,7 @@ def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -
                 verdict, person = verdicts.get(each.unit.statement or 0), is_good(each.value)
                 if verdict is not None and person is not None:
                     own = verdict.supported if verdict.overruled is None else verdict.overruled
-                    unit = Unit(record.sample_id, record.signature, verdict.number)
+                    unit = LabelledUnit(record.sample_id, record.signature, verdict.number)
                     yield Judgement(unit, each.annotator, own, person)
 
 

@@ -11,12 +11,12 @@ from ragmetrics_core.study.clusters import cluster_share
 from ragmetrics_core.study.consensus import consensus_of
 from ragmetrics_core.study.correlations import Correlation, correlate
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
-from ragmetrics_core.study.labels import Unit
+from ragmetrics_core.study.labels import LabelledUnit
 from ragmetrics_core.study.scores import Scores, metrics_of_all, short
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 
 __all__ = [
-    "Preference",
+    "PreferenceFigures",
     "PreferenceStudy",
     "preference_tables",
     "study_preferences",
@@ -27,7 +27,7 @@ Value = bool | float | str
 _WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
 
 
-class Preference(NamedTuple):
+class PreferenceFigures(NamedTuple):
     """One metric's differences against people's preferences.
 
     Attributes:
@@ -59,7 +59,7 @@ class PreferenceStudy:
 
     first: str
     second: str
-    preferences: tuple[Preference, ...]
+    preferences: tuple[PreferenceFigures, ...]
     ceilings: tuple[Ceiling, ...]
     n: int
     ties: int
@@ -97,14 +97,14 @@ def study_preferences(
     }
     if not said:
         raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
-    units = {Unit(question): values for question, values in said.items()}
+    units = {LabelledUnit(question): values for question, values in said.items()}
     means = {
         unit.sample_id: float(each.value)
         for unit, each in consensus_of(units, rule="mean").items()
         if each.value is not None and not isinstance(each.value, str)
     }
     clustering = clustering_of([first, second], cluster)
-    found: list[Preference] = []
+    found: list[PreferenceFigures] = []
     columns: dict[str, dict[str, float]] = {}
     for metric in chosen:
         one, other = first.values[metric], second.values[metric]
@@ -118,7 +118,7 @@ def study_preferences(
         side = _same_side(
             {each: x * means[each] for each, x in differences.items() if means[each]}, clustering
         )
-        found.append(Preference(short(metric, chosen), correlation, *side))
+        found.append(PreferenceFigures(short(metric, chosen), correlation, *side))
     notes = [*clustering.notes]
     if lacking := len(preferences) - len(said):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
@@ -133,18 +133,18 @@ def study_preferences(
     )
 
 
-def preference_tables(found: PreferenceStudy) -> Iterator[Table]:
+def preference_tables(found: PreferenceStudy) -> Iterator[StudyTable]:
     """The metrics against the mean preference, then people and metrics against all people but one."""
-    yield Table(
+    yield StudyTable(
         name="preferences",
         title=f"Preferences of people for {found.second} over {found.first}",
         columns=(
-            Column("metric"),
-            Column("spearman", "estimate"),
-            Column("kendall", "estimate"),
-            Column("same side", "estimate"),
-            Column("n", "count"),
-            Column("note"),
+            TableColumn("metric"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("same side", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(
             (
@@ -164,15 +164,15 @@ def preference_tables(found: PreferenceStudy) -> Iterator[Table]:
         ),
     )
     if found.ceilings:
-        yield Table(
+        yield StudyTable(
             name="ceiling",
             title="Each person, and each metric, against the other people",
             columns=(
-                Column("who"),
-                Column("spearman", "estimate"),
-                Column("kendall", "estimate"),
-                Column("n", "count"),
-                Column("note"),
+                TableColumn("who"),
+                TableColumn("spearman", "estimate"),
+                TableColumn("kendall", "estimate"),
+                TableColumn("n", "count"),
+                TableColumn("note"),
             ),
             rows=tuple(
                 (each.who, *each.correlation[:2], each.correlation.n, each.correlation.note)

@@ -15,7 +15,7 @@ from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_resamples, c
 from ragmetrics_core.study.correlations import Clusters, Correlation, correlate, spearman_rows
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.scores import Scores, metrics_of_all
-from ragmetrics_core.study.tables import Cell, Column, Table
+from ragmetrics_core.study.tables import Cell, StudyTable, TableColumn
 
 __all__ = [
     "MetricDifference",
@@ -176,7 +176,7 @@ def pooled_correlation(
     return _estimate(_draws(pairs, [None] * len(pairs), count=count, seed=seed), 0, level=level)
 
 
-def people_tables(found: PeopleStudy) -> Iterator[Table]:
+def people_tables(found: PeopleStudy) -> Iterator[StudyTable]:
     """Each metric against people, set by set and pooled, then each two metrics."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -191,30 +191,30 @@ def people_tables(found: PeopleStudy) -> Iterator[Table]:
     ]
     if found.sets > 1:
         rows += [(metric, POOLED, figure, None, found.n, "") for metric, figure in found.pooled.items()]
-    yield Table(
+    yield StudyTable(
         name="correlations",
         title="Metrics against people",
         columns=(
-            Column("metric"),
-            Column("set"),
-            Column("spearman", "estimate"),
-            Column("kendall", "estimate"),
-            Column("n", "count"),
-            Column("note"),
+            TableColumn("metric"),
+            TableColumn("set"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(rows),
         notes=found.notes,
     )
     if found.differences:
-        yield Table(
+        yield StudyTable(
             name="differences",
             title="Which metric goes better with people",
             columns=(
-                Column("metric"),
-                Column("other"),
-                Column("spearman, difference", "estimate"),
-                Column("n", "count"),
-                Column("verdict"),
+                TableColumn("metric"),
+                TableColumn("other"),
+                TableColumn("spearman, difference", "estimate"),
+                TableColumn("n", "count"),
+                TableColumn("verdict"),
             ),
             rows=tuple(
                 (each.one, each.other, each.difference, found.n, _verdict(each.difference))

@@ -12,9 +12,9 @@ from ragmetrics_core.study.clustering import clustering_of
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.pairing import pairs_of
 from ragmetrics_core.study.scores import Scores, short
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 
-__all__ = ["Need", "Plan", "needed", "plan_study", "plan_tables"]
+__all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
 
 _POWER = 0.8
 
@@ -37,7 +37,7 @@ class Need:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SizePlan:
     """What is needed of a metric.
 
     Attributes:
@@ -97,7 +97,7 @@ def plan_study(
     labels: Mapping[str, float] | None = None,
     cluster: str | None = None,
     alpha: float = 0.05,
-) -> Plan:
+) -> SizePlan:
     """How many samples and labels are needed, from the spread that a pilot run shows.
 
     Args:
@@ -151,19 +151,19 @@ def plan_study(
         needs.append(_need(question, _spread(y - weight * f), len(both), width=width, alpha=alpha))
     if len(values) < 30:
         notes.append(f"a pilot of {len(values)} samples knows their spread badly: take the numbers as rough")
-    return Plan(metric=name, needs=tuple(needs), notes=tuple(notes))
+    return SizePlan(metric=name, needs=tuple(needs), notes=tuple(notes))
 
 
-def plan_tables(found: Plan) -> Iterator[Table]:
+def plan_tables(found: SizePlan) -> Iterator[StudyTable]:
     """What each question needs."""
-    yield Table(
+    yield StudyTable(
         name="plan",
         title=f"How many samples {found.metric} needs",
         columns=(
-            Column("to know"),
-            Column("samples", "count"),
-            Column("sd", "number"),
-            Column("pilot", "count"),
+            TableColumn("to know"),
+            TableColumn("samples", "count"),
+            TableColumn("sd", "number"),
+            TableColumn("pilot", "count"),
         ),
         rows=tuple((each.question, each.samples, each.spread, each.pilot) for each in found.needs),
         notes=(

@@ -18,7 +18,7 @@ from ragmetrics_core.study.estimate import prediction_powered_mean
 from ragmetrics_core.study.group_values import members_of
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import Scores
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -225,19 +225,19 @@ def powered_difference(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-def powered_tables(found: PoweredComparison) -> Iterator[Table]:
+def powered_tables(found: PoweredComparison) -> Iterator[StudyTable]:
     """Each difference three ways, then the slices."""
-    yield Table(
+    yield StudyTable(
         name="differences",
         title=f"Differences as people would judge them, predicted by {found.metric}",
         columns=(
-            Column("first"),
-            Column("less second"),
-            Column("prediction-powered", "estimate"),
-            Column("labels only", "estimate"),
-            Column("scores only", "estimate"),
-            Column("labelled", "count"),
-            Column("scored only", "count"),
+            TableColumn("first"),
+            TableColumn("less second"),
+            TableColumn("prediction-powered", "estimate"),
+            TableColumn("labels only", "estimate"),
+            TableColumn("scores only", "estimate"),
+            TableColumn("labelled", "count"),
+            TableColumn("scored only", "count"),
         ),
         rows=tuple(
             (each.one, each.other, each.powered, each.classical, each.naive, each.labelled, each.scored)
@@ -250,15 +250,15 @@ def powered_tables(found: PoweredComparison) -> Iterator[Table]:
         ),
     )
     if found.slices:
-        yield Table(
+        yield StudyTable(
             name="slices",
             title="The slices",
             columns=(
-                Column("slice"),
-                Column("prediction-powered", "estimate"),
-                Column("labels only", "estimate"),
-                Column("labelled", "count"),
-                Column("scored only", "count"),
+                TableColumn("slice"),
+                TableColumn("prediction-powered", "estimate"),
+                TableColumn("labels only", "estimate"),
+                TableColumn("labelled", "count"),
+                TableColumn("scored only", "count"),
             ),
             rows=tuple(
                 (each.name, each.powered, each.classical, each.labelled, each.scored) for each in found.slices

@@ -12,7 +12,7 @@ from ragmetrics_core.study.cluster_errors import cluster_codes
 from ragmetrics_core.study.clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study.intervals import Estimate
 
-__all__ = ["Level", "Reliability", "Weights", "krippendorff_alpha", "weighted_kappa"]
+__all__ = ["Coefficient", "Level", "Weights", "krippendorff_alpha", "weighted_kappa"]
 
 # Fewer units have too few different resamples for quantiles to mean anything.
 FEWEST_UNITS = 10
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Value = bool | float | str
 
 
-class Reliability(NamedTuple):
+class Coefficient(NamedTuple):
     """A coefficient with its interval, how many units it rests on, and why there is none."""
 
     value: Estimate
@@ -40,7 +40,7 @@ def krippendorff_alpha(
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
-) -> Reliability:
+) -> Coefficient:
     r"""Krippendorff's alpha: agreement of any number of annotators, some of whom may have skipped units.
 
     .. math:: \alpha = 1 - \frac{D_o}{D_e}, \quad D_o = \frac{1}{n} \sum_{c,k} o_{ck} \delta^2_{ck},
@@ -71,10 +71,10 @@ def krippendorff_alpha(
         else [each for each, unit in zip(clusters, units, strict=True) if len(unit) > 1]
     )
     if len(paired) < 2:
-        return Reliability(Estimate(None), len(paired), "fewer than two units have two labels")
+        return Coefficient(Estimate(None), len(paired), "fewer than two units have two labels")
     values = _ordered({value for unit in paired for value in unit})
     if len(values) == 1:
-        return Reliability(Estimate(None), len(paired), f"every label is {values[0]}: alpha has no meaning")
+        return Coefficient(Estimate(None), len(paired), f"every label is {values[0]}: alpha has no meaning")
     place = {value: index for index, value in enumerate(values)}
     # each two labels of a unit are one entry: a matrix for each unit would be nearly all zeros
     entries = [
@@ -99,7 +99,7 @@ def krippendorff_alpha(
     if of is not None:
         places, size = cluster_codes(of), len(set(of))
         if size < FEWEST_CLUSTERS:
-            return Reliability(Estimate(float(alpha)), len(paired), _few(size))
+            return Coefficient(Estimate(float(alpha)), len(paired), _few(size))
         worth = cluster_worth(of)
     batches = drawn_tables(np.full(size, 1 / size), size, width=width, count=count, seed=seed)
     drawn = np.concatenate([alphas(weights[:, places]) for weights in batches])
@@ -136,7 +136,7 @@ def weighted_kappa(
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
-) -> Reliability:
+) -> Coefficient:
     r"""Cohen's kappa of two annotators who labelled the same units; disagreements weigh by their distance.
 
     .. math:: \kappa = 1 - \frac{\sum_{ij} w_{ij} o_{ij}}{\sum_{ij} w_{ij} e_{ij}}
@@ -151,10 +151,10 @@ def weighted_kappa(
     """
     n = len(one)
     if n < 2:
-        return Reliability(Estimate(None), n, "fewer than two units were labelled by both")
+        return Coefficient(Estimate(None), n, "fewer than two units were labelled by both")
     values = _ordered({*one, *other})
     if len(values) == 1:
-        return Reliability(Estimate(None), n, f"every label is {values[0]}: kappa has no meaning")
+        return Coefficient(Estimate(None), n, f"every label is {values[0]}: kappa has no meaning")
     place = {value: index for index, value in enumerate(values)}
     is_numeric = all(isinstance(value, float) for value in values)
     numbers = np.array(values, dtype=float) if is_numeric else np.arange(len(values), dtype=float)
@@ -168,14 +168,14 @@ def weighted_kappa(
     table = np.bincount(cells, minlength=len(values) ** 2).astype(float)
     (value,) = _kappas(table.reshape(shape), distance)
     if not np.isfinite(value):
-        return Reliability(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
+        return Coefficient(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
     worth = float(n)
     if clusters is None:
         batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
     else:
         size = len(set(clusters))
         if size < FEWEST_CLUSTERS:
-            return Reliability(Estimate(float(value)), n, _few(size))
+            return Coefficient(Estimate(float(value)), n, _few(size))
         worth = cluster_worth(clusters)
         of_cluster = np.zeros((size, len(table)))
         np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
@@ -190,13 +190,13 @@ def _few(clusters: int) -> str:
     return f"{clusters} clusters are too few for an interval"
 
 
-def _told(value: Estimate, n: int) -> Reliability:
+def _told(value: Estimate, n: int) -> Coefficient:
     """A coefficient, without an interval where few units make one that means nothing."""
     if n < FEWEST_UNITS:
-        return Reliability(Estimate(value.value), n, f"{n} units are too few for an interval")
+        return Coefficient(Estimate(value.value), n, f"{n} units are too few for an interval")
     if value.low is not None and value.low == value.high and value.value != 1.0:
-        return Reliability(Estimate(value.value), n, "one value hardly varies: there is no interval")
-    return Reliability(value, n)
+        return Coefficient(Estimate(value.value), n, "one value hardly varies: there is no interval")
+    return Coefficient(value, n)
 
 
 def _kappas(tables: Array, distance: Array) -> Array:

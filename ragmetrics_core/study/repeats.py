@@ -15,7 +15,7 @@ from ragmetrics_core.study.bootstrap import bootstrap
 from ragmetrics_core.study.clusters import cluster_share
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.scores import short
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 
 __all__ = [
     "JudgeRepeats",
@@ -203,20 +203,20 @@ def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
     return ceil(share * (1 - left) / (left * (1 - share)) - 1e-9) if share < 1 else None
 
 
-def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[Table]:
+def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
-    yield Table(
+    yield StudyTable(
         name="repeats",
         title="How a judge votes again",
         columns=(
-            Column("metric"),
-            Column("verdicts", "count"),
-            Column("votes", "count"),
-            Column("straddle", "estimate"),
-            Column("judge's share", "estimate"),
-            Column("samples", "count"),
-            Column("votes needed", "count"),
-            Column("note"),
+            TableColumn("metric"),
+            TableColumn("verdicts", "count"),
+            TableColumn("votes", "count"),
+            TableColumn("straddle", "estimate"),
+            TableColumn("judge's share", "estimate"),
+            TableColumn("samples", "count"),
+            TableColumn("votes needed", "count"),
+            TableColumn("note"),
         ),
         rows=tuple(
             (
@@ -239,16 +239,16 @@ def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[Ta
         ),
     )
     rest = 0 if most is None else len(found.straddling) - most
-    yield Table(
+    yield StudyTable(
         name="straddling",
         title="Verdicts on which votes differ",
         columns=(
-            Column("metric"),
-            Column("sample"),
-            Column("number", "count"),
-            Column("statement"),
-            Column("yes", "count"),
-            Column("of", "count"),
+            TableColumn("metric"),
+            TableColumn("sample"),
+            TableColumn("number", "count"),
+            TableColumn("statement"),
+            TableColumn("yes", "count"),
+            TableColumn("of", "count"),
         ),
         rows=tuple(
             (each.metric, each.sample_id, each.number, each.statement, each.yes, each.votes)

@@ -14,9 +14,17 @@ from ragmetrics_core.study.bootstrap import bootstrap_mean
 from ragmetrics_core.study.intervals import Estimate, wilson_interval
 from ragmetrics_core.study.scores import LeftOut
 from ragmetrics_core.study.significance import holm, mcnemar
-from ragmetrics_core.study.tables import Cell, Column, Mark, Marked, Table, counted
+from ragmetrics_core.study.tables import Cell, Mark, Marked, StudyTable, TableColumn, counted
 
-__all__ = ["Accuracy", "Ranks", "Retrieval", "Versus", "first_hits", "retrieval_tables", "study_retrieval"]
+__all__ = [
+    "Accuracy",
+    "Ranks",
+    "RetrievalStudy",
+    "Versus",
+    "first_hits",
+    "retrieval_tables",
+    "study_retrieval",
+]
 
 
 class Ranks(NamedTuple):
@@ -63,7 +71,7 @@ class Versus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Retrieval:
+class RetrievalStudy:
     """Everything about retrievers.
 
     Attributes:
@@ -107,7 +115,7 @@ def first_hits(name: str, samples: Iterable[Sample]) -> Ranks:
 
 def study_retrieval(
     retrievers: Sequence[Ranks], *, ks: Sequence[int] = (1, 3, 5), alpha: float = 0.05, seed: int = 0
-) -> Retrieval:
+) -> RetrievalStudy:
     """Accuracy at each k, and each retriever against the first one.
 
     Raises:
@@ -134,7 +142,7 @@ def study_retrieval(
     accuracies = tuple(_accuracy(each, k) for each in retrievers for k in ks)
     versus = [_versus(each, first, k, 1 - alpha, seed) for each in retrievers[1:] for k in ks]
     adjusted = holm([each.p for each in versus])
-    return Retrieval(
+    return RetrievalStudy(
         accuracies=accuracies,
         versus=tuple(replace(each, holm=p) for each, p in zip(versus, adjusted, strict=True)),
         baseline=first.name,
@@ -144,19 +152,19 @@ def study_retrieval(
     )
 
 
-def retrieval_tables(found: Retrieval) -> Iterator[Table]:
+def retrieval_tables(found: RetrievalStudy) -> Iterator[StudyTable]:
     """Accuracy at k as table 1 prints it, and the paired tests."""
     ks = tuple(dict.fromkeys(each.k for each in found.accuracies))
     known = {(each.retriever, each.k): each for each in found.accuracies}
     names = tuple(dict.fromkeys(each.retriever for each in found.accuracies))
-    yield Table(
+    yield StudyTable(
         name="retrievers",
         title="Accuracy at k",
         columns=(
-            Column("retriever"),
-            *(Column(f"k={k}", "estimate") for k in ks),
-            Column("n", "count"),
-            Column("left out"),
+            TableColumn("retriever"),
+            *(TableColumn(f"k={k}", "estimate") for k in ks),
+            TableColumn("n", "count"),
+            TableColumn("left out"),
         ),
         rows=tuple(
             (
@@ -170,18 +178,18 @@ def retrieval_tables(found: Retrieval) -> Iterator[Table]:
         notes=("share of questions with a right id among the first k, with Wilson's interval", *found.notes),
     )
     if found.versus:
-        yield Table(
+        yield StudyTable(
             name="tests",
             title=f"Against {found.baseline}",
             columns=(
-                Column("retriever"),
-                Column("k", "count"),
-                Column("difference", "estimate"),
-                Column("changed"),
-                Column("p mcnemar", "p"),
-                Column("p holm", "p"),
-                Column("n", "count"),
-                Column("verdict"),
+                TableColumn("retriever"),
+                TableColumn("k", "count"),
+                TableColumn("difference", "estimate"),
+                TableColumn("changed"),
+                TableColumn("p mcnemar", "p"),
+                TableColumn("p holm", "p"),
+                TableColumn("n", "count"),
+                TableColumn("verdict"),
             ),
             rows=tuple(_row(each, found.alpha) for each in found.versus),
             notes=("on the same questions; changed: right only here and right only there",),

@@ -10,7 +10,7 @@ from ragmetrics_core.study.cluster_errors import cluster_codes
 from ragmetrics_core.study.distributions import t_quantile
 from ragmetrics_core.study.intervals import Estimate, wilson_of
 
-__all__ = ["Part", "unseen_shares"]
+__all__ = ["ShareAtThreshold", "unseen_shares"]
 
 _FOLDS = 5
 _SHUFFLES = 10
@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 Indices = NDArray[np.intp]
 
 
-class Part(NamedTuple):
+class ShareAtThreshold(NamedTuple):
     """A share to be told of the candidate that was chosen.
 
     Attributes:
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 def unseen_shares(
     choose: Callable[[Array], Indices],
-    parts: Sequence[Part],
+    parts: Sequence[ShareAtThreshold],
     *,
     n: int,
     clusters: Sequence[Hashable] | None = None,
@@ -91,7 +91,7 @@ def unseen_shares(
 
 def _counted(
     choose: Callable[[Array], Indices],
-    parts: Sequence[Part],
+    parts: Sequence[ShareAtThreshold],
     weights: Array,
     codes: Indices,
     generator: np.random.Generator,

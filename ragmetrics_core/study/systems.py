@@ -14,7 +14,7 @@ from ragmetrics_core.study.correlations import kendall
 from ragmetrics_core.study.group_values import label_text
 from ragmetrics_core.study.intervals import Estimate
 from ragmetrics_core.study.scores import Scores, metrics_of_all
-from ragmetrics_core.study.tables import Column, Table
+from ragmetrics_core.study.tables import StudyTable, TableColumn
 
 __all__ = [
     "RankedSystem",
@@ -206,12 +206,17 @@ def system_correlation(
     return percentile_interval(value, drawn, n=systems, level=level)
 
 
-def system_tables(found: SystemStudy) -> Iterator[Table]:
+def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
     """Each metric's correlation over systems, then the systems."""
-    yield Table(
+    yield StudyTable(
         name="ranking",
         title="Does a metric rank systems as people do?",
-        columns=(Column("metric"), Column("kendall", "estimate"), Column("systems", "count"), Column("note")),
+        columns=(
+            TableColumn("metric"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("systems", "count"),
+            TableColumn("note"),
+        ),
         rows=tuple((each.metric, each.kendall, each.systems, each.note) for each in found.correlations),
         notes=(
             f"over {found.questions} questions; the interval draws systems and questions anew",
@@ -219,14 +224,14 @@ def system_tables(found: SystemStudy) -> Iterator[Table]:
         ),
     )
     names = [each.metric for each in found.correlations]
-    yield Table(
+    yield StudyTable(
         name="systems",
         title="The systems, the best by people first",
         columns=(
-            Column("system"),
-            Column("n", "count"),
-            Column("people", "number"),
-            *(Column(name, "number") for name in names),
+            TableColumn("system"),
+            TableColumn("n", "count"),
+            TableColumn("people", "number"),
+            *(TableColumn(name, "number") for name in names),
         ),
         rows=tuple(
             (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in found.systems

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core.study.intervals import Estimate, Summary
 
-__all__ = ["Cell", "Column", "Kind", "Mark", "Marked", "Table", "counted", "flat", "shown"]
+__all__ = ["Cell", "Kind", "Mark", "Marked", "StudyTable", "TableColumn", "counted", "flat", "shown"]
 
 Kind = Literal["text", "count", "number", "estimate", "summary", "p"]
 Mark = Literal["", "good", "weak", "baseline"]
@@ -25,7 +25,7 @@ Unmarked = Plain | Estimate | Summary
 Cell = Unmarked | Marked
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column: its name and what stands in it, which says how it is shown and written to a file.
 
     An `estimate` is a figure with its interval, a `summary` mean, sd and n.
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Table:
+class StudyTable:
     """A table of a study.
 
     Attributes:
@@ -49,7 +49,7 @@ class Table:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = field(default=())
 
@@ -84,7 +84,7 @@ class Flat(NamedTuple):
     rows: tuple[tuple[Plain, ...], ...]
 
 
-def flat(table: Table) -> Flat:
+def flat(table: StudyTable) -> Flat:
     """The table with each interval and summary in columns of its own, and all digits."""
     header = tuple(name for column in table.columns for name in _names(column))
     rows = (
@@ -104,7 +104,7 @@ _PARTS: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def _names(column: Column) -> Iterator[str]:
+def _names(column: TableColumn) -> Iterator[str]:
     name = "_".join(column.name.split())
     return (f"{name}{part}" for part in _PARTS.get(column.kind, ("",)))
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study.clustering import Clustering, clustering_of
 from ragmetrics_core.study.clusters import cluster_mean
-from ragmetrics_core.study.comparison import Compared, Verdict, compare_runs
+from ragmetrics_core.study.comparison import PairedMetric, Verdict, compare_runs
 from ragmetrics_core.study.intervals import Estimate, mean_of
 from ragmetrics_core.study.scores import Scores, metrics_of_all, short
 from ragmetrics_core.study.significance import holm
-from ragmetrics_core.study.tables import Column, Mark, Marked, Table
+from ragmetrics_core.study.tables import Mark, Marked, StudyTable, TableColumn
 
 __all__ = ["Trend", "TrendPoint", "study_trend", "trend_tables"]
 
@@ -102,7 +102,7 @@ def _point(
     run: Scores,
     metric: str,
     clustering: Clustering,
-    change: Compared | None,
+    change: PairedMetric | None,
     p: float | None,
     alpha: float,
 ) -> TrendPoint:
@@ -121,7 +121,7 @@ def _point(
     return TrendPoint(metric, run.name, mean, len(values), change.pessimistic, change.lost, p, verdict)
 
 
-def trend_tables(found: Trend) -> list[Table]:
+def trend_tables(found: Trend) -> list[StudyTable]:
     """One table: a row for each metric and run."""
     names = list(dict.fromkeys(each.metric for each in found.points))
     rows = [
@@ -138,18 +138,18 @@ def trend_tables(found: Trend) -> list[Table]:
         for each in found.points
     ]
     return [
-        Table(
+        StudyTable(
             name="trend",
             title="Over the runs",
             columns=(
-                Column("metric"),
-                Column("run"),
-                Column("mean", "estimate"),
-                Column("n", "count"),
-                Column("change", "estimate"),
-                Column("lost", "count"),
-                Column("p holm", "p"),
-                Column("verdict"),
+                TableColumn("metric"),
+                TableColumn("run"),
+                TableColumn("mean", "estimate"),
+                TableColumn("n", "count"),
+                TableColumn("change", "estimate"),
+                TableColumn("lost", "count"),
+                TableColumn("p holm", "p"),
+                TableColumn("verdict"),
             ),
             rows=tuple(rows),
             notes=(

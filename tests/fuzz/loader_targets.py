@@ -21,7 +21,7 @@ from ragmetrics_core.journal import Journal
 from ragmetrics_core.journal.bodies import decode_rating, decode_reply, decode_vector
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
-from ragmetrics_core.probe import FitnessCard, KnownAnswers, Rate, Replies, card_tables
+from ragmetrics_core.probe import FitnessCard, KnownAnswers, Replies, ShareOf, card_tables
 from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.report.study_files import json_text, markdown_text
@@ -274,13 +274,13 @@ ANNOTATIONS: Mapping[str, object] = {
         }
     ],
 }
-HALF = Rate.of(1, 2, otherwise="")
+HALF = ShareOf.of(1, 2, otherwise="")
 REPLIES = Replies(
     read=HALF, by_prompt={"verdicts.v2": HALF}, rules={"json": 2}, asked_again=1, cut=0, statuses={"ok": 1}
 )
 ANSWERS = KnownAnswers(
-    answered=HALF, accuracy=HALF, statements=HALF, chunks=Rate.of(0, 0, otherwise="no chunk"), precision=HALF,
-    recall=HALF, by_kind={"negation": HALF}, by_language={"en": HALF}, wrong=("lighthouse statement 2",),
+    answered=HALF, accuracy=HALF, statements=HALF, chunks=ShareOf.of(0, 0, otherwise="no chunk"),
+    precision=HALF, recall=HALF, by_kind={"negation": HALF}, by_language={"en": HALF}, wrong=("lighthouse statement 2",),
 )  # fmt: skip
 FITNESS = FitnessCard(judge="a", versions={"b": "1"}, corpus="c", replies=REPLIES, known_answers=ANSWERS)
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, compared, findings
+from ragmetrics_core.models.lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_core.models.support.quantities import readings
 
 CHUNK = (
@@ -15,12 +15,12 @@ CHUNK = (
 )
 
 
-def verdict(statement: str, *chunks: str) -> Finding:
+def verdict(statement: str, *chunks: str) -> LexicalVerdict:
     (found,) = findings([statement], chunks or (CHUNK,))
     return found
 
 
-def on_reference(statement: str, reference: str, question: str) -> Finding:
+def on_reference(statement: str, reference: str, question: str) -> LexicalVerdict:
     (found,) = compared([statement], reference, where="the reference", question=question)
     return found
 

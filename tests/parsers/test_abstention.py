@@ -4,22 +4,22 @@ import json
 
 import pytest
 
-from ragmetrics_core.parsers import Abstention, Hints, QuestionList, StatementList, VerdictList
+from ragmetrics_core.parsers import Declined, Hints, QuestionList, StatementList, VerdictList
 
 
 @pytest.mark.parametrize(
     ("reply", "abstention"),
     [
-        ('{"statements": ["A is B."], "declined": false}', Abstention(declined=False)),
+        ('{"statements": ["A is B."], "declined": false}', Declined(declined=False)),
         (
             '{"statements": [], "declined": "It says it cannot know."}',
-            Abstention(True, "It says it cannot know."),
+            Declined(True, "It says it cannot know."),
         ),
         (
             '{"statements": [], "declined": true, "declined_reason": "no source"}',
-            Abstention(True, "no source"),
+            Declined(True, "no source"),
         ),
-        ('{"statements": ["A is B."], "declined": "no"}', Abstention(declined=False)),
+        ('{"statements": ["A is B."], "declined": "no"}', Declined(declined=False)),
         ('{"statements": ["A is B."]}', None),
         ("1. A is B.", None),
     ],
@@ -44,7 +44,7 @@ def test_a_list_of_statements_says_whether_the_answer_declines(reply, abstention
 )
 def test_words_that_deny_it_are_no_reason_why_an_answer_declines(said):
     reply = json.dumps({"statements": ["A is B."], "declined": said})
-    assert StatementList.read(reply, Hints()).value.abstention() == Abstention(declined=False)
+    assert StatementList.read(reply, Hints()).value.abstention() == Declined(declined=False)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_words_that_deny_it_are_no_reason_why_an_answer_declines(said):
 )
 def test_a_lack_that_is_named_is_why_an_answer_declines(said):
     reply = json.dumps({"statements": [], "declined": said})
-    assert StatementList.read(reply, Hints()).value.abstention() == Abstention(declined=True, reason=said)
+    assert StatementList.read(reply, Hints()).value.abstention() == Declined(declined=True, reason=said)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_an_answer_declines_when_every_question_is_noncommittal(flags, declined)
 
     value = QuestionList.read(f'{{"questions": [{items}]}}', Hints()).value
 
-    assert value.abstention() == Abstention(declined=declined)
+    assert value.abstention() == Declined(declined=declined)
 
 
 def test_questions_without_flags_do_not_say():

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.probe import FitnessCard, Rate, card_tables, probe
+from ragmetrics_core.probe import FitnessCard, ShareOf, card_tables, probe
 from ragmetrics_core.report.study_files import json_text
 from tests.probe.judges import judge_of, right
 
@@ -16,12 +16,12 @@ def card() -> FitnessCard:
 
 def test_a_rate_has_wilsons_interval():
     # Wilson's 95 % interval of 8 in 10, as in study.intervals: 0.490 to 0.943
-    rate = Rate.of(8, 10, otherwise="nothing")
+    rate = ShareOf.of(8, 10, otherwise="nothing")
     assert (rate.value, round(rate.low, 3), round(rate.high, 3)) == (0.8, 0.49, 0.943)
 
 
 def test_a_rate_of_nothing_has_a_reason_and_no_value():
-    rate = Rate.of(0, 0, otherwise="nothing was asked")
+    rate = ShareOf.of(0, 0, otherwise="nothing was asked")
     assert (rate.value, rate.low, rate.undefined) == (None, None, "nothing was asked")
 
 
@@ -38,7 +38,7 @@ def test_a_rate_of_nothing_has_a_reason_and_no_value():
 )
 def test_a_rate_without_value_and_reason_or_with_more_than_it_has_is_refused(fields):
     with pytest.raises(ValidationError):
-        Rate(**fields)
+        ShareOf(**fields)
 
 
 def test_a_card_survives_being_written_and_read(card, tmp_path):

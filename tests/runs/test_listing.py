@@ -8,7 +8,7 @@ import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.runs import Listed, export_wave, import_replies, list_runs
+from ragmetrics_core.runs import ListedRun, export_wave, import_replies, list_runs
 from ragmetrics_core.runs.lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -26,7 +26,7 @@ def measured(out: Path, rows: Any = ROWS, **arguments: Any) -> None:
     evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(REPLIES), out=out, **arguments)
 
 
-def only(folder: Path) -> Listed:
+def only(folder: Path) -> ListedRun:
     (found,) = list_runs(folder)
     return found
 

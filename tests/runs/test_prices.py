@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
-from ragmetrics_core.drivers import Estimate
+from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import Line, OpenAIJudge, Price
 from ragmetrics_core.runs import Plan, read_prices
@@ -112,12 +112,12 @@ def test_without_prices_or_without_a_judge_nothing_has_a_price(judges, prices):
 
 def test_prices_are_for_a_million_tokens():
     # 250,000 prompt tokens at 0.4 are 0.1, half a million completion tokens at 1.6 are 0.8
-    estimate = Estimate(prompt_tokens=250_000, completion_tokens=500_000)
+    estimate = MetricEstimate(prompt_tokens=250_000, completion_tokens=500_000)
     assert priced(Price(0.4, 1.6)).cost(estimate) == pytest.approx(0.9)
 
 
 @given(prompt=amounts, completion=amounts, one=st.integers(0, 10**9), other=st.integers(0, 10**9))
 def test_what_two_estimates_cost_is_what_they_cost_together(prompt, completion, one, other):
     plan = priced(Price(prompt, completion))
-    parts = [Estimate(prompt_tokens=one), Estimate(prompt_tokens=3, completion_tokens=other)]
+    parts = [MetricEstimate(prompt_tokens=one), MetricEstimate(prompt_tokens=3, completion_tokens=other)]
     assert plan.cost(parts[0] + parts[1]) == pytest.approx(sum(map(plan.cost, parts)))

@@ -13,7 +13,7 @@ import pytest
 from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs import read_samples
-from ragmetrics_core.runs.tables import Table
+from ragmetrics_core.runs.tables import DataFrameLike
 
 COLUMNS: dict[str, Any] = {
     "id": ["a", "b"],
@@ -101,7 +101,7 @@ def test_whatever_offers_its_columns_as_arrow_does_is_read():
         def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
             return pyarrow.table(COLUMNS).__arrow_c_stream__(requested_schema)
 
-    relation: Table = Relation()
+    relation: DataFrameLike = Relation()
     assert list(read_samples(relation)) == SAMPLES
 
 

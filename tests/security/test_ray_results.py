@@ -19,7 +19,7 @@ from ragmetrics_core.testing import RandomJudge
 from ragmetrics_ray import to_run
 from ragmetrics_ray.parts import Parts
 from ragmetrics_ray.rows import SCHEMA, score_row
-from ragmetrics_ray.worker import Actor, Plan
+from ragmetrics_ray.worker import Actor, WorkerPlan
 
 KEY = "sk-very-secret-4711-0815"
 ROW = {"id": "a", "question": "Who?", "answer": "Ann did. Bob, too.", "contexts": ["Ann did."]}
@@ -114,13 +114,13 @@ def test_a_factory_that_fails_ends_no_actor_and_its_key_is_in_no_word(tmp_path: 
     def judge() -> Any:
         raise RuntimeError(f"no model for {key}")
 
-    actor = Actor(Plan(metrics=tuple(resolve("faithfulness")), judge=judge, parts=Parts.at(tmp_path)))
+    actor = Actor(WorkerPlan(metrics=tuple(resolve("faithfulness")), judge=judge, parts=Parts.at(tmp_path)))
     (done,) = actor(pa.Table.from_pylist([ROW])).to_pylist()
 
     assert done["error"] == "ConfigError"
     assert "the judge could not be made in an actor: RuntimeError: no model for" in done["message"]
     assert KEY not in done["message"]
     with pytest.raises(ConfigError) as raised:
-        Actor(Plan(metrics=tuple(resolve("faithfulness")), judge=judge))(pa.Table.from_pylist([ROW]))
+        Actor(WorkerPlan(metrics=tuple(resolve("faithfulness")), judge=judge))(pa.Table.from_pylist([ROW]))
     assert raised.value.__cause__ is None
     assert raised.value.__context__ is None

@@ -10,8 +10,8 @@ from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.live import Capture, LiveScorer, LoggingSink
 from ragmetrics_core.report.html.text import cut, one_line
 from ragmetrics_core.report.study_files import csv_text
-from ragmetrics_core.study import Table
-from ragmetrics_core.study.tables import Column
+from ragmetrics_core.study import StudyTable
+from ragmetrics_core.study.tables import TableColumn
 from ragmetrics_core.wording import visible
 
 # controls, directions, what nobody sees, and tags that can carry a whole text
@@ -69,7 +69,7 @@ def test_a_notebook_shows_markup_in_names_as_text(tmp_path):
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r=", "\n="])
 def test_the_header_of_a_table_is_no_formula(start: str):
     evil = f"{start}HYPERLINK(1)"
-    table = Table(name="t", title="t", columns=(Column(evil, "text"),), rows=((evil,),))
+    table = StudyTable(name="t", title="t", columns=(TableColumn(evil, "text"),), rows=((evil,),))
     rows = list(csv.reader(io.StringIO(csv_text(table), newline="")))
 
     assert [row[0][:1] for row in rows] == ["'", "'"]

@@ -10,7 +10,7 @@ from scipy import stats
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import (
     HumanLabel,
-    Unit,
+    LabelledUnit,
     agreement_tables,
     consensus_of,
     on_unit_scale,
@@ -24,7 +24,7 @@ from ragmetrics_core.study.reliability import weighted_kappa
 def labelled(**columns):
     """Labels of annotators for s1, s2, ...; None where one skipped."""
     return [
-        HumanLabel(Unit(f"s{place}"), name, "overall", value)
+        HumanLabel(LabelledUnit(f"s{place}"), name, "overall", value)
         for name, values in columns.items()
         for place, value in enumerate(values, start=1)
         if value is not None
@@ -97,8 +97,8 @@ def test_yes_and_no_are_agreed_on_by_majority_and_texts_have_no_mean():
 
 
 def test_the_median_of_three_is_the_middle_one():
-    units = {Unit("s"): {"a": 1.0, "b": 5.0, "c": 4.0}}
-    assert consensus_of(units, rule="median")[Unit("s")][:2] == (4.0, "median")
+    units = {LabelledUnit("s"): {"a": 1.0, "b": 5.0, "c": 4.0}}
+    assert consensus_of(units, rule="median")[LabelledUnit("s")][:2] == (4.0, "median")
 
 
 def test_an_annotator_who_was_asked_only_after_disagreements_is_asked_about():
@@ -107,7 +107,7 @@ def test_an_annotator_who_was_asked_only_after_disagreements_is_asked_about():
     (note,) = [each for each in study_agreement(labels).notes if "zoe" in each]
     assert note.startswith("zoe labelled only units on which the others disagree")
     assert not study_agreement(labels, adjudicator="zoe").notes
-    both = {Unit(f"s{place}"): {"ann": 1.0, "bob": 1.0, "zoe": 1.0} for place in range(20)}
+    both = {LabelledUnit(f"s{place}"): {"ann": 1.0, "bob": 1.0, "zoe": 1.0} for place in range(20)}
     assert asked_after_disagreement(both) is None
 
 

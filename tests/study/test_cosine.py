@@ -7,7 +7,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.study import compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study.cosine import Compared
+from ragmetrics_core.study.cosine import ComparedTexts
 from ragmetrics_core.testing import HashEmbedder
 
 
@@ -17,7 +17,7 @@ def made(anchors, texts):
     vectors = {f"a{i}": anchor for i, anchor in enumerate(anchors)} | {
         f"t{i}": text for i, text in enumerate(texts)
     }
-    return Compared("answer_similarity/strict.1", pairs, {}, {}), vectors
+    return ComparedTexts("answer_similarity/strict.1", pairs, {}, {}), vectors
 
 
 def test_cosines_by_hand():

@@ -12,7 +12,7 @@ from scipy import stats
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import (
     Judgement,
-    Unit,
+    LabelledUnit,
     agreement_tables,
     consensus_of,
     estimate_quality,
@@ -60,7 +60,7 @@ def test_json_lines_say_the_same_as_csv(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,value,metric,statement\ns1,ann,yes,faithfulness,2\n")
     assert read_labels(tmp_path / "l.jsonl") == read_labels(tmp_path / "l.csv")
     (label,) = read_labels(tmp_path / "l.csv")
-    assert (label.unit, label.value) == (Unit("s1", "faithfulness", 2), True)
+    assert (label.unit, label.value) == (LabelledUnit("s1", "faithfulness", 2), True)
 
 
 def test_an_empty_value_is_a_skipped_unit(labels):
@@ -102,8 +102,8 @@ def test_without_an_adjudicator_units_without_majority_stay_open_and_are_listed(
 
 
 def test_one_of_two_is_no_majority():
-    units = {Unit("s"): {"a": True, "b": False}}
-    assert consensus_of(units)[Unit("s")].how == "open"
+    units = {LabelledUnit("s"): {"a": True, "b": False}}
+    assert consensus_of(units)[LabelledUnit("s")].how == "open"
 
 
 def test_annotators_who_skipped_are_counted(labels):
@@ -283,7 +283,7 @@ def test_where_lower_is_better_a_metric_detects_wrong_answers_from_its_other_end
 def test_five_annotators_who_agree_on_20_verdicts_are_20_trials():
     # the judge is right in 16 of 20 verdicts, and each of the five says so
     judgements = [
-        Judgement(Unit("s", "faithfulness/strict.1", number), who, True, number > 4)
+        Judgement(LabelledUnit("s", "faithfulness/strict.1", number), who, True, number > 4)
         for number in range(1, 21)
         for who in ("ann", "bob", "cid", "dan", "eve")
     ]
@@ -294,7 +294,7 @@ def test_five_annotators_who_agree_on_20_verdicts_are_20_trials():
 
 def test_a_verdict_on_which_people_disagree_is_decided_by_most_or_left_open():
     def said(number, *people, judge=True):
-        unit = Unit("s", "faithfulness/strict.1", number)
+        unit = LabelledUnit("s", "faithfulness/strict.1", number)
         return [Judgement(unit, who, judge, person) for who, person in zip("abz", people, strict=False)]
 
     # 1: two of three say no; 2: one each; 3: the judge has none; 4: confirmed
@@ -309,7 +309,7 @@ def test_a_verdict_on_which_people_disagree_is_decided_by_most_or_left_open():
 
 
 def test_an_adjudicator_decides_about_the_verdicts_on_which_the_others_disagree():
-    unit = Unit("s", "faithfulness/strict.1", 1)
+    unit = LabelledUnit("s", "faithfulness/strict.1", 1)
     judgements = [
         Judgement(unit, who, True, person) for who, person in (("a", True), ("b", False), ("zoe", False))
     ]

@@ -1,7 +1,7 @@
 """Judges that learned one question, whether a text supports a statement, each in its makers' form."""
 
 from ragmetrics_core.models.grounded.classifiers import FactCG, MiniCheck
-from ragmetrics_core.models.grounded.judge import Checker, Finding, GroundedJudge
+from ragmetrics_core.models.grounded.judge import Checker, GroundedFinding, GroundedJudge
 from ragmetrics_core.models.grounded.servers import BespokeMiniCheck, GraniteGuardian
 from ragmetrics_core.models.grounded.tokens import LettuceDetect
 
@@ -9,8 +9,8 @@ __all__ = [
     "BespokeMiniCheck",
     "Checker",
     "FactCG",
-    "Finding",
     "GraniteGuardian",
+    "GroundedFinding",
     "GroundedJudge",
     "LettuceDetect",
     "MiniCheck",

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ragmetrics_core.models.encoders import Encoder
 from ragmetrics_core.models.grounded.formats import factcg_chunks, factcg_text, minicheck_chunks
-from ragmetrics_core.models.grounded.judge import Finding
+from ragmetrics_core.models.grounded.judge import GroundedFinding
 from ragmetrics_core.models.openai_endpoint import encodable
 
 __all__ = ["FactCG", "MiniCheck"]
@@ -43,7 +43,7 @@ class _Classifier(Encoder):
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
-    ) -> Sequence[Finding]:
+    ) -> Sequence[GroundedFinding]:
         """One finding for each statement; the question is not read.
 
         Raises:
@@ -52,7 +52,7 @@ class _Classifier(Encoder):
         del question
         return await asyncio.to_thread(self.check, claims, texts)
 
-    def check(self, claims: Sequence[str], texts: Sequence[str]) -> list[Finding]:
+    def check(self, claims: Sequence[str], texts: Sequence[str]) -> list[GroundedFinding]:
         """As `acheck`, in this thread."""
         with self._lock:
             chunks = self.chunks("\n".join(map(encodable, texts)))
@@ -159,9 +159,9 @@ class FactCG(_Classifier):
         return factcg_text(chunk, claim)
 
 
-def _finding(shares: Sequence[float]) -> Finding:
+def _finding(shares: Sequence[float]) -> GroundedFinding:
     if not shares:
-        return Finding(False, 0.0, "there is no text")
+        return GroundedFinding(False, 0.0, "there is no text")
     best = max(shares)
     where = f" by chunk {shares.index(best) + 1} of {len(shares)}" if len(shares) > 1 else ""
-    return Finding(best > 0.5, best, f"supported with probability {best:.3f}{where}")
+    return GroundedFinding(best > 0.5, best, f"supported with probability {best:.3f}{where}")

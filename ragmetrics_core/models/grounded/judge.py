@@ -12,10 +12,10 @@ from ragmetrics_core.models.wrapper import PromptChecker
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow
 
-__all__ = ["Checker", "Finding", "GroundedJudge"]
+__all__ = ["Checker", "GroundedFinding", "GroundedJudge"]
 
 
-class Finding(NamedTuple):
+class GroundedFinding(NamedTuple):
     """What a grounded model says of one statement.
 
     Attributes:
@@ -41,7 +41,7 @@ class Checker(Protocol):
 
     def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
-    ) -> Awaitable[Sequence[Finding]]:
+    ) -> Awaitable[Sequence[GroundedFinding]]:
         """One finding for each statement.
 
         Raises:
@@ -112,7 +112,7 @@ class GroundedJudge:
         return [completion] * request.draws
 
 
-def _verdict(item: Item, found: Finding) -> dict[str, object]:
+def _verdict(item: Item, found: GroundedFinding) -> dict[str, object]:
     return {
         "number": item.number,
         "reason": found.reason,

@@ -15,7 +15,7 @@ from ragmetrics_core.models.grounded.formats import (
     bespoke_question,
     minicheck_chunks,
 )
-from ragmetrics_core.models.grounded.judge import Finding
+from ragmetrics_core.models.grounded.judge import GroundedFinding
 from ragmetrics_core.models.openai_compatible import completions_in
 from ragmetrics_core.models.openai_endpoint import Endpoint, encodable
 from ragmetrics_core.shapes import is_list, is_mapping
@@ -48,12 +48,12 @@ class _OnServer:
         _ = self._endpoint
 
     @abstractmethod
-    async def _one(self, claim: str, text: str) -> Finding:
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
         """The finding on one statement."""
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
-    ) -> Sequence[Finding]:
+    ) -> Sequence[GroundedFinding]:
         """One finding for each statement; the question is not sent.
 
         Raises:
@@ -62,7 +62,7 @@ class _OnServer:
         del question
         text = "\n".join(map(encodable, texts))
         if not text:
-            return [Finding(False, 0.0, "there is no text")] * len(claims)
+            return [GroundedFinding(False, 0.0, "there is no text")] * len(claims)
         return await asyncio.gather(*(self._one(encodable(claim), text) for claim in claims))
 
     async def _asked(self, body: Mapping[str, object]) -> tuple[str, Sequence[Mapping[str, float]]]:
@@ -96,7 +96,7 @@ class BespokeMiniCheck(_OnServer):
         """Server and model."""
         return f"bespoke-minicheck:{self._endpoint.url}/{self.model}"
 
-    async def _one(self, claim: str, text: str) -> Finding:
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
         chunks = minicheck_chunks(text, size=_BESPOKE_TOKENS, count=lambda part: -(-len(part) // 3))
         told = [
             await self._asked(
@@ -114,9 +114,9 @@ class BespokeMiniCheck(_OnServer):
         if not all(steps for _, steps in told):
             words = {said.strip().casefold() for said, _ in told}
             supported = True if "yes" in words else False if words == {"no"} else None
-            return Finding(supported, None, "the server gave no probability")
+            return GroundedFinding(supported, None, "the server gave no probability")
         share = max(sum(p for token, p in steps[0].items() if token.lower() == "yes") for _, steps in told)
-        return Finding(share > 0.5, min(1.0, share), f"supported with probability {share:.3f}")
+        return GroundedFinding(share > 0.5, min(1.0, share), f"supported with probability {share:.3f}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +133,7 @@ class GraniteGuardian(_OnServer):
         """Server and model."""
         return f"granite-guardian:{self._endpoint.url}/{self.model}"
 
-    async def _one(self, claim: str, text: str) -> Finding:
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
         said, steps = await self._asked(
             {
                 "messages": [
@@ -153,8 +153,8 @@ class GraniteGuardian(_OnServer):
         )
         if supported is None or not yes + no:
             told = "the reply holds no score" if supported is None else "the server gave no probability"
-            return Finding(supported, None, told)
-        return Finding(supported, no / (yes + no), f"grounded with probability {no / (yes + no):.3f}")
+            return GroundedFinding(supported, None, told)
+        return GroundedFinding(supported, no / (yes + no), f"grounded with probability {no / (yes + no):.3f}")
 
 
 def _steps(reply: Mapping[str, Any]) -> Sequence[Any]:

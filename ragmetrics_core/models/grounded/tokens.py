@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.models.encoders import Encoder
 from ragmetrics_core.models.grounded.formats import lettuce_groups, lettuce_prompt
-from ragmetrics_core.models.grounded.judge import Finding
+from ragmetrics_core.models.grounded.judge import GroundedFinding
 from ragmetrics_core.models.openai_endpoint import encodable
 
 __all__ = ["LettuceDetect", "MarkedSpan"]
@@ -46,7 +46,7 @@ class LettuceDetect(Encoder):
 
     async def acheck(
         self, claims: Sequence[str], texts: Sequence[str], question: str | None
-    ) -> Sequence[Finding]:
+    ) -> Sequence[GroundedFinding]:
         """One finding for each statement.
 
         Raises:
@@ -59,13 +59,15 @@ class LettuceDetect(Encoder):
         with self._lock:
             return _joined(self._tokens(encodable(answer), list(map(encodable, passages)), question))
 
-    def _check(self, claims: Sequence[str], texts: Sequence[str], question: str | None) -> list[Finding]:
-        found: list[Finding] = []
+    def _check(
+        self, claims: Sequence[str], texts: Sequence[str], question: str | None
+    ) -> list[GroundedFinding]:
+        found: list[GroundedFinding] = []
         with self._lock:
             passages = list(map(encodable, texts))
             for claim in map(encodable, claims):
                 if not passages:
-                    found.append(Finding(False, 0.0, "there is no text"))
+                    found.append(GroundedFinding(False, 0.0, "there is no text"))
                     continue
                 tokens = self._tokens(claim, passages, question)
                 spans = _joined(tokens)
@@ -75,7 +77,7 @@ class LettuceDetect(Encoder):
                     for each in spans
                 )
                 marked = tuple([claim[each.start : each.end].strip() for each in spans])
-                found.append(Finding(not spans, 1 - highest, told or "no word is marked", marked))
+                found.append(GroundedFinding(not spans, 1 - highest, told or "no word is marked", marked))
         return found
 
     def _tokens(self, answer: str, passages: Sequence[str], question: str | None) -> list[MarkedSpan]:

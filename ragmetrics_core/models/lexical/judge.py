@@ -22,7 +22,7 @@ from ragmetrics_core.models.lexical.ratings import (
 from ragmetrics_core.models.lexical.refusals import refusal
 from ragmetrics_core.models.lexical.relevance import relevant_sentences
 from ragmetrics_core.models.lexical.statements import statements_of
-from ragmetrics_core.models.lexical.verdicts import Finding, chunk_findings, compared, findings
+from ragmetrics_core.models.lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
 from ragmetrics_core.models.support import support_name
 from ragmetrics_core.models.support.citations import without_citations
 from ragmetrics_core.models.support.veto import veto_name
@@ -309,7 +309,7 @@ _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
 }
 
 
-def _on_contexts(variables: Variables) -> list[Finding]:
+def _on_contexts(variables: Variables) -> list[LexicalVerdict]:
     return findings(_said(variables), _contexts(variables))
 
 
@@ -334,7 +334,7 @@ def _said(variables: Variables) -> list[str]:
     return [without_citations(item.text) for item in _items(variables)]
 
 
-def _as_json(items: Sequence[Item], found: Sequence[Finding]) -> str:
+def _as_json(items: Sequence[Item], found: Sequence[LexicalVerdict]) -> str:
     verdicts = [
         {
             "number": item.number,

@@ -3,7 +3,7 @@
 from ragmetrics_core.models.lexical.refusals import refusal
 from ragmetrics_core.models.lexical.relevance import relevant_sentences
 from ragmetrics_core.models.lexical.statements import statements_of
-from ragmetrics_core.models.lexical.verdicts import Finding, compared, findings
+from ragmetrics_core.models.lexical.verdicts import LexicalVerdict, compared, findings
 from ragmetrics_core.models.support.evidence import read_evidence
 from ragmetrics_core.models.support.words import read_words
 
@@ -52,20 +52,20 @@ def best_level(levels: list[str], answer: str) -> int:
     return shares.index(max(shares)) + 1
 
 
-def meets(criterion: str, answer: str) -> Finding:
+def meets(criterion: str, answer: str) -> LexicalVerdict:
     """Whether the answer has the words of a criterion."""
     share = coverage(criterion, (answer,))
-    return Finding(share >= 0.5, share, f"{share:.0%} of its words are in the answer", "")
+    return LexicalVerdict(share >= 0.5, share, f"{share:.0%} of its words are in the answer", "")
 
 
-def declining(answer: str) -> Finding:
+def declining(answer: str) -> LexicalVerdict:
     """Whether the answer declines to answer."""
     reason = refusal(answer)
-    return Finding(reason is not None, 1.0, reason or "it gives an answer", "")
+    return LexicalVerdict(reason is not None, 1.0, reason or "it gives an answer", "")
 
 
-def sufficing(question: str, contexts: tuple[str, ...]) -> Finding:
+def sufficing(question: str, contexts: tuple[str, ...]) -> LexicalVerdict:
     """Whether a sentence of the contexts has enough of the question's words."""
     found = relevant_sentences(question, contexts).texts
     reason = "a sentence fits the question" if found else "no sentence fits the question"
-    return Finding(bool(found), 1.0, reason, found[0] if found else "")
+    return LexicalVerdict(bool(found), 1.0, reason, found[0] if found else "")

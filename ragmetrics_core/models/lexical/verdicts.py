@@ -11,7 +11,7 @@ from ragmetrics_core.models.support.evidence import read_evidence
 from ragmetrics_core.models.support.veto import veto_model
 from ragmetrics_core.models.support.words import read_words
 
-__all__ = ["Finding", "chunk_findings", "compared", "findings"]
+__all__ = ["LexicalVerdict", "chunk_findings", "compared", "findings"]
 
 # A remark that something is missing is refuted by a sentence that has this share of what it speaks of.
 REFUTED = 0.9
@@ -19,7 +19,7 @@ REFUTED = 0.9
 NEW = 0.5
 
 
-class Finding(NamedTuple):
+class LexicalVerdict(NamedTuple):
     """A verdict: the decision, the probability that it is supported, the reason, the words that decide it.
 
     The evidence is a text of the source, or a list when two sentences are needed; empty when nothing fits.
@@ -31,7 +31,9 @@ class Finding(NamedTuple):
     evidence: str | list[str]
 
 
-def findings(statements: Sequence[str], contexts: tuple[str, ...], *, strict: bool = False) -> list[Finding]:
+def findings(
+    statements: Sequence[str], contexts: tuple[str, ...], *, strict: bool = False
+) -> list[LexicalVerdict]:
     """Look statements up in the contexts.
 
     A remark that something is missing counts as supported unless one sentence has all that it speaks of.
@@ -48,7 +50,7 @@ def findings(statements: Sequence[str], contexts: tuple[str, ...], *, strict: bo
     ]
 
 
-def compared(statements: Sequence[str], other: str, *, where: str, question: str) -> list[Finding]:
+def compared(statements: Sequence[str], other: str, *, where: str, question: str) -> list[LexicalVerdict]:
     """Look the statements of an answer up in a reference, or those of a reference in an answer.
 
     What the question says already need not be said again. Of a short answer on either side it is asked
@@ -63,13 +65,13 @@ def compared(statements: Sequence[str], other: str, *, where: str, question: str
     return [_compared(text, other, where, question) for text in statements]
 
 
-def chunk_findings(contexts: tuple[str, ...], *, question: str, reference: str) -> list[Finding]:
+def chunk_findings(contexts: tuple[str, ...], *, question: str, reference: str) -> list[LexicalVerdict]:
     """For each chunk, whether it alone holds at least one full fact of the reference."""
     facts = statements_of(reference)
     return [_on_chunk(chunk, facts, question) for chunk in contexts]
 
 
-def _compared(statement: str, other: str, where: str, question: str) -> Finding:
+def _compared(statement: str, other: str, where: str, question: str) -> LexicalVerdict:
     if is_missing_remark(statement):
         same = is_missing_remark(other)
         reason = (
@@ -77,20 +79,20 @@ def _compared(statement: str, other: str, where: str, question: str) -> Finding:
             if same
             else f"a remark on missing information; {where} makes none"
         )
-        return Finding(same, float(same), reason, "")
+        return LexicalVerdict(same, float(same), reason, "")
     if aliases := aliases_of(other):
         found = match(aliases, statement, question)
         reason = f'{found.share:.2f}: it {"has" if found.agrees else "lacks"} the answer "{found.alias}"'
-        return Finding(found.agrees, found.share, reason, found.alias if found.agrees else "")
+        return LexicalVerdict(found.agrees, found.share, reason, found.alias if found.agrees else "")
     if aliases := aliases_of(statement):
         best = max((match(aliases, text, question) for text in statements_of(other)), default=None)
         share = best.share if best else 0.0
         agrees = best is not None and best.agrees
-        return Finding(agrees, share, f"{share:.2f}: {where} {'has' if agrees else 'lacks'} it", "")
+        return LexicalVerdict(agrees, share, f"{share:.2f}: {where} {'has' if agrees else 'lacks'} it", "")
     return _beyond_question(statement, other, where, question)
 
 
-def _beyond_question(statement: str, other: str, where: str, question: str) -> Finding:
+def _beyond_question(statement: str, other: str, where: str, question: str) -> LexicalVerdict:
     """What is said beyond the question must be in the other text, and the whole in both together."""
     asked = {token.key for token in read_words(question).tokens if token.is_content}
     new = [token for token in read_words(statement).tokens if token.is_content and token.key not in asked]
@@ -102,7 +104,7 @@ def _beyond_question(statement: str, other: str, where: str, question: str) -> F
     quotes = [quote for quote in found.evidence if quote in other]
     if new and known < NEW * len(new):
         share = min(found.probability, known / len(new))
-        return Finding(
+        return LexicalVerdict(
             False,
             share,
             f"{share:.2f}: {known} of {len(new)} words beyond the question are in {where}",
@@ -111,10 +113,10 @@ def _beyond_question(statement: str, other: str, where: str, question: str) -> F
     return _finding(found._replace(evidence=tuple(quotes)))
 
 
-def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> Finding:
+def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> LexicalVerdict:
     tried = [_compared(fact, chunk, "the chunk", question) for fact in facts]
     if not tried:
-        return Finding(False, 0.0, "the reference states nothing", "")
+        return LexicalVerdict(False, 0.0, "the reference states nothing", "")
     best = max(tried, key=lambda found: (found.supported, found.score))
     holds = sum(found.supported for found in tried)
     reason = (
@@ -125,17 +127,19 @@ def _on_chunk(chunk: str, facts: Sequence[str], question: str) -> Finding:
     return best._replace(reason=reason)
 
 
-def _on_remark(statement: str, contexts: tuple[str, ...]) -> Finding:
+def _on_remark(statement: str, contexts: tuple[str, ...]) -> LexicalVerdict:
     content = [token for token in read_words(statement).tokens if token.is_content]
     spoken = without_meta_words(frozenset(token.key for token in content))
     evidence = read_evidence(contexts)
     for sentence, keys in zip(evidence.sentences, evidence.keys, strict=True):
         if len(spoken) > 1 and len(spoken & keys) >= REFUTED * len(spoken):
             reason = "it says that this is missing, and a sentence has all its words"
-            return Finding(False, 0.0, reason, sentence.text)
-    return Finding(True, 1.0, "it says that something is missing, and no sentence has all its words", "")
+            return LexicalVerdict(False, 0.0, reason, sentence.text)
+    return LexicalVerdict(
+        True, 1.0, "it says that something is missing, and no sentence has all its words", ""
+    )
 
 
-def _finding(found: Support) -> Finding:
+def _finding(found: Support) -> LexicalVerdict:
     evidence: str | list[str] = list(found.evidence) if len(found.evidence) > 1 else "".join(found.evidence)
-    return Finding(found.supported, found.probability, found.reason, evidence)
+    return LexicalVerdict(found.supported, found.probability, found.reason, evidence)

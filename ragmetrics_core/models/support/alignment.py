@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.models.support.evidence import Vectors, amount_of
-from ragmetrics_core.models.support.places import Found
+from ragmetrics_core.models.support.places import WordPlaces
 from ragmetrics_core.models.support.vocabulary import ANTONYMS, Language, language_of
 from ragmetrics_core.models.support.words import Sentence, Token
 
@@ -107,7 +107,7 @@ class Alignment:
         span: how many tokens the statement has.
     """
 
-    def __init__(self, said: Sentence, found: Found, vectors: Vectors | None) -> None:
+    def __init__(self, said: Sentence, found: WordPlaces, vectors: Vectors | None) -> None:
         evidence = found.evidence
         window = [*found.window, *(place for place in found.others if place not in found.window)]
         sentences = [evidence.sentences[place] for place in window]

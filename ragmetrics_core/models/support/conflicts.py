@@ -3,7 +3,7 @@
 from typing import Final
 
 from ragmetrics_core.models.support.alignment import Alignment, Rival, klass_of
-from ragmetrics_core.models.support.places import Found
+from ragmetrics_core.models.support.places import WordPlaces
 from ragmetrics_core.models.support.words import Sentence
 
 __all__ = ["CONFLICTS", "clashes", "conflicts_of"]
@@ -29,7 +29,7 @@ def clashes(alignment: Alignment) -> list[Rival]:
     return sorted(rivals, key=lambda each: -each.lead * each.kin)
 
 
-def conflicts_of(said: Sentence, found: Found, alignment: Alignment) -> tuple[float, ...]:
+def conflicts_of(said: Sentence, found: WordPlaces, alignment: Alignment) -> tuple[float, ...]:
     """What speaks against the statement, in the order of `CONFLICTS`.
 
     Args:
@@ -79,7 +79,7 @@ def conflicts_of(said: Sentence, found: Found, alignment: Alignment) -> tuple[fl
     return tuple([round(float(value), 4) for value in read])
 
 
-def _rest(found: Found) -> float:
+def _rest(found: WordPlaces) -> float:
     """How much stands in the best sentence of what is left without the most telling absent word."""
     absent = max((found.weights[key] for key in found.absent), default=0)
     left = found.total - absent

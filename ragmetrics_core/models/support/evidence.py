@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.models.support.words import Sentence, read_sentences
 
-__all__ = ["Evidence", "Vectors", "WordIndex", "amount_of", "read_evidence"]
+__all__ = ["IndexedTexts", "Vectors", "WordIndex", "amount_of", "read_evidence"]
 
 # Words this long are taken for relatives when they begin alike: "regulate" and "regulator".
 _PREFIX = 5
@@ -39,12 +39,12 @@ class WordIndex(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def read_evidence(texts: tuple[str, ...]) -> "Evidence":
+def read_evidence(texts: tuple[str, ...]) -> "IndexedTexts":
     """The evidence that some texts make up; the same texts are read once."""
-    return Evidence(texts)
+    return IndexedTexts(texts)
 
 
-class Evidence:
+class IndexedTexts:
     """Some texts, indexed.
 
     Attributes:

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ragmetrics_core.models.support.evidence import Evidence, Vectors, amount_of
-from ragmetrics_core.models.support.places import UNSEEN, Found, Rarity, weight_of
+from ragmetrics_core.models.support.evidence import IndexedTexts, Vectors, amount_of
+from ragmetrics_core.models.support.places import UNSEEN, Rarity, WordPlaces, weight_of
 from ragmetrics_core.models.support.wording import (
     Replaced,
     is_negated,
@@ -19,10 +19,10 @@ from ragmetrics_core.models.support.wording import (
 )
 from ragmetrics_core.models.support.words import Sentence, Token, read_words
 
-__all__ = ["FEATURES", "VECTOR_FEATURES", "Comparison", "compare", "look_up"]
+__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "look_up"]
 
 
-class Comparison(NamedTuple):
+class Features(NamedTuple):
     """A statement beside its evidence.
 
     Attributes:
@@ -71,12 +71,12 @@ VECTOR_FEATURES: Final = (
 
 def compare(
     statement: str,
-    evidence: Evidence,
+    evidence: IndexedTexts,
     *,
     rarity: Rarity,
     question: str = "",
     vectors: Vectors | None = None,
-) -> Comparison:
+) -> Features:
     """Compare a statement with its evidence.
 
     Args:
@@ -102,7 +102,7 @@ def compare(
         *style(statement, said, found, question),
         *((_soft(found, rarity, vectors)) if vectors is not None else ()),
     )
-    return Comparison(
+    return Features(
         tuple([round(value, 4) for value in values]),
         found.best,
         found.others[0] if found.others else None,
@@ -116,12 +116,12 @@ def compare(
     )
 
 
-def look_up(statement: str, evidence: Evidence, *, rarity: Rarity) -> tuple[Sentence, Found]:
+def look_up(statement: str, evidence: IndexedTexts, *, rarity: Rarity) -> tuple[Sentence, WordPlaces]:
     """A statement's words, and where those of content stand in the evidence."""
     said = read_words(statement)
     content = _content(said.tokens)
     weights = {token.key: weight_of(token, rarity) for token in content}
-    return said, Found(content, weights, evidence)
+    return said, WordPlaces(content, weights, evidence)
 
 
 def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:
@@ -129,7 +129,7 @@ def _content(tokens: Sequence[Token]) -> tuple[Token, ...]:
     return tuple(reversed(distinct.values()))
 
 
-def _has_other_unit(token: Token, evidence: Evidence) -> bool:
+def _has_other_unit(token: Token, evidence: IndexedTexts) -> bool:
     """Whether the evidence has the number, but only with another unit, and no equal amount."""
     unit = token.unit
     dimensions = set[str | None]().union(*(evidence.units.get(reading, ()) for reading in token.readings))
@@ -139,7 +139,7 @@ def _has_other_unit(token: Token, evidence: Evidence) -> bool:
     return not amounts & evidence.amounts
 
 
-def _coverage(found: Found) -> tuple[float, ...]:
+def _coverage(found: WordPlaces) -> tuple[float, ...]:
     total, evidence = found.total, found.evidence
     known = found.weigh(frozenset(found.known))
     alike = sum(found.weights[key] for key in found.absent if evidence.begins(key))
@@ -158,7 +158,7 @@ def _coverage(found: Found) -> tuple[float, ...]:
     )
 
 
-def _rows(said: Sentence, found: Found) -> tuple[float, ...]:
+def _rows(said: Sentence, found: WordPlaces) -> tuple[float, ...]:
     """Words that stand beside each other in both."""
     evidence = found.evidence
     keys = [token.key for token in said.tokens]
@@ -182,19 +182,19 @@ def _rows(said: Sentence, found: Found) -> tuple[float, ...]:
     return in_pairs, in_triples, together / max(len(keys), 1), longest, joined, apart, function
 
 
-def _meet(found: Found, one: str, two: str) -> bool:
+def _meet(found: WordPlaces, one: str, two: str) -> bool:
     """Whether some sentence has both."""
     return not set(found.places[one]).isdisjoint(found.places[two])
 
 
-def _absences(found: Found) -> tuple[float, ...]:
+def _absences(found: WordPlaces) -> tuple[float, ...]:
     weights = [found.weights[key] / 100 for key in found.absent]
     words = [token for token in found.content if token.kind == "word"]
     share = sum(not found.places[token.key] for token in words) / len(words) if words else 0.0
     return len(weights), max(weights, default=0.0), sum(weights), share
 
 
-def _numbers(found: Found, units: Sequence[Token]) -> tuple[float, ...]:
+def _numbers(found: WordPlaces, units: Sequence[Token]) -> tuple[float, ...]:
     keys = [token.key for token in found.content if token.kind == "number"]
     return (
         len(keys),
@@ -205,13 +205,13 @@ def _numbers(found: Found, units: Sequence[Token]) -> tuple[float, ...]:
     )
 
 
-def _names(found: Found) -> tuple[float, ...]:
+def _names(found: WordPlaces) -> tuple[float, ...]:
     keys = [token.key for token in found.content if token.kind == "name"]
     absent = sum(not found.places[key] for key in keys)
     return len(keys), absent, sum(key not in found.near for key in keys), absent / len(keys) if keys else 0.0
 
 
-def _order(found: Found, rarity: Rarity) -> tuple[float, ...]:
+def _order(found: WordPlaces, rarity: Rarity) -> tuple[float, ...]:
     """Whether words that both have come in the same order, and how much of the best sentence is said."""
     best = found.best_sentence
     if best is None:
@@ -227,7 +227,7 @@ def _order(found: Found, rarity: Rarity) -> tuple[float, ...]:
     return swapped / pairs if pairs else 0.0, swapped, sum(heard) / whole, math.log1p(len(best.tokens))
 
 
-def _soft(found: Found, rarity: Rarity, vectors: Vectors) -> tuple[float, ...]:
+def _soft(found: WordPlaces, rarity: Rarity, vectors: Vectors) -> tuple[float, ...]:
     """How close the evidence's words come in meaning to those of the statement, by word vectors."""
     index = found.evidence.vectors(vectors, rarity, UNSEEN)
     if not found.content or not index.places:

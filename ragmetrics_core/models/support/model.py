@@ -6,8 +6,8 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-from ragmetrics_core.models.support.evidence import Evidence, Vectors, read_evidence
-from ragmetrics_core.models.support.features import Comparison, compare
+from ragmetrics_core.models.support.evidence import IndexedTexts, Vectors, read_evidence
+from ragmetrics_core.models.support.features import Features, compare
 from ragmetrics_core.models.support.places import weight_of
 from ragmetrics_core.models.support.trees import Weights, load_weights
 from ragmetrics_core.models.support.words import Token
@@ -91,7 +91,7 @@ def weigh(token: Token) -> int:
     return weight_of(token, support_model().weights.rarity)
 
 
-def reason_of(found: Comparison, evidence: Evidence) -> str:
+def reason_of(found: Features, evidence: IndexedTexts) -> str:
     """What was compared, in words."""
     if not found.content:
         return "it has no word of content that could be looked up"
@@ -110,7 +110,7 @@ def reason_of(found: Comparison, evidence: Evidence) -> str:
     return "; ".join(parts)
 
 
-def _absent(found: Comparison) -> list[str]:
+def _absent(found: Features) -> list[str]:
     numbers = _named([token for token in found.absent if token.kind == "number"])
     names = _named([token for token in found.absent if token.kind == "name"])
     missing = [f"the number {text} is missing" for text in numbers]
@@ -121,7 +121,7 @@ def _named(tokens: Sequence[Token]) -> list[str]:
     return [token.folded for token in tokens[:3]]
 
 
-def quotes_of(found: Comparison, evidence: Evidence) -> tuple[str, ...]:
+def quotes_of(found: Features, evidence: IndexedTexts) -> tuple[str, ...]:
     """The sentences that fit best, as their texts have them."""
     places = [place for place in (found.best, found.second) if place is not None]
     return tuple(dict.fromkeys(evidence.sentences[place].text for place in places))

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ragmetrics_core.models.support.evidence import Evidence
+from ragmetrics_core.models.support.evidence import IndexedTexts
 from ragmetrics_core.models.support.words import Token
 
-__all__ = ["UNSEEN", "Found", "Rarity", "weight_of"]
+__all__ = ["UNSEEN", "Rarity", "WordPlaces", "weight_of"]
 
 Rarity = Mapping[str, int]
 """How telling a word is: a hundred times the logarithm of how seldom texts have it."""
@@ -22,7 +22,7 @@ def weight_of(token: Token, rarity: Rarity) -> int:
     return max(weight, _LEAST_NUMBER) if token.kind == "number" else weight
 
 
-class Found:
+class WordPlaces:
     """Where the words of a statement stand.
 
     Attributes:
@@ -39,7 +39,7 @@ class Found:
         near: the keys that the best three have.
     """
 
-    def __init__(self, content: tuple[Token, ...], weights: dict[str, int], evidence: Evidence) -> None:
+    def __init__(self, content: tuple[Token, ...], weights: dict[str, int], evidence: IndexedTexts) -> None:
         self.content = content
         self.weights = weights
         self.evidence = evidence

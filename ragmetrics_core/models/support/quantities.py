@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragmetrics_core.models.support.vocabulary import UNITS, Unit
+from ragmetrics_core.models.support.vocabulary import UNITS, MeasureUnit
 
-__all__ = ["Found", "Quantity", "readings", "unit_name", "with_shared_units"]
+__all__ = ["PlacedQuantity", "Quantity", "readings", "unit_name", "with_shared_units"]
 
 _LIST_GAP = re.compile(
     r"\s*(?:,|，|、|-|–|/)?\s*(?:and|or|to|und|oder|bis|et|ou|à|y|o|e|a|en|of|至|到|和|或)?\s*", re.IGNORECASE
@@ -26,7 +26,7 @@ class Quantity(NamedTuple):
     """
 
     readings: frozenset[str]
-    unit: Unit | None
+    unit: MeasureUnit | None
     text: str
     segment: int
 
@@ -53,7 +53,7 @@ class Quantity(NamedTuple):
         return tuple(float(reading) for reading in self.readings if _is_decimal(reading))
 
 
-class Found(NamedTuple):
+class PlacedQuantity(NamedTuple):
     """A quantity and where it stands in its sentence."""
 
     quantity: Quantity
@@ -112,7 +112,7 @@ def unit_name(text: str, *, attached: bool) -> str | None:
     return next((name for name in _CJK_UNITS if text.startswith(name)), None)
 
 
-def with_shared_units(found: Sequence[Found], plain: str) -> tuple[Quantity, ...]:
+def with_shared_units(found: Sequence[PlacedQuantity], plain: str) -> tuple[Quantity, ...]:
     """Give the numbers of a list the unit that stands once at its end ("15, 30 and 60 kHz")."""
     quantities = [each.quantity for each in found]
     for place in range(len(found) - 2, -1, -1):

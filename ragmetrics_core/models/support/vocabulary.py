@@ -26,7 +26,7 @@ __all__ = [
     "VERBS",
     "WEAK",
     "Language",
-    "Unit",
+    "MeasureUnit",
     "language_of",
     "stem",
 ]
@@ -42,7 +42,7 @@ _SAME = {word: meant for meant, words in _DATA["same"].items() for word in words
 _DOUBLED = re.compile(r"([bdfgklmnprt])\1$")
 
 
-class Unit(NamedTuple):
+class MeasureUnit(NamedTuple):
     """A unit of measurement: what it measures, and how many base units it is."""
 
     dimension: str
@@ -115,11 +115,11 @@ def language_of(words: Sequence[str]) -> Language:
     return LANGUAGES[votes.index(max(votes))]
 
 
-def _unit_entries() -> dict[str, Unit]:
-    units: dict[str, Unit] = {}
+def _unit_entries() -> dict[str, MeasureUnit]:
+    units: dict[str, MeasureUnit] = {}
     for spelled, names in _DATA["units"].items():
         dimension, factor = spelled.split()
-        units |= {name: Unit(dimension, float(factor)) for name in names.split()}
+        units |= {name: MeasureUnit(dimension, float(factor)) for name in names.split()}
     return units
 
 
@@ -148,6 +148,6 @@ NEGATING_PREFIXES = tuple(_DATA["negations"]["prefixes"].split())
 PRONOUNS = _words(_DATA["pronouns"])
 STRONG_CLAUSE_WORDS = _words(_DATA["strong_clause_words"])
 SUBORDINATE = _words(_DATA["subordinate"])
-UNITS: Mapping[str, Unit] = _unit_entries()
+UNITS: Mapping[str, MeasureUnit] = _unit_entries()
 VERBS = _words(_DATA["verbs"])
 WEAK = _words(_DATA["weak"])

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ragmetrics_core.models.support.places import Found
+from ragmetrics_core.models.support.places import WordPlaces
 from ragmetrics_core.models.support.vocabulary import ANTONYMS
 from ragmetrics_core.models.support.words import Sentence, Token, read_words
 
@@ -52,7 +52,7 @@ class Replaced(NamedTuple):
 
 
 def wording(
-    said: Sentence, found: Found, opposite: str | None, replaced: Sequence[Replaced]
+    said: Sentence, found: WordPlaces, opposite: str | None, replaced: Sequence[Replaced]
 ) -> tuple[float, ...]:
     """Negations, opposites, and words that change how much is said."""
     own = [token.folded for token in said.tokens]
@@ -93,7 +93,7 @@ def opposite_word(said: Sentence, best: Sentence | None) -> str | None:
     return None
 
 
-def replaced_words(said: Sentence, found: Found) -> tuple[Replaced, ...]:
+def replaced_words(said: Sentence, found: WordPlaces) -> tuple[Replaced, ...]:
     """The statement's words in whose place the best sentence, or one beside it, has another one.
 
     It is in its place when both neighbours are the same, or two words on the one side at an end.
@@ -136,7 +136,7 @@ def _is_telling(token: Token) -> bool:
     )
 
 
-def style(statement: str, said: Sentence, found: Found, question: str) -> tuple[float, ...]:
+def style(statement: str, said: Sentence, found: WordPlaces, question: str) -> tuple[float, ...]:
     """What the question says already, how it is said, and how long both are."""
     words = [token.folded for token in said.tokens]
     asked = {token.key for token in read_words(question).tokens if token.is_content}

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core.models.support.citations import without_citations
 from ragmetrics_core.models.support.quantities import readings
-from ragmetrics_core.models.support.vocabulary import UNITS, Unit, language_of, stem
+from ragmetrics_core.models.support.vocabulary import UNITS, MeasureUnit, language_of, stem
 
 __all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words"]
 
@@ -51,7 +51,7 @@ class Token(NamedTuple):
     kind: Kind
     folded: str
     readings: tuple[str, ...] = ()
-    unit: Unit | None = None
+    unit: MeasureUnit | None = None
 
     @property
     def is_content(self) -> bool:
@@ -130,7 +130,7 @@ def _measured(mixed: re.Match[str], word: str, low: str) -> Token:
     return Token(low, "name", low)
 
 
-def _unit(following: Sequence[str]) -> Unit | None:
+def _unit(following: Sequence[str]) -> MeasureUnit | None:
     """The unit that the next word is; a single letter is one only as it is written."""
     if not following:
         return None

@@ -8,10 +8,10 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report.html.text import one_line
 from ragmetrics_core.runs import MetricEntry, Run
 
-__all__ = ["Column", "columns"]
+__all__ = ["ReportColumn", "columns"]
 
 
-class Column(NamedTuple):
+class ReportColumn(NamedTuple):
     """A metric of the report: its entry in each run, None where a run does not measure it."""
 
     title: str
@@ -23,7 +23,7 @@ class Column(NamedTuple):
         return next(each for each in self.entries if each is not None)
 
 
-def columns(runs: Sequence[Run]) -> list[Column]:
+def columns(runs: Sequence[Run]) -> list[ReportColumn]:
     """The metrics of the runs; of two runs those with the same signature stand together, else the same name.
 
     Raises:
@@ -45,7 +45,7 @@ def columns(runs: Sequence[Run]) -> list[Column]:
     if not rows:
         raise ConfigError("the run has no metric to report on")
     names = Counter(next(each.name for each in row if each) for row in rows)
-    return [Column(_title(row, names), row) for row in rows]
+    return [ReportColumn(_title(row, names), row) for row in rows]
 
 
 def _namesake(

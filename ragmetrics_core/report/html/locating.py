@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers import locate, split_sentences
 
-__all__ = ["Found", "Sought"]
+__all__ = ["LocatedText", "Sought"]
 
 ALIKE = 0.6
 LONGEST = 20_000
@@ -14,7 +14,7 @@ LONGEST = 20_000
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|\w+")
 
 
-class Found(NamedTuple):
+class LocatedText(NamedTuple):
     """A piece of the text; `exact` when it is the statement itself, else the sentence closest to it."""
 
     start: int
@@ -39,14 +39,14 @@ class Sought:
         self._text = text
         self._sentences: Sequence[_Sentence] | None = None
 
-    def find(self, statement: str) -> Found | None:
+    def find(self, statement: str) -> LocatedText | None:
         """The place of the statement, else of the sentence with most of its words; None when there is none.
 
         >>> Sought("He lived in Ulm. He was born in 1879.").find("Einstein was born in 1879.")
         Found(start=17, end=37, exact=False)
         """
         if span := locate(statement, [self._text]):
-            return Found(span.start, span.end, True)
+            return LocatedText(span.start, span.end, True)
         words = _words(statement)
         if not words or len(self._text) > LONGEST:
             return None
@@ -55,7 +55,7 @@ class Sought:
         best = max(self._sentences, key=lambda each: len(words & each.words), default=None)
         if best is None or len(words & best.words) < ALIKE * len(words):
             return None
-        return Found(best.start, best.end, False)
+        return LocatedText(best.start, best.end, False)
 
 
 def _sentences(text: str) -> list[_Sentence]:

@@ -6,12 +6,12 @@ from typing import Any
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report.causes import Causes
-from ragmetrics_core.report.html.columns import Column
+from ragmetrics_core.report.html.columns import ReportColumn
 from ragmetrics_core.report.html.plots import difference_plot, distribution_plot
-from ragmetrics_core.report.html.rows import Outcomes, Row
+from ragmetrics_core.report.html.rows import Outcomes, ReportRow
 from ragmetrics_core.report.html.text import one_line
 from ragmetrics_core.runs import Mean, Outcome, Run
-from ragmetrics_core.study import Compared, compare_runs, mean_of, read_scores
+from ragmetrics_core.study import PairedMetric, compare_runs, mean_of, read_scores
 from ragmetrics_core.study.clustering import Clustering, clustering_of
 from ragmetrics_core.study.clusters import cluster_mean
 
@@ -22,9 +22,9 @@ SHOWN = 50
 
 def overview(
     runs: Sequence[Run],
-    columns: Sequence[Column],
+    columns: Sequence[ReportColumn],
     outcomes: Outcomes,
-    rows: Sequence[Row],
+    rows: Sequence[ReportRow],
     *,
     cluster: str | None = None,
 ) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def overview(
 
 
 def _comparison(
-    runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row], cluster: str | None
+    runs: Sequence[Run], columns: Sequence[ReportColumn], rows: Sequence[ReportRow], cluster: str | None
 ) -> dict[str, Any]:
     """What the study says of two runs, or why it says nothing."""
     before, after = (read_scores(run, name=name) for run, name in zip(runs, ("first", "second"), strict=True))
@@ -113,7 +113,7 @@ def _comparison(
 
 
 def _difference(
-    each: Compared, cells: Sequence[tuple[Outcome | None, ...]], *, reach: float
+    each: PairedMetric, cells: Sequence[tuple[Outcome | None, ...]], *, reach: float
 ) -> dict[str, Any]:
     moves = [
         last.value - first.value

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import Compared
+from ragmetrics_core.study import PairedMetric
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def distribution_plot(values: Sequence[Sequence[float]], *, low: float, high: fl
     return _svg(figure)
 
 
-def difference_plot(compared: Compared, *, reach: float) -> str:
+def difference_plot(compared: PairedMetric, *, reach: float) -> str:
     """A mean difference with its interval beside the line of no difference; "" when there is no interval.
 
     Args:

@@ -9,8 +9,8 @@ from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.record import CountStep, GenerateStep, PartResult, Record, Step
-from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
-from ragmetrics_core.report.html.columns import Column
+from ragmetrics_core.report.evidence import TextPlace, correction_of, decided, marks, place
+from ragmetrics_core.report.html.columns import ReportColumn
 from ragmetrics_core.report.html.locating import Sought
 from ragmetrics_core.report.html.text import Cut, cut, one_line, units
 from ragmetrics_core.runs import Run, diagnose
@@ -27,7 +27,7 @@ SEED = 0
 LONG_TEXT, LONG_STEP, LONG_WORDS, MOST_CHUNKS, MOST_VERDICTS = 100_000, 30_000, 2_000, 200, 500
 
 
-def proof_of(runs: Sequence[Run], columns: Sequence[Column], sample_id: str) -> dict[str, Any]:
+def proof_of(runs: Sequence[Run], columns: Sequence[ReportColumn], sample_id: str) -> dict[str, Any]:
     """What the page shows of one sample: for each run its texts and the proof of each score."""
     names = _names(runs)
     sides = [_side(run, columns, number, sample_id, names[number]) for number, run in enumerate(runs)]
@@ -49,7 +49,7 @@ def _names(runs: Sequence[Run]) -> list[str | None]:
 
 
 def _side(
-    run: Run, columns: Sequence[Column], number: int, sample_id: str, name: str | None
+    run: Run, columns: Sequence[ReportColumn], number: int, sample_id: str, name: str | None
 ) -> tuple[dict[str, Any] | None, dict[int, Record]]:
     if sample_id not in run.sample_ids:
         return None, {}
@@ -211,7 +211,7 @@ def _marks(record: Record) -> dict[str, list[list[Any]]]:
     return found
 
 
-def _name(where: Place) -> str:
+def _name(where: TextPlace) -> str:
     return f"contexts/{where.part}" if where.source == "contexts" else where.source
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragmetrics_core.report.html.columns import Column
+from ragmetrics_core.report.html.columns import ReportColumn
 from ragmetrics_core.report.html.text import cut, one_line
 from ragmetrics_core.runs import Key, Outcome, Run
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Outcomes", "Row", "outcomes_of", "table", "table_rows"]
+__all__ = ["Outcomes", "ReportRow", "outcomes_of", "table", "table_rows"]
 
 SHOWN_QUESTION, SHOWN_ANSWER, SHOWN_LABEL, SHOWN_LABELS = 300, 400, 120, 40
 # Reading one sample by its place takes about as long as reading so many in a row.
@@ -25,7 +25,7 @@ class Shown(NamedTuple):
     labels: dict[str, str]
 
 
-class Row(NamedTuple):
+class ReportRow(NamedTuple):
     """A sample of one run or of two.
 
     Attributes:
@@ -50,7 +50,7 @@ def outcomes_of(runs: Sequence[Run]) -> Outcomes:
     return [dict(run.outcomes()) for run in runs]
 
 
-def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcomes) -> list[Row]:
+def table_rows(runs: Sequence[Run], columns: Sequence[ReportColumn], outcomes: Outcomes) -> list[ReportRow]:
     """One row for each sample: the worst first, of two runs what fell off most; those without any last."""
     ids = dict.fromkeys(sample_id for run in runs for sample_id in run.sample_ids)
     diagnoses = [run.diagnoses() for run in runs]
@@ -62,7 +62,7 @@ def table_rows(runs: Sequence[Run], columns: Sequence[Column], outcomes: Outcome
     return rows
 
 
-def table(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -> dict[str, Any]:
+def table(runs: Sequence[Run], columns: Sequence[ReportColumn], rows: Sequence[ReportRow]) -> dict[str, Any]:
     """The rows as plain data, column by column."""
     samples = _samples_of(runs, {row.sample_id for row in rows})
     return {
@@ -92,11 +92,11 @@ def table(runs: Sequence[Run], columns: Sequence[Column], rows: Sequence[Row]) -
 
 
 def _row(
-    columns: Sequence[Column],
+    columns: Sequence[ReportColumn],
     outcomes: Outcomes,
     diagnoses: Sequence[Mapping[str, tuple[str, ...]]],
     sample_id: str,
-) -> Row:
+) -> ReportRow:
     cells = tuple(
         tuple(
             None if entry is None else known.get(Key(sample_id, entry.signature))
@@ -115,7 +115,7 @@ def _row(
         for last in others
         if first and last and first.value is not None and last.value is not None
     ]
-    return Row(
+    return ReportRow(
         sample_id=sample_id,
         place=_mean(places),
         moved=min(moves, default=None),

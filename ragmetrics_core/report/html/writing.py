@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.report.html.columns import Column, columns
+from ragmetrics_core.report.html.columns import ReportColumn, columns
 from ragmetrics_core.report.html.overview import overview
 from ragmetrics_core.report.html.page import chunk, page
 from ragmetrics_core.report.html.proofs import proof_of
-from ragmetrics_core.report.html.rows import Row, outcomes_of, table, table_rows
+from ragmetrics_core.report.html.rows import ReportRow, outcomes_of, table, table_rows
 from ragmetrics_core.report.html.text import as_json
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs.writing import not_a_link, write_whole
@@ -101,8 +101,8 @@ def write_report(
 
 def _write_part(
     runs: Sequence[Run],
-    beside: Sequence[Column],
-    rows: Sequence[Row],
+    beside: Sequence[ReportColumn],
+    rows: Sequence[ReportRow],
     folder: Path,
     position: int,
     whole: str,
@@ -119,7 +119,7 @@ def _write_part(
     _write(folder / f"{position:04}.html", page(first, _named(packed.chunks)))
 
 
-def _worst_first(rows: Sequence[Row], beside: Sequence[Column]) -> Iterator[int]:
+def _worst_first(rows: Sequence[ReportRow], beside: Sequence[ReportColumn]) -> Iterator[int]:
     """The rows' numbers: the worst sample of each metric in turn, then those without a value."""
     ranked = [
         sorted(range(len(rows)), key=lambda number: _rank(rows[number], position, column))
@@ -133,7 +133,7 @@ def _worst_first(rows: Sequence[Row], beside: Sequence[Column]) -> Iterator[int]
                 yield number
 
 
-def _rank(row: Row, position: int, column: Column) -> tuple[bool, float]:
+def _rank(row: ReportRow, position: int, column: ReportColumn) -> tuple[bool, float]:
     """Sorts the worst first: by how good it is; of two runs, by how much better the second one is."""
     first, last = row.cells[position][0], row.cells[position][-1]
     place = column.entry.goodness(last.value, last.bounds) if last else None
@@ -147,7 +147,11 @@ def _rank(row: Row, position: int, column: Column) -> tuple[bool, float]:
 
 
 def _packed(
-    runs: Sequence[Run], beside: Sequence[Column], rows: Sequence[Row], order: Iterable[int], room: int | None
+    runs: Sequence[Run],
+    beside: Sequence[ReportColumn],
+    rows: Sequence[ReportRow],
+    order: Iterable[int],
+    room: int | None,
 ) -> _Packed:
     """Proofs in this order, until the room is used up."""
     packed = _Packed([], {})

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.drivers import Estimate
+from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.report.terminal.text import LABEL, facts, plain, table
 from ragmetrics_core.runs import Plan
 from ragmetrics_core.wording import number_of
@@ -35,7 +35,7 @@ def plan_page(plan: Plan) -> Iterator[RenderableType]:
     )
 
 
-def _cells(plan: Plan, estimate: Estimate) -> list[Text]:
+def _cells(plan: Plan, estimate: MetricEstimate) -> list[Text]:
     counts = (
         estimate.calls,
         estimate.estimated,

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.record import PartResult, Record
-from ragmetrics_core.report.evidence import Place, correction_of, decided, marks, place
+from ragmetrics_core.report.evidence import TextPlace, correction_of, decided, marks, place
 from ragmetrics_core.report.terminal.evidence import marked, style_of
 from ragmetrics_core.report.terminal.samples import found_by
 from ragmetrics_core.report.terminal.steps import steps_page
@@ -102,7 +102,7 @@ def _asked(record: Record) -> Iterator[tuple[str, RenderableType]]:
         elif name == "question":
             yield name, plain(text)
         else:
-            where = Place("answer" if name == "answer" else "reference", 1)
+            where = TextPlace("answer" if name == "answer" else "reference", 1)
             yield name, marked(text, found.get(where, ())) if text else Text("(empty)", LABEL)
 
 
@@ -172,7 +172,7 @@ def _contexts(record: Record) -> Iterator[RenderableType]:
     for number, chunk in enumerate(chunks, start=1):
         verdict = ranked[number - 1] if number <= len(ranked) else None
         symbol = Text(SYMBOLS[verdict.supported], f"bold {style_of(verdict)}") if verdict else Text(" ")
-        table.add_row(symbol, Text(str(number)), marked(chunk, found.get(Place("contexts", number), ())))
+        table.add_row(symbol, Text(str(number)), marked(chunk, found.get(TextPlace("contexts", number), ())))
     yield Text()
     yield heading(f"Contexts, in rank order{found_by(record.sample) if record.sample else ''}")
     yield Padding(table, (0, 0, 0, 2))

@@ -6,14 +6,14 @@ from rich.text import Text
 
 from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
 from ragmetrics_core.report.terminal.text import GOOD, LABEL, OPEN, WEAK, one_line, plain
-from ragmetrics_core.runs import Listed
+from ragmetrics_core.runs import ListedRun
 
 __all__ = ["runs_table"]
 
 _STYLES = {"finished": GOOD, "running": OPEN, "waiting": OPEN, "interrupted": WEAK, "unreadable": WEAK}
 
 
-def runs_table(runs: Sequence[Listed]) -> Fitted:
+def runs_table(runs: Sequence[ListedRun]) -> Fitted:
     """One row for each run."""
     made_of = [_made_of(run) for run in runs]
     return Fitted(
@@ -28,11 +28,11 @@ def runs_table(runs: Sequence[Listed]) -> Fitted:
     )
 
 
-def _began(run: Listed) -> Text:
+def _began(run: ListedRun) -> Text:
     return Text(f"{run.started:%Y-%m-%d %H:%M}" if run.started else "", LABEL)
 
 
-def _made_of(run: Listed) -> tuple[Text, Text]:
+def _made_of(run: ListedRun) -> tuple[Text, Text]:
     if run.manifest is None:
         return one_line(run.problem or "", WEAK), Text()
     names = dict.fromkeys(entry.name for entry in run.manifest.metrics)

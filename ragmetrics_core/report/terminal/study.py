@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ragmetrics_core.report.terminal.fitting import Fitted, FittedColumn
 from ragmetrics_core.report.terminal.text import GOOD, LABEL, WEAK, bullets, heading, one_line
-from ragmetrics_core.study import Cell, Column, Mark, Marked, Table, shown
+from ragmetrics_core.study import Cell, Mark, Marked, StudyTable, TableColumn, shown
 
 __all__ = ["study_page"]
 
@@ -21,7 +21,7 @@ _COUNTS = ("lost", "gained")
 _SAME = ("at worst", "difference")
 
 
-def study_page(tables: Iterable[Table]) -> Iterator[RenderableType]:
+def study_page(tables: Iterable[StudyTable]) -> Iterator[RenderableType]:
     """The tables one below the other, each with its title and notes."""
     for number, each in enumerate(tables):
         if number:
@@ -36,7 +36,7 @@ def study_page(tables: Iterable[Table]) -> Iterator[RenderableType]:
             yield bullets([*said, *(one_line(note, LABEL) for note in each.notes)])
 
 
-def _rendered(each: Table, said: list[Text]) -> RenderableType:
+def _rendered(each: StudyTable, said: list[Text]) -> RenderableType:
     """The table; what all rows share goes to `said`."""
     wanted: list[int] = []
     places = {column.name: place for place, column in enumerate(each.columns)}
@@ -62,7 +62,7 @@ def _rendered(each: Table, said: list[Text]) -> RenderableType:
     return Fitted([_fitted(each.columns[place], [row[place] for row in each.rows]) for place in wanted])
 
 
-def _fitted(column: Column, cells: Sequence[Cell]) -> FittedColumn:
+def _fitted(column: TableColumn, cells: Sequence[Cell]) -> FittedColumn:
     is_number = column.kind in ("number", "count", "p")
     return FittedColumn(
         column.name,
@@ -72,7 +72,7 @@ def _fitted(column: Column, cells: Sequence[Cell]) -> FittedColumn:
     )
 
 
-def _cell(cell: Cell, column: Column) -> Text:
+def _cell(cell: Cell, column: TableColumn) -> Text:
     text = one_line(shown(cell, column.kind), _STYLES[cell.mark] if isinstance(cell, Marked) else "")
     if column.kind != "estimate":
         return text

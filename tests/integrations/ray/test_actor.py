@@ -16,7 +16,7 @@ import pyarrow as pa
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import LexicalJudge, Traffic
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_ray.worker import Actor, Plan
+from ragmetrics_ray.worker import Actor, WorkerPlan
 
 
 def block(*words: str) -> pa.Table:
@@ -62,7 +62,7 @@ class Watched:
 
 def statuses(judge: Watched, first: pa.Table, second: pa.Table) -> list[str]:
     """Hand two blocks to an actor as Ray does, from two threads; the second once the first is asked about."""
-    plan = Plan(
+    plan = WorkerPlan(
         metrics=resolve("faithfulness"), judge=lambda: judge, traffic=Traffic(concurrency=2, timeout=60)
     )
     actor = Actor(plan)
@@ -86,5 +86,5 @@ def test_the_calls_in_flight_of_all_blocks_together_stay_within_the_limit():
 
 
 def test_a_block_without_rows_gives_no_rows():
-    plan = Plan(metrics=resolve("faithfulness"), judge="embedded")
+    plan = WorkerPlan(metrics=resolve("faithfulness"), judge="embedded")
     assert Actor(plan)(block("a").slice(0, 0)).num_rows == 0

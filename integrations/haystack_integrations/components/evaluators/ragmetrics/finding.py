@@ -13,7 +13,7 @@ from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.sample import Turn
 from ragmetrics_core.shapes import is_list, is_mapping
 
-from haystack_integrations.components.evaluators.ragmetrics.places import Place, Places
+from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
 from haystack_integrations.components.evaluators.ragmetrics.texts import (
     Passages,
     answer_text,
@@ -37,7 +37,7 @@ T = TypeVar("T")
 _QUESTION_NAMES = ("query", "question", "user_query", "user_question", "text")
 
 
-class Found(NamedTuple):
+class NamedField(NamedTuple):
     """A value and the rule that found it."""
 
     value: Any
@@ -96,9 +96,9 @@ def conversation_sample(capture: Capture) -> Sample:
     contexts = _state_documents(capture.contexts or {}) or _of_turn(messages[asked:], _known(tools), writers)
     _note(
         capture,
-        question=Found(None, "last_user_message"),
+        question=NamedField(None, "last_user_message"),
         contexts=contexts,
-        answer=Found(None, "last_message"),
+        answer=NamedField(None, "last_message"),
     )
     passages: Passages | None = contexts.value if contexts else None
     return Sample(
@@ -110,43 +110,45 @@ def conversation_sample(capture: Capture) -> Sample:
     )
 
 
-def _note(capture: Capture, **found: Found | None) -> None:
+def _note(capture: Capture, **found: NamedField | None) -> None:
     capture.labels |= {f"found_{name}": each.rule for name, each in found.items() if each is not None}
 
 
 # Where the user names places, these alone count: what another branch of the pipeline left is not what is meant.
 
 
-def _placed(run: WatchedRun, places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
+def _placed(run: WatchedRun, places: Sequence[Socket], read: Callable[[object], T | None]) -> NamedField | None:
     """The value at the place that was filled last."""
     return _placed_in(reversed(run.events), places, read)
 
 
-def _placed_question(run: WatchedRun, places: Sequence[Place]) -> Found | None:
+def _placed_question(run: WatchedRun, places: Sequence[Socket]) -> NamedField | None:
     """The question at the place that was filled first: a loop sends something else through it later."""
     return _placed_in(run.events, places, answer_text)
 
 
-def _placed_in(events: Iterable[Event], places: Sequence[Place], read: Callable[[object], T | None]) -> Found | None:
+def _placed_in(
+    events: Iterable[Event], places: Sequence[Socket], read: Callable[[object], T | None]
+) -> NamedField | None:
     for event in events:
         for place in places:
             value = _at(place, event, read)
             if value is not None:
-                return Found(value, f"extract:{place}")
+                return NamedField(value, f"extract:{place}")
     return None
 
 
-def _placed_contexts(run: WatchedRun, places: Sequence[Place]) -> Found | None:
+def _placed_contexts(run: WatchedRun, places: Sequence[Socket]) -> NamedField | None:
     """What is at all the places, in the order in which the user names them, each passage once."""
-    found: dict[Place, Passages] = {}
+    found: dict[Socket, Passages] = {}
     for place in places:
         last = _first(_at(place, event, passages_of) for event in reversed(run.events))
         if last is not None:
             found[place] = last
-    return Found(joined(found.values()), f"extract:{', '.join(map(str, found))}") if found else None
+    return NamedField(joined(found.values()), f"extract:{', '.join(map(str, found))}") if found else None
 
 
-def _at(place: Place, event: Event, read: Callable[[object], T | None]) -> T | None:
+def _at(place: Socket, event: Event, read: Callable[[object], T | None]) -> T | None:
     if event.name != place.component:
         return None
     sides = [side for side in (event.outputs, event.inputs) if is_mapping(side)]
@@ -156,7 +158,7 @@ def _at(place: Place, event: Event, read: Callable[[object], T | None]) -> T | N
 # The answer: the last one that the run came to, so that a loop's earlier attempts do not count.
 
 
-def _answer(run: WatchedRun) -> Found | None:
+def _answer(run: WatchedRun) -> NamedField | None:
     readings = ((("generated_answer", _of_answers),), (("replies", _of_replies), ("messages", _of_agent)))
     for rules in readings:
         for event in reversed(run.events):
@@ -165,7 +167,7 @@ def _answer(run: WatchedRun) -> Found | None:
             for rule, read in rules:
                 text = read(event.outputs)
                 if text is not None:
-                    return Found(text, rule)
+                    return NamedField(text, rule)
     return None
 
 
@@ -187,7 +189,7 @@ def _of_agent(outputs: Mapping[str, Any]) -> str | None:
 # The contexts: what the model was shown, or else what was retrieved last.
 
 
-def _contexts(run: WatchedRun) -> Found | None:
+def _contexts(run: WatchedRun) -> NamedField | None:
     for event in reversed(run.events):
         if is_mapping(event.outputs):
             shown = _of_agent_run(run, event) if event.kind == "agent" else _shown(event)
@@ -198,16 +200,16 @@ def _contexts(run: WatchedRun) -> Found | None:
             if event.kind == "component" and is_mapping(event.outputs):
                 passages = read(event)
                 if passages is not None:
-                    return Found(passages, rule)
+                    return NamedField(passages, rule)
     return None
 
 
-def _shown(event: Event) -> Found | None:
+def _shown(event: Event) -> NamedField | None:
     passages = _documents(event.inputs) if event.kind == "component" and "prompt" in event.outputs else None
-    return None if passages is None else Found(passages, "prompt_documents")
+    return None if passages is None else NamedField(passages, "prompt_documents")
 
 
-def _of_agent_run(run: WatchedRun, event: Event) -> Found | None:
+def _of_agent_run(run: WatchedRun, event: Event) -> NamedField | None:
     """What an agent had in its state, or its tools found since the last question."""
     outputs = event.outputs
     messages = [each for each in outputs.get("messages") or () if isinstance(each, ChatMessage)]
@@ -231,9 +233,9 @@ def _writers(tools: Iterable[Event]) -> frozenset[str]:
 
 def _of_turn(
     messages: Sequence[ChatMessage], known: Mapping[str, Sequence[Document]], writers: frozenset[str]
-) -> Found | None:
+) -> NamedField | None:
     found = found_by_tools(messages, known, writers)
-    return None if found is None else Found(*found)
+    return None if found is None else NamedField(*found)
 
 
 def _retrieved(event: Event) -> Passages | None:
@@ -245,9 +247,9 @@ def _with_answer(event: Event) -> Passages | None:
     return _first(passages_of(value[:1]) for value in answers)
 
 
-def _state_documents(state: Mapping[str, Any]) -> Found | None:
+def _state_documents(state: Mapping[str, Any]) -> NamedField | None:
     documents = [each for value in state.values() if _has(value, Document) for each in value]
-    return Found(passages_of(documents), "state_documents") if documents else None
+    return NamedField(passages_of(documents), "state_documents") if documents else None
 
 
 def _documents(sockets: Mapping[str, Any]) -> Passages | None:
@@ -260,25 +262,25 @@ def _documents(sockets: Mapping[str, Any]) -> Passages | None:
 # The question: what the pipeline was asked, and not what a component made of it.
 
 
-def _question(run: WatchedRun) -> Found | None:
+def _question(run: WatchedRun) -> NamedField | None:
     for event in reversed(run.events):
         for value in event.outputs.values() if is_mapping(event.outputs) else ():
             if _has(value, GeneratedAnswer) and value[0].query:
-                return Found(value[0].query, "generated_answer")
+                return NamedField(value[0].query, "generated_answer")
     messages = _asked(run)
     number = _last_question(messages)
     return (
         _named(run.inputs.values(), "pipeline_input")
-        or (Found(messages[number].text, "last_user_message") if number is not None else None)
+        or (NamedField(messages[number].text, "last_user_message") if number is not None else None)
         or _named((each.inputs for each in run.events if each.kind == "component"), "component_input")
     )
 
 
-def _named(sides: Iterable[Any], rule: str) -> Found | None:
+def _named(sides: Iterable[Any], rule: str) -> NamedField | None:
     """A text under one of the names of a question, the most telling name first."""
     mappings = [side for side in sides if is_mapping(side)]
     texts = (side.get(name) for name in _QUESTION_NAMES for side in mappings)
-    return next((Found(text, rule) for text in texts if isinstance(text, str) and text), None)
+    return next((NamedField(text, rule) for text in texts if isinstance(text, str) and text), None)
 
 
 def _history(run: WatchedRun) -> tuple[Turn, ...] | None:

@@ -12,7 +12,7 @@ from haystack.tools.tool import Tool
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["Extract", "Place", "Places", "check_places", "places_of"]
+__all__ = ["Extract", "Places", "Socket", "check_places", "places_of"]
 
 # A place is "component.socket"; of several the one that was filled last counts (of a question the first), and
 # contexts are taken from all.
@@ -23,7 +23,7 @@ _TEXTS = (str, ChatMessage, GeneratedAnswer)
 _HELD: Mapping[str, tuple[type, ...]] = {"question": _TEXTS, "contexts": (*_TEXTS, Document), "answer": _TEXTS}
 
 
-class Place(NamedTuple):
+class Socket(NamedTuple):
     """An input or an output of a component."""
 
     component: str
@@ -38,7 +38,7 @@ class Place(NamedTuple):
         return f"{self.component}.{self.socket}"
 
 
-Places = Mapping[str, tuple[Place, ...]]
+Places = Mapping[str, tuple[Socket, ...]]
 
 
 # What a component takes and puts out: types by name. None when that is not known, as of a function tool.
@@ -59,7 +59,7 @@ def places_of(extract: object) -> Places:
     if not is_mapping(extract):
         msg = f"extract is a mapping of {fields} to 'component.socket', not {extract!r}"
         raise ConfigError(msg)
-    places: dict[str, tuple[Place, ...]] = {}
+    places: dict[str, tuple[Socket, ...]] = {}
     for field, written in extract.items():
         listed = [_place(each) for each in (written if is_series(written) else [written])]
         found = [each for each in listed if each is not None]
@@ -70,9 +70,9 @@ def places_of(extract: object) -> Places:
     return places
 
 
-def _place(written: object) -> Place | None:
+def _place(written: object) -> Socket | None:
     name, _, socket = written.strip().partition(".") if isinstance(written, str) else ("", "", "")
-    return Place(name, socket) if name and socket and "." not in socket else None
+    return Socket(name, socket) if name and socket and "." not in socket else None
 
 
 def check_places(places: Places, pipeline: object) -> None:
@@ -93,7 +93,7 @@ def check_places(places: Places, pipeline: object) -> None:
             _check(field, place, offered)
 
 
-def _check(field: str, place: Place, offered: Mapping[str, list[_Sockets]]) -> None:
+def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> None:
     if place.component not in offered:
         if "" in offered:  # tools that are not known before they are loaded
             return

@@ -15,7 +15,7 @@ from haystack.tracing.tracer import tracer as global_tracer
 from ragmetrics_core.live import Capture, LiveScorer, Notes, is_judging, notes_before, take_notes
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
-from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Place, Places, places_of
+from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Places, Socket, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
     CURRENT_RUN,
     Event,
@@ -49,7 +49,7 @@ class _Everything:
 
     live: LiveScorer
     only: Callable[[Mapping[str, Any]], bool] | None = None
-    places: Places = field(default_factory=dict[str, tuple[Place, ...]])
+    places: Places = field(default_factory=dict[str, tuple[Socket, ...]])
     needs_contexts: bool = False
     name: str | None = None
 
