@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from ragmetrics_core.models.support.vocabulary import ANTONYMS, UNITS
+from ragmetrics_core.models._support.vocabulary import ANTONYMS, UNITS
 
 __all__ = ["KINDS", "Twin", "twins_of"]
 

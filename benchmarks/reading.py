@@ -20,7 +20,7 @@ from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
 from ragmetrics_core.metrics import RECOMMENDED
 from ragmetrics_core.runs import Run
-from ragmetrics_core.runs.folder import Folder
+from ragmetrics_core.runs._folder import Folder
 
 __all__ = ["Reading", "details", "measure", "ratios"]
 

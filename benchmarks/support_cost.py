@@ -10,9 +10,9 @@ from random import Random
 from time import process_time
 from typing import Final
 
-from ragmetrics_core.models.support import SupportModel, support_model
-from ragmetrics_core.models.support.evidence import read_evidence
-from ragmetrics_core.models.support.veto import VetoModel, veto_model
+from ragmetrics_core.models._support import SupportModel, support_model
+from ragmetrics_core.models._support.evidence import read_evidence
+from ragmetrics_core.models._support.veto import VetoModel, veto_model
 
 WORDS: Final = 1000
 STATEMENTS: Final = 40

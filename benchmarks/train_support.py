@@ -25,12 +25,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks.false_twins import twins_of
-from ragmetrics_core.models.support.evidence import IndexedTexts, read_evidence
-from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, compare
-from ragmetrics_core.models.support.places import UNSEEN
-from ragmetrics_core.models.support.trees import SCALE
-from ragmetrics_core.models.support.words import read_sentences
-from ragmetrics_core.models.wordllama import WordVectors
+from ragmetrics_core.models._support.evidence import IndexedTexts, read_evidence
+from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare
+from ragmetrics_core.models._support.places import UNSEEN
+from ragmetrics_core.models._support.trees import SCALE
+from ragmetrics_core.models._support.words import read_sentences
+from ragmetrics_core.models._wordllama import WordVectors
 
 SHARED: Final = Path(os.environ.get("RAGMETRICS_SHARED", "../shared"))
 PACKAGE: Final = Path(__file__).parents[1] / "ragmetrics_core/models/support"

@@ -24,13 +24,13 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from benchmarks import train_support as first
 from benchmarks.twins import Kin, all_twins_of
-from ragmetrics_core.models.support.alignment import Alignment
-from ragmetrics_core.models.support.conflicts import CONFLICTS, conflicts_of
-from ragmetrics_core.models.support.evidence import IndexedTexts, Vectors, read_evidence
-from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, compare, look_up
-from ragmetrics_core.models.support.trees import SCALE
-from ragmetrics_core.models.support.veto import penalty
-from ragmetrics_core.models.wordllama import WordVectors
+from ragmetrics_core.models._support.alignment import Alignment
+from ragmetrics_core.models._support.conflicts import CONFLICTS, conflicts_of
+from ragmetrics_core.models._support.evidence import IndexedTexts, Vectors, read_evidence
+from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare, look_up
+from ragmetrics_core.models._support.trees import SCALE
+from ragmetrics_core.models._support.veto import penalty
+from ragmetrics_core.models._wordllama import WordVectors
 from ragmetrics_core.parsers import split_sentences
 
 # So many claims of a set are enough, drawn by their texts.

@@ -10,9 +10,9 @@ import numpy as np
 
 from benchmarks.false_twins import KINDS as FIRST
 from benchmarks.false_twins import Twin
-from ragmetrics_core.models.support.evidence import Vectors
-from ragmetrics_core.models.support.vocabulary import ANTONYMS
-from ragmetrics_core.models.support.words import read_words
+from ragmetrics_core.models._support.evidence import Vectors
+from ragmetrics_core.models._support.vocabulary import ANTONYMS
+from ragmetrics_core.models._support.words import read_words
 
 __all__ = ["KINDS", "Kin", "all_twins_of"]
 

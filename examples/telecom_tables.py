@@ -19,8 +19,8 @@ from math import sqrt
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ragmetrics_core.study.intervals import Summary
-from ragmetrics_core.study.significance import welch
+from ragmetrics_core.study._intervals import Summary
+from ragmetrics_core.study._significance import welch
 
 DATA = Path(__file__).resolve().parent / "data"
 ALPHA = 0.05

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from ragmetrics_core.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
-    from ragmetrics_core.comparison import diff
+    from ragmetrics_core._comparison import diff
     from ragmetrics_core.drivers import recompute, rescore
     from ragmetrics_core.errors import ConfigError, RagMetricsError
     from ragmetrics_core.live import LiveScorer
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from ragmetrics_core.models import Budget, OpenAIEmbedder, OpenAIJudge, Traffic, as_judge
     from ragmetrics_core.protocol import Embedder, Judge, Scorer
     from ragmetrics_core.record import Record
-    from ragmetrics_core.report.html import write_report
+    from ragmetrics_core.report._html import write_report
     from ragmetrics_core.runs import Run
-    from ragmetrics_core.runs.evaluate import aevaluate, evaluate
+    from ragmetrics_core.runs._evaluate import aevaluate, evaluate
     from ragmetrics_core.sample import Sample
     from ragmetrics_core.testing import ScriptedJudge
 
@@ -61,13 +61,13 @@ _MODULES = {
     "Scorer": "protocol",
     "ScriptedJudge": "testing",
     "Traffic": "models",
-    "aevaluate": "runs.evaluate",
+    "aevaluate": "runs._evaluate",
     "as_judge": "models",
-    "diff": "comparison",
-    "evaluate": "runs.evaluate",
+    "diff": "_comparison",
+    "evaluate": "runs._evaluate",
     "recompute": "drivers",
     "rescore": "drivers",
-    "write_report": "report.html",
+    "write_report": "report._html",
 }
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)

@@ -56,7 +56,7 @@ def outcomes() -> Iterator[tuple[str, str]]:
 
 
 def described(name: str) -> Mutant:
-    """What mutmut altered under this name: "ragmetrics_core.scoring.text.x_bleu__mutmut_2"."""
+    """What mutmut altered under this name: "ragmetrics_core.scoring._text.x_bleu__mutmut_2"."""
     lines = mutmut("show", name).splitlines()
     was, becomes = (
         " ".join(

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.cluster_tests import cluster_effect
-from ragmetrics_core.study.clusters import bootstrap_clusters, cluster_mean, cluster_share
-from ragmetrics_core.study.correction import cluster_corrected_mean
-from ragmetrics_core.study.correlations import spearman_interval
-from ragmetrics_core.study.detection import area_under_curve
-from ragmetrics_core.study.estimate import prediction_powered_mean
-from ragmetrics_core.study.intervals import Estimate, mean_of, wilson_interval
+from ragmetrics_core.study._cluster_tests import cluster_effect
+from ragmetrics_core.study._clusters import bootstrap_clusters, cluster_mean, cluster_share
+from ragmetrics_core.study._correction import cluster_corrected_mean
+from ragmetrics_core.study._correlations import spearman_interval
+from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._estimate import prediction_powered_mean
+from ragmetrics_core.study._intervals import Estimate, mean_of, wilson_interval
 
 __all__ = ["clustered", "designs"]
 

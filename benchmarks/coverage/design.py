@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ragmetrics_core.study.intervals import Estimate
+from ragmetrics_core.study._intervals import Estimate
 
 __all__ = [
     "HIGH",

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study.correction import corrected_mean, judge_errors
-from ragmetrics_core.study.detection import best_threshold
-from ragmetrics_core.study.estimate import prediction_powered_mean
-from ragmetrics_core.study.intervals import Estimate
-from ragmetrics_core.study.people_correlations import compare_correlations, pooled_correlation
-from ragmetrics_core.study.powered import powered_difference, powered_pairs
-from ragmetrics_core.study.repeats import judge_share
-from ragmetrics_core.study.systems import system_correlation
+from ragmetrics_core.study._correction import corrected_mean, judge_errors
+from ragmetrics_core.study._detection import best_threshold
+from ragmetrics_core.study._estimate import prediction_powered_mean
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._people_correlations import compare_correlations, pooled_correlation
+from ragmetrics_core.study._powered import powered_difference, powered_pairs
+from ragmetrics_core.study._repeats import judge_share
+from ragmetrics_core.study._systems import system_correlation
 
 __all__ = ["designs"]
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Design, exact_coverage, piled, seed_of
-from ragmetrics_core.study.bootstrap import bootstrap_mean
-from ragmetrics_core.study.correlations import kendall_interval, pearson_interval, spearman_interval
-from ragmetrics_core.study.detection import area_under_curve
-from ragmetrics_core.study.intervals import Estimate, beta_interval, mean_of, summary_of, wilson_interval
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
-from ragmetrics_core.study.significance import effect_size
+from ragmetrics_core.study._bootstrap import bootstrap_mean
+from ragmetrics_core.study._correlations import kendall_interval, pearson_interval, spearman_interval
+from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._intervals import Estimate, beta_interval, mean_of, summary_of, wilson_interval
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._significance import effect_size
 
 __all__ = ["designs"]
 

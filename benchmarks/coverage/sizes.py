@@ -8,11 +8,11 @@ from numpy.random import Generator
 
 from benchmarks.coverage.clusters import clustered
 from benchmarks.coverage.design import Design, piled, seed_of, told
-from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
-from ragmetrics_core.study.distributions import mann_whitney
-from ragmetrics_core.study.intervals import Estimate, summary_of
-from ragmetrics_core.study.permutation import sign_flip
-from ragmetrics_core.study.significance import welch
+from ragmetrics_core.study._cluster_tests import cluster_rank, cluster_welch
+from ragmetrics_core.study._distributions import mann_whitney
+from ragmetrics_core.study._intervals import Estimate, summary_of
+from ragmetrics_core.study._permutation import sign_flip
+from ragmetrics_core.study._significance import welch
 
 __all__ = ["designs"]
 

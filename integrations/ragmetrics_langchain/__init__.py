@@ -2,16 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_langchain.embedder import LangChainEmbedder
-from ragmetrics_langchain.handler import RagMetricsCallbackHandler
-from ragmetrics_langchain.installing import Installed, install
-from ragmetrics_langchain.judge import LangChainJudge
-from ragmetrics_langchain.langsmith import LangSmithFeedbackSink, as_langsmith_evaluator
-from ragmetrics_langchain.seen import RetrievedDocuments, RootRun, RunInfo
-from ragmetrics_langchain.step import above, below, score_step
+from ragmetrics_langchain._embedder import LangChainEmbedder
+from ragmetrics_langchain._handler import RagMetricsCallbackHandler
+from ragmetrics_langchain._installing import Installed, install
+from ragmetrics_langchain._judge import LangChainJudge
+from ragmetrics_langchain._langsmith import LangSmithFeedbackSink, as_langsmith_evaluator
+from ragmetrics_langchain._seen import RetrievedDocuments, RootRun, RunInfo
+from ragmetrics_langchain._step import above, below, score_step
 
 if TYPE_CHECKING:
-    from ragmetrics_langchain.middleware import RagMetricsMiddleware, Rejection
+    from ragmetrics_langchain._middleware import RagMetricsMiddleware, Rejection
 
 __all__ = [
     "Installed",
@@ -39,7 +39,7 @@ def __getattr__(name: str) -> object:
     if name not in _IN_MIDDLEWARE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        from ragmetrics_langchain import middleware
+        from ragmetrics_langchain import _middleware as middleware
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("langchain", "langgraph"):
             raise

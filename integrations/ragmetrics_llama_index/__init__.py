@@ -1,9 +1,9 @@
 """ragmetrics in LlamaIndex: evaluators that need no new code, retrieval metrics, and live scores."""
 
-from ragmetrics_llama_index.captured import RootSpan
-from ragmetrics_llama_index.datasets import read_labelled_dataset, write_labelled_dataset
-from ragmetrics_llama_index.evaluator import RagMetricsEvaluator
-from ragmetrics_llama_index.evaluators import (
+from ragmetrics_llama_index._captured import RootSpan
+from ragmetrics_llama_index._datasets import read_labelled_dataset, write_labelled_dataset
+from ragmetrics_llama_index._evaluator import RagMetricsEvaluator
+from ragmetrics_llama_index._evaluators import (
     AnswerRelevancyEvaluator,
     ContextEntityRecallEvaluator,
     ContextPrecisionEvaluator,
@@ -18,10 +18,10 @@ from ragmetrics_llama_index.evaluators import (
     ResponseEvaluator,
     SemanticSimilarityEvaluator,
 )
-from ragmetrics_llama_index.instrumentation import Instrumentation, instrument
-from ragmetrics_llama_index.models import LlamaIndexEmbedder, LlamaIndexJudge
-from ragmetrics_llama_index.results import EvaluationFailed, TracedEvaluationResult
-from ragmetrics_llama_index.retrieval import (
+from ragmetrics_llama_index._instrumentation import Instrumentation, instrument
+from ragmetrics_llama_index._models import LlamaIndexEmbedder, LlamaIndexJudge
+from ragmetrics_llama_index._results import EvaluationFailed, TracedEvaluationResult
+from ragmetrics_llama_index._retrieval import (
     MRR,
     NDCG,
     AveragePrecision,

@@ -1,12 +1,12 @@
 """The kit of the adapters: what the models and objects of every framework have in common, said once."""
 
-from ragmetrics_core.adapting.documents import Chunk, chunks_of
-from ragmetrics_core.adapting.finish_reasons import Ending, ending, finish_reason, is_cut
-from ragmetrics_core.adapting.foreign_models import ForeignModel, ForeignName, usage_of
-from ragmetrics_core.adapting.interfaces import can_only_raise
-from ragmetrics_core.adapting.judging import is_judging
-from ragmetrics_core.adapting.moment import as_now
-from ragmetrics_core.adapting.threads import Pool, harmless, in_thread, lend
+from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
+from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
+from ragmetrics_core.adapting._interfaces import can_only_raise
+from ragmetrics_core.adapting._judging import is_judging
+from ragmetrics_core.adapting._moment import as_now
+from ragmetrics_core.adapting._threads import Pool, harmless, in_thread, lend
 
 __all__ = [
     "Chunk",

@@ -18,7 +18,7 @@ def main() -> NoReturn:
     70 a mistake in ragmetrics itself, 130 interrupted.
     """
     try:
-        from ragmetrics_core.cli.app import app
+        from ragmetrics_core.cli._app import app
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from ragmetrics_core.lazy import loaded_when_asked
 
 if TYPE_CHECKING:
-    from ragmetrics_core.drivers.asynchronous import Calls, Models, measure_sample
-    from ragmetrics_core.drivers.auditing import Difference, audit
-    from ragmetrics_core.drivers.derived import (
+    from ragmetrics_core.drivers._asynchronous import Calls, Models, measure_sample
+    from ragmetrics_core.drivers._auditing import Difference, audit
+    from ragmetrics_core.drivers._derived import (
         by_vote,
         correct,
         recompute,
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
         self_contained,
         useless_replies,
     )
-    from ragmetrics_core.drivers.plan import MetricEstimate, plan_sample
-    from ragmetrics_core.drivers.traffic import wired
+    from ragmetrics_core.drivers._plan import MetricEstimate, plan_sample
+    from ragmetrics_core.drivers._traffic import wired
 
 __all__ = [
     "Calls",
@@ -39,21 +39,21 @@ __all__ = [
 
 # Loaded when they are asked for: who replays a record needs no event loop, and an evaluation no plan.
 _MODULES = {
-    "Calls": "asynchronous",
-    "Difference": "auditing",
-    "MetricEstimate": "plan",
-    "Models": "asynchronous",
-    "audit": "auditing",
-    "by_vote": "derived",
-    "correct": "derived",
-    "measure_sample": "asynchronous",
-    "plan_sample": "plan",
-    "recompute": "derived",
-    "rendered": "derived",
-    "rescore": "derived",
-    "self_contained": "derived",
-    "useless_replies": "derived",
-    "wired": "traffic",
+    "Calls": "_asynchronous",
+    "Difference": "_auditing",
+    "MetricEstimate": "_plan",
+    "Models": "_asynchronous",
+    "audit": "_auditing",
+    "by_vote": "_derived",
+    "correct": "_derived",
+    "measure_sample": "_asynchronous",
+    "plan_sample": "_plan",
+    "recompute": "_derived",
+    "rendered": "_derived",
+    "rescore": "_derived",
+    "self_contained": "_derived",
+    "useless_replies": "_derived",
+    "wired": "_traffic",
 }
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)

@@ -1,6 +1,6 @@
 """The journal: every answered call by content address, so that nothing is paid for twice."""
 
-from ragmetrics_core.journal.bodies import (
+from ragmetrics_core.journal._bodies import (
     decode_rating,
     decode_reply,
     decode_vector,
@@ -8,7 +8,7 @@ from ragmetrics_core.journal.bodies import (
     encode_reply,
     encode_vector,
 )
-from ragmetrics_core.journal.journal import IdentityStatistics, Journal, Pruned, call_address
+from ragmetrics_core.journal._journal import IdentityStatistics, Journal, Pruned, call_address
 
 __all__ = [
     "IdentityStatistics",

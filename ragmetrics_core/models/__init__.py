@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from ragmetrics_core.lazy import loaded_when_asked
-from ragmetrics_core.models.foreign_errors import foreign_answer, model_error
-from ragmetrics_core.models.foreign_settings import settings_digest
-from ragmetrics_core.models.secrets import bare_address, holds_secret, keyless, settings_for_names
-from ragmetrics_core.models.wrapping import (
+from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
+from ragmetrics_core.models._foreign_settings import settings_digest
+from ragmetrics_core.models._secrets import bare_address, holds_secret, keyless, settings_for_names
+from ragmetrics_core.models._wrapping import (
     CallableJudge,
     PromptChecker,
     as_embedder,
@@ -16,18 +16,18 @@ from ragmetrics_core.models.wrapping import (
 )
 
 if TYPE_CHECKING:
-    from ragmetrics_core.models.batched import Batched
-    from ragmetrics_core.models.budget import Budget, BudgetArgs, Price, Prices
-    from ragmetrics_core.models.cascade import Cascade
-    from ragmetrics_core.models.encoders import CrossEncoderScorer, TokenMatchScorer
-    from ragmetrics_core.models.entailment import EntailmentJudge
-    from ragmetrics_core.models.lexical import LexicalJudge
-    from ragmetrics_core.models.line import Line
-    from ragmetrics_core.models.llama import LlamaJudge
-    from ragmetrics_core.models.meter import Meter, Tally
-    from ragmetrics_core.models.openai_compatible import OpenAIEmbedder, OpenAIJudge
-    from ragmetrics_core.models.traffic import Traffic, TrafficArgs
-    from ragmetrics_core.models.wordllama import WordLlamaEmbedder
+    from ragmetrics_core.models._batched import Batched
+    from ragmetrics_core.models._budget import Budget, BudgetArgs, Price, Prices
+    from ragmetrics_core.models._cascade import Cascade
+    from ragmetrics_core.models._encoders import CrossEncoderScorer, TokenMatchScorer
+    from ragmetrics_core.models._entailment import EntailmentJudge
+    from ragmetrics_core.models._lexical import LexicalJudge
+    from ragmetrics_core.models._line import Line
+    from ragmetrics_core.models._llama import LlamaJudge
+    from ragmetrics_core.models._meter import Meter, Tally
+    from ragmetrics_core.models._openai_compatible import OpenAIEmbedder, OpenAIJudge
+    from ragmetrics_core.models._traffic import Traffic, TrafficArgs
+    from ragmetrics_core.models._wordllama import WordLlamaEmbedder
 
 __all__ = [
     "Batched",
@@ -66,25 +66,25 @@ __all__ = [
 
 # Loaded when they are asked for: a run with a judge of one's own needs none of them.
 _MODULES = {
-    "Batched": "batched",
-    "Budget": "budget",
-    "BudgetArgs": "budget",
-    "Cascade": "cascade",
-    "CrossEncoderScorer": "encoders",
-    "EntailmentJudge": "entailment",
-    "LexicalJudge": "lexical",
-    "Line": "line",
-    "LlamaJudge": "llama",
-    "Meter": "meter",
-    "OpenAIEmbedder": "openai_compatible",
-    "OpenAIJudge": "openai_compatible",
-    "Price": "budget",
-    "Prices": "budget",
-    "Tally": "meter",
-    "TokenMatchScorer": "encoders",
-    "Traffic": "traffic",
-    "TrafficArgs": "traffic",
-    "WordLlamaEmbedder": "wordllama",
+    "Batched": "_batched",
+    "Budget": "_budget",
+    "BudgetArgs": "_budget",
+    "Cascade": "_cascade",
+    "CrossEncoderScorer": "_encoders",
+    "EntailmentJudge": "_entailment",
+    "LexicalJudge": "_lexical",
+    "Line": "_line",
+    "LlamaJudge": "_llama",
+    "Meter": "_meter",
+    "OpenAIEmbedder": "_openai_compatible",
+    "OpenAIJudge": "_openai_compatible",
+    "Price": "_budget",
+    "Prices": "_budget",
+    "Tally": "_meter",
+    "TokenMatchScorer": "_encoders",
+    "Traffic": "_traffic",
+    "TrafficArgs": "_traffic",
+    "WordLlamaEmbedder": "_wordllama",
 }
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)

@@ -1,6 +1,6 @@
 """Probing a judge: how often it is right, what turns its verdicts, and what they say of people's labels."""
 
-from ragmetrics_core.probe.card import (
+from ragmetrics_core.probe._card import (
     Consistency,
     FitnessCard,
     Injection,
@@ -10,11 +10,11 @@ from ragmetrics_core.probe.card import (
     ShareOf,
     Verbosity,
 )
-from ragmetrics_core.probe.corpus import Attack, Corpus, Passage, read_corpus
-from ragmetrics_core.probe.label_words import Question
-from ragmetrics_core.probe.labelled import Labelled, LabelledPair, LabelledSet, read_labelled
-from ragmetrics_core.probe.on_people import aprobe_on, probe_on
-from ragmetrics_core.probe.people_card import (
+from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, read_corpus
+from ragmetrics_core.probe._label_words import Question
+from ragmetrics_core.probe._labelled import Labelled, LabelledPair, LabelledSet, read_labelled
+from ragmetrics_core.probe._on_people import aprobe_on, probe_on
+from ragmetrics_core.probe._people_card import (
     PEOPLE,
     CardGroup,
     Interval,
@@ -26,9 +26,9 @@ from ragmetrics_core.probe.people_card import (
     measured_on_people,
     read_cards,
 )
-from ragmetrics_core.probe.people_tables import people_lines, people_tables
-from ragmetrics_core.probe.probing import CARD, PROBES, Probe, aprobe, count_samples, probe
-from ragmetrics_core.probe.tables import card_tables
+from ragmetrics_core.probe._people_tables import people_lines, people_tables
+from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
+from ragmetrics_core.probe._tables import card_tables
 
 __all__ = [
     "CARD",

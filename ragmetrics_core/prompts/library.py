@@ -7,10 +7,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
+from ragmetrics_core._language_tags import spelled
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.language_tags import spelled
 from ragmetrics_core.parsers import Answer
-from ragmetrics_core.prompts.prompt import Prompt, digest_of
+from ragmetrics_core.prompts._prompt import Prompt, digest_of
 
 __all__ = ["PromptText", "load", "load_file", "read_folder", "read_text"]
 

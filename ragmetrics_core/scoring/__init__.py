@@ -2,10 +2,10 @@
 
 Nothing here knows a model, a sample or a record. Sums are rounded once (`math.fsum`, fractions), so that a
 score is the same to the last bit on every platform and in whatever order its parts arrive. For rankings of
-many queries at once there is `ragmetrics_core.scoring.rankings`, in numpy.
+many queries at once there is `ragmetrics_core.scoring._rankings`, in numpy.
 """
 
-from ragmetrics_core.scoring.claims import (
+from ragmetrics_core.scoring._claims import (
     entity_recall,
     f_beta,
     f_measure,
@@ -14,8 +14,8 @@ from ragmetrics_core.scoring.claims import (
     supported_share,
     weighted_mean,
 )
-from ragmetrics_core.scoring.ranking import Bounds, average_precision, average_precision_bounds
-from ragmetrics_core.scoring.retrieval import (
+from ragmetrics_core.scoring._ranking import Bounds, average_precision, average_precision_bounds
+from ragmetrics_core.scoring._retrieval import (
     average_precision_at,
     hit_at,
     ndcg_at,
@@ -24,9 +24,9 @@ from ragmetrics_core.scoring.retrieval import (
     reciprocal_rank_at,
     reciprocal_ranks_at,
 )
-from ragmetrics_core.scoring.similarity import Vector, cosine, mean_cosine
-from ragmetrics_core.scoring.spread import Spread, nested_spread
-from ragmetrics_core.scoring.text import bleu, chrf, common_length, meteor, shared_words, words_of
+from ragmetrics_core.scoring._similarity import Vector, cosine, mean_cosine
+from ragmetrics_core.scoring._spread import Spread, nested_spread
+from ragmetrics_core.scoring._text import bleu, chrf, common_length, meteor, shared_words, words_of
 
 __all__ = [
     "Bounds",

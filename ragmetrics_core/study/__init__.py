@@ -4,9 +4,9 @@ Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives re
 intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
 """
 
-from ragmetrics_core.study.agreement import HUMAN, Agreement, study_agreement
-from ragmetrics_core.study.agreement_tables import agreement_tables
-from ragmetrics_core.study.annotation import (
+from ragmetrics_core.study._agreement import HUMAN, Agreement, study_agreement
+from ragmetrics_core.study._agreement_tables import agreement_tables
+from ragmetrics_core.study._annotation import (
     Annotations,
     Sheet,
     annotation_tables,
@@ -16,26 +16,26 @@ from ragmetrics_core.study.annotation import (
     read_annotations,
     verdict_changes,
 )
-from ragmetrics_core.study.comparison import PairedMetric, RunComparison, compare_runs
-from ragmetrics_core.study.comparison_tables import comparison_tables, gate_tables, trace_tables
-from ragmetrics_core.study.concordance import Concordance, study_concordance
-from ragmetrics_core.study.concordance_tables import concordance_tables
-from ragmetrics_core.study.consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study.correction import (
+from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs
+from ragmetrics_core.study._comparison_tables import comparison_tables, gate_tables, trace_tables
+from ragmetrics_core.study._concordance import Concordance, study_concordance
+from ragmetrics_core.study._concordance_tables import concordance_tables
+from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
+from ragmetrics_core.study._correction import (
     JudgeErrors,
     corrected_mean,
     judge_errors,
 )
-from ragmetrics_core.study.correlations import Correlation, correlate
-from ragmetrics_core.study.cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study.doubts import doubts_of_mean
-from ragmetrics_core.study.estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
-from ragmetrics_core.study.estimate_tables import estimate_tables
-from ragmetrics_core.study.gating import FailIf, GateVerdict, decide, decide_limits
-from ragmetrics_core.study.group_tables import group_tables
-from ragmetrics_core.study.groups import GroupStudy, study_groups
-from ragmetrics_core.study.intervals import Estimate, Summary, mean_of
-from ragmetrics_core.study.labels import (
+from ragmetrics_core.study._correlations import Correlation, correlate
+from ragmetrics_core.study._cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
+from ragmetrics_core.study._doubts import doubts_of_mean
+from ragmetrics_core.study._estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
+from ragmetrics_core.study._estimate_tables import estimate_tables
+from ragmetrics_core.study._gating import FailIf, GateVerdict, decide, decide_limits
+from ragmetrics_core.study._group_tables import group_tables
+from ragmetrics_core.study._groups import GroupStudy, study_groups
+from ragmetrics_core.study._intervals import Estimate, Summary, mean_of
+from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
     LabelledUnit,
@@ -49,17 +49,17 @@ from ragmetrics_core.study.labels import (
     read_labels,
     units_of,
 )
-from ragmetrics_core.study.limits import Limit, beyond, limit_of, near
-from ragmetrics_core.study.pairwise import PreferenceStudy, preference_tables, study_preferences
-from ragmetrics_core.study.people_correlations import (
+from ragmetrics_core.study._limits import Limit, beyond, limit_of, near
+from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
+from ragmetrics_core.study._people_correlations import (
     PeopleStudy,
     compare_correlations,
     people_tables,
     pooled_correlation,
     study_people,
 )
-from ragmetrics_core.study.planning import SizePlan, plan_study, plan_tables
-from ragmetrics_core.study.powered import (
+from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
+from ragmetrics_core.study._powered import (
     PoweredComparison,
     powered_difference,
     powered_pairs,
@@ -67,25 +67,25 @@ from ragmetrics_core.study.powered import (
     powered_slices,
     powered_tables,
 )
-from ragmetrics_core.study.repeats import (
+from ragmetrics_core.study._repeats import (
     RepeatStudy,
     judge_share,
     repeat_tables,
     repeats_needed,
     study_repeats,
 )
-from ragmetrics_core.study.retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
-from ragmetrics_core.study.scores import Scores, named_runs, read_scores, short
-from ragmetrics_core.study.systems import (
+from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
+from ragmetrics_core.study._scores import Scores, named_runs, read_scores, short
+from ragmetrics_core.study._systems import (
     SystemStudy,
     study_systems,
     system_correlation,
     system_tables,
     systems_of,
 )
-from ragmetrics_core.study.tables import Cell, Mark, Marked, StudyTable, TableColumn, flat, shown
-from ragmetrics_core.study.trace import TraceDifference, trace_difference
-from ragmetrics_core.study.trend import Trend, TrendPoint, study_trend, trend_tables
+from ragmetrics_core.study._tables import Cell, Mark, Marked, StudyTable, TableColumn, flat, shown
+from ragmetrics_core.study._trace import TraceDifference, trace_difference
+from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_tables
 
 __all__ = [
     "HUMAN",

@@ -8,7 +8,7 @@ import pytest
 
 from ragmetrics_core.adapting import in_thread, is_judging
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.live.background import Background, Threads
+from ragmetrics_core.live._background import Background, Threads
 
 SPAN = ContextVar("SPAN", default="none")
 

@@ -12,7 +12,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge

@@ -8,7 +8,7 @@ import pytest
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.metrics import METRICS
-from ragmetrics_core.report import json_pages
+from ragmetrics_core.report import _json_pages as json_pages
 from ragmetrics_core.testing import ScriptedJudge
 
 GOLDEN = Path(__file__).with_name("json_pages.json")
@@ -106,7 +106,7 @@ def test_mistakes_are_sentences_on_standard_error_and_no_json(command, data, tmp
 
 def test_progress_is_not_among_the_json(command, data, monkeypatch):
     # a line of progress after every sample
-    monkeypatch.setattr("ragmetrics_core.cli.progress.EVERY", -1.0)
+    monkeypatch.setattr("ragmetrics_core.cli._progress.EVERY", -1.0)
     outcome = command("evaluate", "--judge", "embedded", data, "--metrics", "faithfulness", "--json")
     parsed(outcome, "EvaluationPage")
     assert "3 of 4 samples" in outcome.err

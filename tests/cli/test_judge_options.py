@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models.judge_options import read_options
-from ragmetrics_core.models.names import judge_by_name
+from ragmetrics_core.models._judge_options import read_options
+from ragmetrics_core.models._names import judge_by_name
 from ragmetrics_core.runs import export_wave, plan
 from tests.servers import OpenAIServer, chat
 
@@ -166,7 +166,7 @@ def test_an_export_without_the_embedders_key_writes_the_judges_requests_and_name
 def test_a_plan_needs_no_package_of_the_judge(one, monkeypatch):
     # as on a machine that only plans
     monkeypatch.setitem(sys.modules, "openai", None)
-    monkeypatch.setattr("ragmetrics_core.models.openai_endpoint.missing_package", lambda: "openai")
+    monkeypatch.setattr("ragmetrics_core.models._openai_endpoint.missing_package", lambda: "openai")
     assert plan([ROW], metrics="faithfulness", judge=MODELS[0]).total.calls == 2
     with pytest.raises(ConfigError, match="needs the openai package"):
         judge_by_name(MODELS[0])

@@ -127,7 +127,7 @@ def check_usage(arguments: list[str]) -> None:
     """A command line with placeholders names a command and options that there are."""
     from typer.main import get_command
 
-    from ragmetrics_core.cli.app import app
+    from ragmetrics_core.cli._app import app
 
     command: Any = get_command(app)
     for word in arguments:

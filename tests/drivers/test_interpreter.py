@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ragmetrics_core import Metric, Run, Sample, evaluate, prompts, recompute
 from ragmetrics_core.asking import ask, ask_draws, rate, similar, split, together
 from ragmetrics_core.drivers import audit
-from ragmetrics_core.drivers.interpreter import Segments
+from ragmetrics_core.drivers._interpreter import Segments
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.protocol import Completion, Steps

@@ -11,8 +11,8 @@ from ragmetrics_core.drivers import Models, wired
 from ragmetrics_core.errors import BudgetSpent, ConfigError, ModelError, ModelTimeout, TransientModelError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Tally, Traffic
-from ragmetrics_core.models.meter import tokens_in
-from ragmetrics_core.models.wrapper import unwrapped
+from ragmetrics_core.models._meter import tokens_in
+from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.protocol import Completion, Usage
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, now, request, run

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.testing import ScriptedJudge
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from ragmetrics_core import scoring
 from ragmetrics_core.asking import review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
-from ragmetrics_core.metrics.metric import Metric
+from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Answered
 
@@ -60,7 +60,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "pyproject.toml", tree)
     metrics = tree / "ragmetrics_core" / "metrics"
     (metrics / "calmness.py").write_text(MODULE, encoding="utf-8")
-    definitions = metrics / "definitions.py"
+    definitions = metrics / "_definitions.py"
     definitions.write_text(definitions.read_text(encoding="utf-8") + LINE, encoding="utf-8")
     return tree
 

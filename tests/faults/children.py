@@ -30,8 +30,8 @@ _LATER = [
     "aiohttp",
     "filelock",
     "openai",
-    "ragmetrics_core.cli.app",
-    "ragmetrics_core.journal.database",
+    "ragmetrics_core.cli._app",
+    "ragmetrics_core.journal._database",
 ]
 _FORKS.set_forkserver_preload(["__main__", __name__, *_LATER])
 

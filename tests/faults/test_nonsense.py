@@ -10,8 +10,8 @@ from pydantic import SecretStr
 from ragmetrics_core import Record, evaluate, recompute
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError
-from ragmetrics_core.journal.bodies import decode_reply
-from ragmetrics_core.models.openai_endpoint import Endpoint
+from ragmetrics_core.journal._bodies import decode_reply
+from ragmetrics_core.models._openai_endpoint import Endpoint
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.runs import Run, list_runs, read_prices

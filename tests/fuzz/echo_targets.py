@@ -8,9 +8,9 @@ from typing import Any
 
 from ragmetrics_core import prompts
 from ragmetrics_core.parsers import Answer, Hints, VerdictList
-from ragmetrics_core.parsers.echoes import is_form, without_echo
-from ragmetrics_core.parsers.quoting import escaped_quotes, without_quotes
-from ragmetrics_core.parsers.reply_text import plain
+from ragmetrics_core.parsers._echoes import is_form, without_echo
+from ragmetrics_core.parsers._quoting import escaped_quotes, without_quotes
+from ragmetrics_core.parsers._reply_text import plain
 from ragmetrics_core.prompts import Item, Prompt, numbered_sentences
 from tests.fuzz.parser_targets import answer_types, encoded, replies, text_of
 from tests.fuzz.target import Target

@@ -18,15 +18,15 @@ from pyarrow import parquet
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError, ModelError, PromptError, RecordError, SampleError
 from ragmetrics_core.journal import Journal
-from ragmetrics_core.journal.bodies import decode_rating, decode_reply, decode_vector
-from ragmetrics_core.models.openai_compatible import completions_in
+from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector
+from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.probe import FitnessCard, KnownAnswers, Replies, ShareOf, card_tables
 from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.redaction import redacted_reply
-from ragmetrics_core.report.study_files import json_text, markdown_text
+from ragmetrics_core.report._study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
-from ragmetrics_core.runs.prices import read_prices
+from ragmetrics_core.runs._prices import read_prices
 from ragmetrics_core.study import read_annotations, read_labels
 from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
 from tests.fuzz.target import Target
@@ -280,7 +280,8 @@ REPLIES = Replies(
 )
 ANSWERS = KnownAnswers(
     answered=HALF, accuracy=HALF, statements=HALF, chunks=ShareOf.of(0, 0, otherwise="no chunk"),
-    precision=HALF, recall=HALF, by_kind={"negation": HALF}, by_language={"en": HALF}, wrong=("lighthouse statement 2",),
+    precision=HALF, recall=HALF, by_kind={"negation": HALF}, by_language={"en": HALF},
+    wrong=("lighthouse statement 2",),
 )  # fmt: skip
 FITNESS = FitnessCard(judge="a", versions={"b": "1"}, corpus="c", replies=REPLIES, known_answers=ANSWERS)
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}

@@ -6,13 +6,13 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from ragmetrics_core.drivers.replay import now
+from ragmetrics_core.drivers._replay import now
 from ragmetrics_core.errors import ModelError, RecordError
-from ragmetrics_core.journal.bodies import decode_rating, decode_reply, decode_vector, encode_reply
-from ragmetrics_core.models.openai_compatible import completions_in
-from ragmetrics_core.models.openai_endpoint import Endpoint
+from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector, encode_reply
+from ragmetrics_core.models._openai_compatible import completions_in
+from ragmetrics_core.models._openai_endpoint import Endpoint
 from ragmetrics_core.protocol import Completion
-from ragmetrics_core.runs.manifest import Manifest, manifest_in
+from ragmetrics_core.runs._manifest import Manifest, manifest_in
 from tests.fuzz.place import run_with, whole_file
 from tests.fuzz.target import Target
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragmetrics_core import ConfigError, LiveScorer, evaluate
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.live import LiveSettings
 from ragmetrics_core.probe import probe
 from ragmetrics_core.runs import plan

@@ -19,9 +19,9 @@ MODULES_NEVER_USED = {
 }
 OF_OS = {"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnl", "startfile"}
 # What is dangerous in XML is reading it: entities that grow or name files. These only write it.
-WRITES_XML = {"ragmetrics_core/report/gate_files.py": "JUnit's form"}
+WRITES_XML = {"ragmetrics_core/report/_gate_files.py": "JUnit's form"}
 # One program is started, and it is this interpreter.
-STARTS = {"ragmetrics_core/runs/audit_processes.py": "an audit on all cores"}
+STARTS = {"ragmetrics_core/runs/_audit_processes.py": "an audit on all cores"}
 READING_XML = {
     "parse",
     "iterparse",
@@ -35,9 +35,9 @@ READING_XML = {
 # One call each, of which the reason stands beside it.
 BY_NAME = {
     "ragmetrics_core/lazy.py": "modules of the package that asks",
-    "ragmetrics_core/cli/arguments.py": "a metric that the command line names as MODULE:NAME",
-    "ragmetrics_core/live/exiting.py": "a module of Python's own",
-    "ragmetrics_core/runs/run.py": "a module of its own, for what a notebook shows of a run",
+    "ragmetrics_core/cli/_arguments.py": "a metric that the command line names as MODULE:NAME",
+    "ragmetrics_core/live/_exiting.py": "a module of Python's own",
+    "ragmetrics_core/runs/_run.py": "a module of its own, for what a notebook shows of a run",
 }
 
 
@@ -116,7 +116,7 @@ def test_modules_are_imported_by_a_name_that_is_not_in_the_code_only_where_the_u
 def test_encoders_are_loaded_without_code_of_their_own_and_without_pickles():
     calls = [
         node
-        for node in ast.walk(parsed(ROOT / "ragmetrics_core/models/encoders.py"))
+        for node in ast.walk(parsed(ROOT / "ragmetrics_core/models/_encoders.py"))
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("from_pretrained")
     ]
 

@@ -210,7 +210,7 @@ UNPRIVILEGED = """
 import os, sys, urllib.parse
 from pathlib import Path
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.journal import Journal, database
+from ragmetrics_core.journal import Journal, _database as database
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

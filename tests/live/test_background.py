@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from ragmetrics_core.live import is_judging
-from ragmetrics_core.live.background import Threads
+from ragmetrics_core.live._background import Threads
 
 
 @pytest.mark.parametrize(

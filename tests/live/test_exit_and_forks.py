@@ -115,7 +115,7 @@ def test_a_judge_that_blocks_the_scorers_loop_does_not_keep_the_process_alive():
     # the worst that a judge can do: nothing on the loop moves, so there is no end to wait for
     done = script(
         """
-import ragmetrics_core.live.worker as worker
+import ragmetrics_core.live._worker as worker
 worker._PATIENCE = 0.2
 async def judge(text):
     threading.Event().wait()

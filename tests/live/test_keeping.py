@@ -13,8 +13,8 @@ import pytest
 
 from ragmetrics_core import Run
 from ragmetrics_core.live import LiveScorer
-from ragmetrics_core.live.kept import KeptCaptures
-from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.live._kept import KeptCaptures
+from ragmetrics_core.runs._lock import FolderLock
 from tests.live.captures import capture_of
 from tests.live.suite import ROOT
 

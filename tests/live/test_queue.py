@@ -2,7 +2,7 @@
 
 from concurrent.futures import wait
 
-from ragmetrics_core.live.queue import Overflow, Queue, Ticket
+from ragmetrics_core.live._queue import Overflow, Queue, Ticket
 from tests.live.captures import capture_of
 
 

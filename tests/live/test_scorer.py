@@ -7,7 +7,7 @@ import pytest
 from ragmetrics_core import Sample, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveMean, LiveScorer, Skip, is_judging
-from ragmetrics_core.metrics.faithfulness import Faithfulness
+from ragmetrics_core.metrics._faithfulness import Faithfulness
 from tests.live.captures import capture_of
 from tests.live.conftest import MakeScorer
 

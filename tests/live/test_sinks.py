@@ -12,7 +12,7 @@ import pytest
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import CallableSink, LiveResult, LoggingSink, MemorySink, RunSink
-from ragmetrics_core.runs.lock import FolderLock
+from ragmetrics_core.runs._lock import FolderLock
 from tests.live.captures import by_context, capture_of, faithful, supports, unfaithful
 from tests.live.conftest import MakeScorer
 
@@ -26,7 +26,7 @@ class Document:
 
 def command(*arguments: object) -> str:
     typer = pytest.importorskip("typer.testing", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
-    from ragmetrics_core.cli.app import app
+    from ragmetrics_core.cli._app import app
 
     done = typer.CliRunner().invoke(app, [str(each) for each in arguments])
     assert done.exit_code == 0, done.output

@@ -8,7 +8,7 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
-from ragmetrics_core.metrics.steps.references import ReferenceMetric, best_measurement, distinct
+from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement, distinct
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 
 ROW = {

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ragmetrics_core.errors import ConfigError, TransientModelError
 from ragmetrics_core.models import Line, Traffic
-from ragmetrics_core.models.allowance import Allowance
-from ragmetrics_core.models.pace import Pace
+from ragmetrics_core.models._allowance import Allowance
+from ragmetrics_core.models._pace import Pace
 from ragmetrics_core.protocol import Usage
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import evaluate, prompts
-from ragmetrics_core.models.lexical import LexicalJudge
-from ragmetrics_core.models.support.citations import without_citations
+from ragmetrics_core.models._lexical import LexicalJudge
+from ragmetrics_core.models._support.citations import without_citations
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import HashEmbedder

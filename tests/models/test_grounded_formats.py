@@ -1,6 +1,6 @@
 """How grounded models are asked and how long texts are cut, letter for letter as their makers do it."""
 
-from ragmetrics_core.models.grounded import formats
+from ragmetrics_core.models.grounded import _formats as formats
 
 
 def words(text):

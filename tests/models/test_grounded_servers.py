@@ -10,7 +10,7 @@ pytest.importorskip("openai", exc_type=ImportError)
 from ragmetrics_core import as_judge, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.models.grounded import BespokeMiniCheck, GraniteGuardian
-from ragmetrics_core.models.grounded.formats import BESPOKE_SYSTEM, GUARDIAN_BLOCK
+from ragmetrics_core.models.grounded._formats import BESPOKE_SYSTEM, GUARDIAN_BLOCK
 from tests.servers import Answer, OpenAIServer, chat
 
 SAMPLE = {

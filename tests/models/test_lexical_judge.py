@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragmetrics_core import as_judge, evaluate, prompts, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, get
-from ragmetrics_core.models.lexical import LexicalJudge
+from ragmetrics_core.models._lexical import LexicalJudge
 from ragmetrics_core.parsers import Hints
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge

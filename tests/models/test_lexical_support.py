@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.models.lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
-from ragmetrics_core.models.support.quantities import readings
+from ragmetrics_core.models._lexical.verdicts import LexicalVerdict, chunk_findings, compared, findings
+from ragmetrics_core.models._support.quantities import readings
 
 CHUNK = (
     "Timer T310 is started when the UE detects a radio problem. It runs for 1 000 ms at most. "

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.models.lexical.entities import entities_of
-from ragmetrics_core.models.lexical.questions import questions_for
-from ragmetrics_core.models.lexical.refusals import is_missing_remark, refusal
-from ragmetrics_core.models.lexical.relevance import relevant_sentences
-from ragmetrics_core.models.lexical.statements import statements_of
+from ragmetrics_core.models._lexical.entities import entities_of
+from ragmetrics_core.models._lexical.questions import questions_for
+from ragmetrics_core.models._lexical.refusals import is_missing_remark, refusal
+from ragmetrics_core.models._lexical.relevance import relevant_sentences
+from ragmetrics_core.models._lexical.statements import statements_of
 
 DECLINING = [
     "NO ANSWER FOUND.",

@@ -24,8 +24,8 @@ from ragmetrics_core.models import (
     as_embedder,
     as_judge,
 )
-from ragmetrics_core.models.discreet import Discretion
-from ragmetrics_core.models.per_loop import PerLoop
+from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.models.waits import SlowEmbedder, SlowJudge, line, now, request, run

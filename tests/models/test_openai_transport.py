@@ -12,7 +12,8 @@ pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragme
 
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import ConfigError, ModelRefused
-from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge, openai_transport
+from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
+from ragmetrics_core.models import _openai_transport as openai_transport
 from ragmetrics_core.protocol import Generate
 from tests.servers import Answer, OpenAIServer, chat
 

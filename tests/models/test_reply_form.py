@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragmetrics_core import prompts
-from ragmetrics_core.models.reply_form import reply_schema
+from ragmetrics_core.models._reply_form import reply_schema
 from ragmetrics_core.parsers import Hints, VerdictList
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Generate

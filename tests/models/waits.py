@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ragmetrics_core import prompts
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.models import Line, Traffic
-from ragmetrics_core.models.pace import Pace
+from ragmetrics_core.models._pace import Pace
 from ragmetrics_core.protocol import Completion, Generate, Usage
 
 __all__ = ["SlowEmbedder", "SlowJudge", "VirtualTimeLoop", "line", "now", "request", "run"]

@@ -20,7 +20,7 @@ from ragmetrics_core.parsers import (
     StatementList,
     VerdictList,
 )
-from ragmetrics_core.parsers.exact import JsonAnswer
+from ragmetrics_core.parsers._exact import JsonAnswer
 from tests.parsers.test_corpus import CASES, PARSERS
 
 WORDS = st.text(alphabet='ab 1.,:"\\{}[]\n\r\u200b\ud800é„“…<>/-', max_size=12)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ragmetrics_core.parsers.json_text import Fit, candidates, read_json
-from ragmetrics_core.parsers.loose_json import read_loose
+from ragmetrics_core.parsers._json_text import Fit, candidates, read_json
+from ragmetrics_core.parsers._loose_json import read_loose
 
 
 def shaped(value):

@@ -3,7 +3,7 @@
 import pytest
 
 from ragmetrics_core.parsers import verdict_value, verdict_word
-from ragmetrics_core.parsers.words import leading_verdict
+from ragmetrics_core.parsers._words import leading_verdict
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.metrics import METRICS, get
-from ragmetrics_core.models.lexical import LexicalJudge
+from ragmetrics_core.models._lexical import LexicalJudge
 from ragmetrics_core.parsers import (
     ExtractedSentences,
     FactLists,
@@ -20,7 +20,7 @@ from ragmetrics_core.parsers import (
 )
 from ragmetrics_core.probe import read_corpus
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_core.runs.preparation import prompt_names
+from ragmetrics_core.runs._preparation import prompt_names
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
 
 # One attack makes items of one word, which a copy cannot be told from; the last test is about these.

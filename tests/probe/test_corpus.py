@@ -5,8 +5,9 @@ from collections import Counter
 import pytest
 
 from ragmetrics_core.parsers import split_sentences
-from ragmetrics_core.probe import read_corpus, samples
-from ragmetrics_core.probe.corpus import spread, truth
+from ragmetrics_core.probe import _samples as samples
+from ragmetrics_core.probe import read_corpus
+from ragmetrics_core.probe._corpus import spread, truth
 
 CORPUS = read_corpus()
 

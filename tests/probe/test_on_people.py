@@ -16,7 +16,7 @@ from ragmetrics_core.probe import (
     read_cards,
     read_labelled,
 )
-from ragmetrics_core.probe.by_source import (
+from ragmetrics_core.probe._by_source import (
     area,
     balanced_accuracy,
     clustered,

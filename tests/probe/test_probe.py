@@ -9,7 +9,7 @@ from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.probe import CARD, PROBES, FitnessCard, aprobe, count_samples, probe, read_corpus
-from ragmetrics_core.probe.asking import Asker
+from ragmetrics_core.probe._asking import Asker
 from ragmetrics_core.testing import RandomJudge, ScriptedJudge
 from tests.probe.judges import judge_of, obedient, right
 

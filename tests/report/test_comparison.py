@@ -5,12 +5,12 @@ import json
 import pytest
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.comparison import diff
-from ragmetrics_core.report.html.columns import columns
-from ragmetrics_core.report.html.overview import overview
-from ragmetrics_core.report.html.rows import outcomes_of, table_rows
-from ragmetrics_core.report.terminal import difference_page
-from ragmetrics_core.report.terminal.text import GOOD, WEAK
+from ragmetrics_core._comparison import diff
+from ragmetrics_core.report._html.columns import columns
+from ragmetrics_core.report._html.overview import overview
+from ragmetrics_core.report._html.rows import outcomes_of, table_rows
+from ragmetrics_core.report._terminal import difference_page
+from ragmetrics_core.report._terminal.text import GOOD, WEAK
 from ragmetrics_core.study import compare_runs, read_scores
 from ragmetrics_core.testing import ScriptedJudge
 

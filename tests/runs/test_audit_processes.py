@@ -15,8 +15,8 @@ from ragmetrics_core import evaluate
 from ragmetrics_core.drivers import Difference
 from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import Key, Run
-from ragmetrics_core.runs.audit_processes import AuditProcesses, processes_for
-from ragmetrics_core.runs.record_audit import RecordAudit
+from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
+from ragmetrics_core.runs._record_audit import RecordAudit
 
 COUNT = 130  # samples: more than a process is told at a time
 AUDIT = "from ragmetrics_core import Run; print(list(Run.load({run!r}).audit(processes=2)))"

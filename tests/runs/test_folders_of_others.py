@@ -17,7 +17,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate, write_report
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.runs import list_runs, merge

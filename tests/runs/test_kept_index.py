@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import evaluate
-from ragmetrics_core.report.html.columns import columns
-from ragmetrics_core.report.html.rows import outcomes_of, table_rows
+from ragmetrics_core.report._html.columns import columns
+from ragmetrics_core.report._html.rows import outcomes_of, table_rows
 from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.study import read_scores
 

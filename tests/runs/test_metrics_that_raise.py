@@ -13,7 +13,7 @@ from ragmetrics_core.errors import RunStopped
 from ragmetrics_core.measurement import Measurement, valued
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import STATEMENTS
-from ragmetrics_core.report.causes import Causes
+from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.runs import plan
 from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_core.views import Answered

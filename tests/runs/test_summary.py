@@ -8,7 +8,7 @@ import pytest
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.metrics import AnswerCorrectness, AnswerSimilarity, ContextRelevance
-from ragmetrics_core.runs.summary import Outcome, summarise
+from ragmetrics_core.runs._summary import Outcome, summarise
 from ragmetrics_core.testing import ScriptedJudge
 
 

@@ -14,7 +14,7 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.runs import export_wave, import_replies
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
-from ragmetrics_core.testing.random_judge import Filler
+from ragmetrics_core.testing._random_judge import Filler
 from tests.catalogue import EVERY, MEASURABLE
 from tests.runs.by_file import (
     BOTH,

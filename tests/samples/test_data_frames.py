@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.runs.loading import BadRow, read_samples
+from ragmetrics_core.runs._loading import BadRow, read_samples
 from ragmetrics_core.sample import Sample
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed; it is no requirement of ragmetrics")

@@ -13,7 +13,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 
 from typer.testing import CliRunner
 
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, found, held
 from tests.secrets.test_servers_that_repeat_keys import echo, with_password
 from tests.servers import OpenAIServer, Seen, chat
@@ -93,7 +93,7 @@ def test_a_mistake_of_our_own_is_told_without_the_variables_of_its_frames(
         key = KEY
         raise ZeroDivisionError(f"{len(key)}")
 
-    monkeypatch.setattr("ragmetrics_core.cli.runs.list_runs", fails)
+    monkeypatch.setattr("ragmetrics_core.cli._runs.list_runs", fails)
     short = CliRunner().invoke(app, ["runs", str(tmp_path)])
     monkeypatch.setenv("RAGMETRICS_TRACEBACK", "1")
     whole = CliRunner().invoke(app, ["runs", str(tmp_path)])

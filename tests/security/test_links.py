@@ -14,11 +14,11 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import Sample, evaluate
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError, RagMetricsError
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.probe import CARD
-from ragmetrics_core.runs.writing import replacing, write_whole
+from ragmetrics_core.runs._writing import replacing, write_whole
 from ragmetrics_core.testing import RandomJudge
 
 ROWS = [

@@ -13,7 +13,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.testing import RandomJudge
 
 ROWS = [

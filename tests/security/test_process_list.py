@@ -9,7 +9,7 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 
 from typer.testing import CliRunner
 
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli._app import app
 
 KEY = "sk-very-secret-4711-0815"
 OPTIONS = [

@@ -17,9 +17,9 @@ from ragmetrics_core.metrics import resolve
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.testing import RandomJudge
 from ragmetrics_ray import to_run
-from ragmetrics_ray.parts import Parts
-from ragmetrics_ray.rows import SCHEMA, score_row
-from ragmetrics_ray.worker import Actor, WorkerPlan
+from ragmetrics_ray._parts import Parts
+from ragmetrics_ray._rows import SCHEMA, score_row
+from ragmetrics_ray._worker import Actor, WorkerPlan
 
 KEY = "sk-very-secret-4711-0815"
 ROW = {"id": "a", "question": "Who?", "answer": "Ann did. Bob, too.", "contexts": ["Ann did."]}

@@ -156,14 +156,14 @@ def test_nothing_that_a_server_packed_is_unpacked(coding: str, status: int, tran
 def test_an_answer_without_end_is_not_read_to_its_end(
     status: int, transport: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragmetrics_core.models.openai_compatible._LARGEST_REPLY", 100_000)
+    monkeypatch.setattr("ragmetrics_core.models._openai_compatible._LARGEST_REPLY", 100_000)
     flood = Answer(status=status, body=b" " * 10_000_000)
 
     assert "more than 100,000 bytes" in str(failure(flood))
 
 
 def test_chunks_are_counted_as_they_come(transport: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragmetrics_core.models.openai_compatible._LARGEST_REPLY", 50_000)
+    monkeypatch.setattr("ragmetrics_core.models._openai_compatible._LARGEST_REPLY", 50_000)
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
     chunks = b"".join(b"%x\r\n%b\r\n" % (1000, b" " * 1000) for _ in range(200))
 

@@ -13,8 +13,8 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import evaluate
-from ragmetrics_core.cli import screen
-from ragmetrics_core.cli.app import app
+from ragmetrics_core.cli import _screen as screen
+from ragmetrics_core.cli._app import app
 from ragmetrics_core.testing import RandomJudge
 
 C0 = [chr(code) for code in (*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), 0x7F)]

@@ -17,8 +17,8 @@ from ragmetrics_core.study import (
     scale_of,
     study_agreement,
 )
-from ragmetrics_core.study.ceiling import POOLED, asked_after_disagreement
-from ragmetrics_core.study.reliability import weighted_kappa
+from ragmetrics_core.study._ceiling import POOLED, asked_after_disagreement
+from ragmetrics_core.study._reliability import weighted_kappa
 
 
 def labelled(**columns):

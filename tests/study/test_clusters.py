@@ -9,10 +9,10 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
-from ragmetrics_core.study.bootstrap import bootstrap_mean
-from ragmetrics_core.study.cluster_errors import MeanPart, cluster_spread
-from ragmetrics_core.study.cluster_tests import cluster_rank, cluster_welch
-from ragmetrics_core.study.clusters import (
+from ragmetrics_core.study._bootstrap import bootstrap_mean
+from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
+from ragmetrics_core.study._cluster_tests import cluster_rank, cluster_welch
+from ragmetrics_core.study._clusters import (
     bootstrap_clusters,
     check_clusters,
     cluster_counts,
@@ -21,10 +21,10 @@ from ragmetrics_core.study.clusters import (
     cluster_resamples,
     cluster_share,
 )
-from ragmetrics_core.study.correlations import correlate
-from ragmetrics_core.study.detection import area_under_curve
-from ragmetrics_core.study.intervals import mean_of, wilson_of
-from ragmetrics_core.study.reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._correlations import correlate
+from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._intervals import mean_of, wilson_of
+from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 
 
 def clustered(seed=0, *, count=25):

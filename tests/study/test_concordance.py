@@ -9,7 +9,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import concordance_tables, study_concordance
-from ragmetrics_core.study.concordance import by_bayes
+from ragmetrics_core.study._concordance import by_bayes
 
 #          correct ones                    wrong ones
 FAITH = [0.9, 0.8, 1.0, 0.2, 0.75, 0.9, 0.1, 0.2, 0.8, 0.0]

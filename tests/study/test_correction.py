@@ -7,10 +7,10 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import estimate_quality, estimate_tables
-from ragmetrics_core.study.correction import cluster_corrected_mean, corrected_mean, judge_errors
-from ragmetrics_core.study.estimate import prediction_powered_mean
-from ragmetrics_core.study.intervals import Estimate, mean_of
-from ragmetrics_core.study.powered import powered_difference, powered_pairs
+from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_mean, judge_errors
+from ragmetrics_core.study._estimate import prediction_powered_mean
+from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._powered import powered_difference, powered_pairs
 
 
 def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):

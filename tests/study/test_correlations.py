@@ -9,7 +9,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from scipy import stats
 
-from ragmetrics_core.study.correlations import correlate, kendall, pearson, spearman
+from ragmetrics_core.study._correlations import correlate, kendall, pearson, spearman
 
 # scores pile up, so that ties are the rule
 SCORES = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])

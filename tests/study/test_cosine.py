@@ -7,7 +7,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.study import compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study.cosine import ComparedTexts
+from ragmetrics_core.study._cosine import ComparedTexts
 from ragmetrics_core.testing import HashEmbedder
 
 

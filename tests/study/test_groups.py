@@ -8,7 +8,7 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import group_tables, shown, study_groups
-from ragmetrics_core.study.groups import Group
+from ragmetrics_core.study._groups import Group
 
 RIGHT = [True] * 6 + [False] * 4
 HIGH = [1.0, 0.9, 0.8, 1.0, 0.7, 1.0, 0.2, 0.3, 0.0, 0.5]

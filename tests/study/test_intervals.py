@@ -10,8 +10,8 @@ pytest.importorskip("statsmodels", reason="statsmodels is not installed")
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragmetrics_core.study.bootstrap import bootstrap_mean
-from ragmetrics_core.study.intervals import (
+from ragmetrics_core.study._bootstrap import bootstrap_mean
+from ragmetrics_core.study._intervals import (
     Estimate,
     Summary,
     beta_interval,

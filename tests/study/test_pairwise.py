@@ -9,8 +9,8 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import plan_study, preference_tables, study_preferences
-from ragmetrics_core.study.ceiling import POOLED
-from ragmetrics_core.study.planning import needed
+from ragmetrics_core.study._ceiling import POOLED
+from ragmetrics_core.study._planning import needed
 
 
 def test_differences_are_correlated_with_the_mean_preference_and_ties_count_nowhere(scores):

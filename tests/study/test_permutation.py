@@ -7,8 +7,8 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from scipy import stats
 
-from ragmetrics_core.study.paired_tests import adjusted, detectable_difference, family_size, paired_tests
-from ragmetrics_core.study.permutation import sign_flip
+from ragmetrics_core.study._paired_tests import adjusted, detectable_difference, family_size, paired_tests
+from ragmetrics_core.study._permutation import sign_flip
 
 
 def test_yes_no_scores_that_gained_16_and_lost_6_have_mcnemars_p():

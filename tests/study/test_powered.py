@@ -13,7 +13,7 @@ from ragmetrics_core.study import (
     powered_slices,
     powered_tables,
 )
-from ragmetrics_core.study.estimate import prediction_powered_mean
+from ragmetrics_core.study._estimate import prediction_powered_mean
 
 
 def two_runs(scores, n=200, labelled=60):

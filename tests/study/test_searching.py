@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
 from ragmetrics_core.study import study_concordance
-from ragmetrics_core.study.detection import best_threshold, detect
+from ragmetrics_core.study._detection import best_threshold, detect
 
 
 def drawn(generator, n):

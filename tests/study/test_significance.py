@@ -12,9 +12,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from ragmetrics_core.study.distributions import mann_whitney
-from ragmetrics_core.study.intervals import Estimate, Summary
-from ragmetrics_core.study.significance import (
+from ragmetrics_core.study._distributions import mann_whitney
+from ragmetrics_core.study._intervals import Estimate, Summary
+from ragmetrics_core.study._significance import (
     effect_size,
     holm,
     mcnemar,

@@ -1,9 +1,9 @@
 """Judges that learned one question, whether a text supports a statement, each in its makers' form."""
 
-from ragmetrics_core.models.grounded.classifiers import FactCG, MiniCheck
-from ragmetrics_core.models.grounded.judge import Checker, GroundedFinding, GroundedJudge
-from ragmetrics_core.models.grounded.servers import BespokeMiniCheck, GraniteGuardian
-from ragmetrics_core.models.grounded.tokens import LettuceDetect
+from ragmetrics_core.models.grounded._classifiers import FactCG, MiniCheck
+from ragmetrics_core.models.grounded._judge import Checker, GroundedFinding, GroundedJudge
+from ragmetrics_core.models.grounded._servers import BespokeMiniCheck, GraniteGuardian
+from ragmetrics_core.models.grounded._tokens import LettuceDetect
 
 __all__ = [
     "BespokeMiniCheck",

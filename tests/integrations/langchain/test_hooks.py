@@ -122,7 +122,7 @@ def test_a_hook_that_fails_leaves_the_answer_alone(
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("a bug of ours")
 
-    monkeypatch.setattr("ragmetrics_langchain.recorder.shallow", broken)
+    monkeypatch.setattr("ragmetrics_langchain._recorder.shallow", broken)
 
     assert rag_chain().invoke(question("tea"), {"callbacks": [handler]}) == answer("tea")
     assert list(rag_chain().stream(question("tea"), {"callbacks": [handler]}))

@@ -18,8 +18,8 @@ SAMPLES = [
     {"id": "good", "question": "Where?", "answer": "In Paris.", "contexts": ["It is in Paris."]},
     {"id": "bad", "question": "When?", "answer": "In 1900, by night.", "contexts": ["It was 1889."]},
 ]
-INSTALLED = any(each.value == "ragmetrics_pytest.plugin" for each in entry_points(group="pytest11"))
-PLUGIN = ("-p", "no:cacheprovider", *(() if INSTALLED else ("-p", "ragmetrics_pytest.plugin")))
+INSTALLED = any(each.value == "ragmetrics_pytest._plugin" for each in entry_points(group="pytest11"))
+PLUGIN = ("-p", "no:cacheprovider", *(() if INSTALLED else ("-p", "ragmetrics_pytest._plugin")))
 
 
 def reply(request):

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.models import LexicalJudge, Traffic
 from ragmetrics_core.protocol import Completion, Generate
-from ragmetrics_ray.worker import Actor, WorkerPlan
+from ragmetrics_ray._worker import Actor, WorkerPlan
 
 
 def block(*words: str) -> pa.Table:

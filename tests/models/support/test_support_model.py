@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragmetrics_core.models.support import SupportModel, support_model, support_name
-from ragmetrics_core.models.support.evidence import read_evidence
-from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, compare
-from ragmetrics_core.models.support.trees import load_weights
+from ragmetrics_core.models._support import SupportModel, support_model, support_name
+from ragmetrics_core.models._support.evidence import read_evidence
+from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare
+from ragmetrics_core.models._support.trees import load_weights
 
 HERE = Path(__file__).parent
 PAIRS = [json.loads(line) for line in (HERE / "minimal_pairs.jsonl").read_text("utf-8").splitlines()]
@@ -76,7 +76,7 @@ def test_empty_statements_and_texts_get_a_decision(statement: str, text: str):
         assert 0 <= model.support(statement, [text] if text else []).probability <= 1
 
 
-@pytest.mark.parametrize("module", ["ragmetrics_core.models.support", "benchmarks.false_twins"])
+@pytest.mark.parametrize("module", ["ragmetrics_core.models._support", "benchmarks.false_twins"])
 def test_the_model_can_be_imported_before_the_judge(module: str):
     done = subprocess.run(
         [sys.executable, "-c", f"import {module}"],

@@ -7,13 +7,13 @@ import pytest
 
 from ragmetrics_core import as_judge, evaluate
 from ragmetrics_core.models import LexicalJudge
-from ragmetrics_core.models.support import SupportModel, support_model
-from ragmetrics_core.models.support.alignment import Alignment
-from ragmetrics_core.models.support.conflicts import CONFLICTS, conflicts_of
-from ragmetrics_core.models.support.evidence import read_evidence
-from ragmetrics_core.models.support.features import FEATURES, VECTOR_FEATURES, look_up
-from ragmetrics_core.models.support.trees import load_weights
-from ragmetrics_core.models.support.veto import VetoModel, load_veto, veto_model
+from ragmetrics_core.models._support import SupportModel, support_model
+from ragmetrics_core.models._support.alignment import Alignment
+from ragmetrics_core.models._support.conflicts import CONFLICTS, conflicts_of
+from ragmetrics_core.models._support.evidence import read_evidence
+from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, look_up
+from ragmetrics_core.models._support.trees import load_weights
+from ragmetrics_core.models._support.veto import VetoModel, load_veto, veto_model
 
 HERE = Path(__file__).parent
 PAIRS = [json.loads(line) for line in (HERE / "minimal_pairs.jsonl").read_text("utf-8").splitlines()]

@@ -1,0 +1,279 @@
+"""The callback handler: what LangChain calls."""
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, Unpack, cast
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable
+
+from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    LiveArgs,
+    LiveFace,
+    LiveScorer,
+    LiveSettings,
+    is_judging,
+)
+from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_langchain._extraction import Rules
+from ragmetrics_langchain._recorder import Recorder
+from ragmetrics_langchain._scope import Scope
+from ragmetrics_langchain._scorer import live_scorer
+from ragmetrics_langchain._seen import RootRun
+from ragmetrics_langchain._tools import ContextTools, ContextWays, label_names, tool_names
+
+__all__ = ["RagMetricsCallbackHandler"]
+
+Event = TypeVar("Event", bound=Callable[..., None])
+
+
+def _hook(event: Event) -> Event:
+    """An event that never raises into the application, and that our own work does not reach."""
+
+    @functools.wraps(event)
+    def guarded(self: "RagMetricsCallbackHandler", *args: Any, **kwargs: Any) -> None:
+        if is_judging():
+            return
+        try:
+            event(self, *args, **kwargs)
+        except Exception as error:  # the boundary to the host: no error of ours may reach it
+            self.live.hook_failed(error)
+
+    return cast(Event, guarded)
+
+
+class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
+    """Scores every answered question of a LangChain or LangGraph application, while it runs.
+
+    Pass it as any callback: `chain.invoke(question, {"callbacks": [handler]})`, or give it to the whole
+    process with `install(handler)`. One handler serves any number of applications, threads and event loops.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges: a LangChain chat model, any callable from prompt to reply, a judge, or a
+            name such as "embedded".
+        embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
+        scorer: the model that rates pairs, for metrics that need one.
+        live: a live scorer that other handlers use too, in place of metrics, models and live settings.
+            Closing the handler closes it, for all of them.
+        settings: the live settings as one object.
+        scope: which runs are samples. "root": each outermost run. "outermost_rag": the same, but of a run
+            that gives a list of answers, the outermost runs inside it that answer one question each. A run's
+            name, or a function of `RunInfo`: the outermost runs that it names.
+        extract: takes a `RootRun` and returns fields of a sample by name, or None; see `Rules`.
+        input_key: the input that is the question.
+        context_key: the output or input that holds the contexts.
+        answer_key: the output that is the answer.
+        context_tools: tools whose text is a context, for those that give no documents: a name, a tool, or
+            several.
+        system_message: where no contexts are found, the model's system message is the context. It also holds
+            instructions, and the label `found_contexts` says so.
+        needs_contexts: leave out answers for which nothing was retrieved, counted as "no_contexts".
+        session_key: the entry of a run's metadata that names the conversation.
+        label_keys: entries of a run's metadata that become labels of its sample, such as "tenant".
+        max_open: outermost runs that may be open at a time; the one that was quiet longest is given up.
+        ttl: seconds without a new part after which an open run is given up.
+        keywords: live settings one by one, as `LiveScorer` takes them: `mode`, `out`, `sample_rate`,
+            `concurrency` and the others that `LiveArgs` describes.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+
+    # Hooks only note references: going through a thread would cost more than they do.
+    run_inline = True
+    raise_error = False
+
+    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+        *,
+        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
+        embedder: Embedder | Embeddings | str | None = None,
+        scorer: Scorer | str | None = None,
+        live: LiveScorer | None = None,
+        settings: LiveSettings | None = None,
+        scope: Scope = "root",
+        extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,
+        input_key: str | None = None,
+        context_key: str | None = None,
+        answer_key: str | None = None,
+        context_tools: ContextTools = (),
+        system_message: bool = False,
+        needs_contexts: bool = False,
+        session_key: str = "thread_id",
+        label_keys: Iterable[str] = (),
+        max_open: int = 10_000,
+        ttl: float = 900.0,
+        **keywords: Unpack[LiveArgs],
+    ) -> None:
+        names = tool_names(context_tools)
+        ways = ContextWays(names)
+        self._live = live_scorer(
+            metrics,
+            ways=ways,
+            judge=judge,
+            embedder=embedder,
+            scorer=scorer,
+            live=live,
+            settings=settings,
+            **keywords,
+        )
+        rules = Rules(
+            extract=extract,
+            input_key=input_key,
+            context_key=context_key,
+            answer_key=answer_key,
+            context_tools=names,
+            system_message=system_message,
+            called=ways.called,
+        )
+        self._recorder = Recorder(
+            self._live,
+            rules,
+            scope=scope,
+            needs_contexts=needs_contexts,
+            session_key=session_key,
+            label_keys=label_names(label_keys),
+            max_open=max_open,
+            ttl=ttl,
+        )
+
+    # What becomes of it: what `LiveFace` has, and
+
+    @property
+    def live(self) -> LiveScorer:
+        """The live scorer; the handlers of one application may share it."""
+        return self._live
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs have begun and are remembered: 0 when no application is running."""
+        return self._recorder.open_runs
+
+    # What LangChain asks
+
+    @property
+    def ignore_llm(self) -> bool:
+        """Replies and tokens are not needed; without them a stream costs nothing."""
+        return True
+
+    @property
+    def ignore_retry(self) -> bool:
+        """Retries are not needed."""
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        """The application's own events are not needed."""
+        return True
+
+    # What LangChain tells
+
+    @_hook
+    def on_chain_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        inputs: Any,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a run."""
+        self._recorder.start("chain", serialized, inputs, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_chat_model_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        messages: Any,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note that a model is called, and in which run."""
+        self._recorder.model(messages, parent_run_id, tags)
+
+    @_hook
+    def on_retriever_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        query: str,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a retrieval."""
+        self._recorder.start("retriever", serialized, query, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_tool_start(
+        self,
+        serialized: Mapping[str, Any] | None,
+        input_str: str,
+        *,
+        run_id: Any,
+        parent_run_id: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Note a call of a tool."""
+        self._recorder.start("tool", serialized, input_str, run_id, parent_run_id, tags, metadata, kwargs)
+
+    @_hook
+    def on_chain_end(self, outputs: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
+        """Take a sample when the run is one."""
+        self._recorder.end(run_id, outputs, kwargs)
+
+    @_hook
+    def on_retriever_end(
+        self, documents: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Note the documents."""
+        self._recorder.end(run_id, documents, kwargs)
+
+    @_hook
+    def on_tool_end(self, output: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
+        """Note a tool's result."""
+        self._recorder.end(run_id, output, kwargs)
+
+    @_hook
+    def on_chain_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run; what failed is no sample."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    @_hook
+    def on_retriever_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    @_hook
+    def on_tool_error(
+        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
+    ) -> None:
+        """Let go of the run."""
+        self._recorder.fail(run_id, error, kwargs)
+
+    def on_interrupt(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the node's error tells it here."""
+
+    def on_resume(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the inputs tell it here."""

@@ -1,0 +1,187 @@
+"""Any LangChain chat model as a judge."""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from langchain_core.globals import get_llm_cache
+from langchain_core.language_models import BaseLanguageModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
+
+from ragmetrics_core.adapting import ForeignModel, ForeignName, finish_reason, usage_of
+from ragmetrics_core.errors import ModelError
+from ragmetrics_core.models import foreign_answer
+from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_langchain._apart import (
+    JUDGE_TAG,
+    ModelPerLoop,
+    answered_apart,
+    as_model_error,
+    is_asynchronous_only,
+    name_of,
+)
+
+__all__ = ["LangChainJudge"]
+
+Model = Runnable[Any, Any]
+
+_MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LangChainJudge(ForeignModel):
+    """A LangChain chat model, bound or not, as a judge.
+
+    Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
+    are the model's own. It is asked through its synchronous interface, in threads, so that it may be the
+    application's own model: an asynchronous client belongs to the application's event loop.
+
+    A cache would give every draw of a prompt the same reply. Draws after the first go past the model's cache;
+    where it cannot be seen (inside a sequence or a function), a warning says so.
+
+    Attributes:
+        model: the model; or a function without arguments that makes one. One without a synchronous interface
+            is asked on the running event loop, and the function is called once in each.
+        name: names the model in records; by default its class, model, server and settings.
+
+    Raises:
+        ConfigError: neither a Runnable nor a function.
+    """
+
+    model: Model | Callable[[], Model]
+    name: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _ = self._models
+
+    @cached_property
+    def is_asynchronous_only(self) -> bool:
+        """Whether the model has no synchronous interface; no application that runs can be scored with it."""
+        return is_asynchronous_only(self._models.first)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Ask the model once for each draw, at the same time.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        is_bound = self.is_asynchronous_only
+        model = self._models.here() if is_bound else self._models.first
+        messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
+        config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
+        draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
+        call = _all([partial(_asked, each, messages, config, is_bound=is_bound) for each in draws])
+        replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
+        if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
+            self._warn("gave the same message for several draws")
+        return [_completion(reply, self.identity) for reply in replies]
+
+    def _drawing(self, model: Model, draw: int) -> Model:
+        """The model that makes a draw: the first may come from a cache, the others may not."""
+        if draw == 0:
+            return model
+        fresh = self._fresh.get(id(model))
+        if fresh is None:
+            fresh = self._fresh[id(model)] = _Fresh(model, _uncached(model))
+        if fresh.model is not None:
+            return fresh.model
+        if get_llm_cache() is not None:
+            self._warn("does not show whether it uses the global cache")
+        return model
+
+    def _warn(self, why: str) -> None:
+        if not self._warned:
+            self._warned.append(why)
+            warnings.warn(
+                f"{self.identity} {why}: its draws of one prompt may all be one reply, so that they agree "
+                "whatever the model thinks. Switch the cache off for the judge: cache=False",
+                stacklevel=3,
+            )
+
+    @cached_property
+    def _models(self) -> ModelPerLoop[Model]:
+        return ModelPerLoop(self.model, Runnable)
+
+    @cached_property
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
+        return name_of(*_unbound(self._models.first))
+
+    @cached_property
+    def _fresh(self) -> "dict[int, _Fresh]":
+        return {}
+
+    @cached_property
+    def _warned(self) -> list[str]:
+        return []
+
+
+class _Fresh(NamedTuple):
+    """A model, held so that its id stays its own, and how to ask it past its cache; None if unknown."""
+
+    original: Model
+    model: Model | None
+
+
+async def _asked(model: Model, messages: list[BaseMessage], config: RunnableConfig, *, is_bound: bool) -> Any:
+    ask = None if is_bound else partial(model.invoke, messages, config)
+    return await answered_apart(ask, partial(model.ainvoke, messages, config))
+
+
+async def _all(calls: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[Any]:
+    if len(calls) == 1:
+        return [await calls[0]()]
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(call()) for call in calls]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _unbound(model: Model) -> tuple[object, dict[str, Any]]:
+    """The innermost model and all arguments bound around it."""
+    bound: dict[str, Any] = {}
+    while isinstance(model, RunnableBindingBase):
+        bound = {**model.kwargs, **bound}
+        model = model.bound
+    return model, bound
+
+
+def _uncached(model: Model) -> Model | None:
+    """The same model without its cache, None where that cannot be told."""
+    if isinstance(model, BaseLanguageModel):
+        return model if model.cache is False else model.model_copy(update={"cache": False})
+    if isinstance(model, RunnableBindingBase):
+        inner = _uncached(model.bound)
+        return None if inner is None else model.model_copy(update={"bound": inner})
+    return None
+
+
+def _id(reply: Any) -> str | None:
+    return reply.id if isinstance(reply, BaseMessage) else None
+
+
+def _completion(reply: Any, identity: str) -> Completion:
+    """A LangChain reply as ours.
+
+    Raises:
+        ModelError: it is neither a message nor a text.
+    """
+    if isinstance(reply, str):  # a completion model, or a chat model followed by a parser
+        return Completion(text=str(reply))
+    if not isinstance(reply, BaseMessage):
+        raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
+    told = reply.response_metadata
+    return Completion(
+        text=str(reply.text),
+        model=str(told.get("model_name") or told.get("model") or ""),
+        # a reply from a cache has a cost of 0 and no tokens
+        usage=usage_of(getattr(reply, "usage_metadata", None)),
+        finish_reason=finish_reason(told, reply.additional_kwargs),
+    )

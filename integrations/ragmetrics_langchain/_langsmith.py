@@ -1,0 +1,275 @@
+"""LangSmith: scores as feedback on traced runs, and metrics as evaluators of its experiments."""
+
+# langsmith leaves the types of what it takes and gives open.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
+from uuid import UUID, uuid5
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable
+
+from ragmetrics_core import Embedder, Judge, Metric, Record, Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    Capture,
+    LiveArgs,
+    LiveResult,
+    LiveScorer,
+    LiveSettings,
+    by_name,
+)
+from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_langchain._extraction import (
+    CONTEXT_KEYS,
+    Extracted,
+    answer_in,
+    contexts_in,
+    question_in,
+    sample_of,
+)
+from ragmetrics_langchain._messages import fields_of, text_of
+from ragmetrics_langchain._scorer import live_scorer
+
+if TYPE_CHECKING:
+    from langsmith import Client
+    from langsmith.schemas import Example, Run
+
+__all__ = ["LangSmithFeedbackSink", "as_langsmith_evaluator"]
+
+# Ids of feedback follow from run and metric, so that writing it twice does not double it.
+_FEEDBACK = UUID("5a0b86f8-8f1c-4d6c-9a43-8d1a2f6f8c55")
+_REFERENCE_KEYS = ("reference", "expected", "expected_output", "ground_truth", "expected_answer")
+
+
+class LangSmithFeedbackSink:
+    """Writes each score as feedback on the run that it judges, where LangSmith traces the same runs.
+
+    Feedback has the metric's name as its key (its signature where two metrics share a name), the score, the
+    formula as comment, and signature, status, counts and judge in its source. A metric without a value has
+    feedback without a score whose comment says why; a metric that was skipped has none. Nor has a capture
+    whose id is not that of a run.
+
+    Args:
+        client: the client to use; by default LangSmith's own, made with the first result.
+        project: the project that the runs are traced to; by default the one of the environment.
+        project_id: its id, when it is known; it is looked up otherwise.
+    """
+
+    def __init__(
+        self,
+        client: "Client | None" = None,
+        *,
+        project: str | None = None,
+        project_id: UUID | str | None = None,
+    ) -> None:
+        self._given = client
+        self._project = project
+        self._project_id = project_id
+        self._looking = threading.Lock()
+
+    def write(self, result: LiveResult) -> None:
+        """Send the feedback; the client does it in its own threads."""
+        run_id = _run_id(result.capture)
+        if run_id is None:
+            return
+        trace = result.capture.parent
+        for key, record in by_name(result.records).items():
+            if record.status != "skipped":
+                self._send(key, record, run_id, trace if isinstance(trace, UUID) else run_id)
+
+    def flush(self) -> None:
+        """Wait until the client has sent what it took."""
+        if "_client" in vars(self):
+            self._client.flush()
+
+    def close(self) -> None:
+        """Flush; the client is not ours to close."""
+        self.flush()
+
+    def _send(self, key: str, record: Record, run_id: UUID, trace_id: UUID) -> None:
+        from langsmith.schemas import FeedbackSourceType
+
+        self._client.create_feedback(
+            run_id=run_id,
+            trace_id=trace_id,
+            session_id=self._session,
+            key=key,
+            score=record.value,
+            comment=record.headline,
+            feedback_source_type=FeedbackSourceType.MODEL,
+            source_info={
+                "ragmetrics_signature": record.signature,
+                "ragmetrics_status": record.status,
+                "ragmetrics_counts": record.counts,
+                "ragmetrics_judge": record.judge,
+            },
+            feedback_id=uuid5(_FEEDBACK, f"{run_id}/{record.signature}"),
+        )
+
+    @cached_property
+    def _client(self) -> "Client":
+        if self._given is not None:
+            return self._given
+        from langsmith import Client
+
+        return Client()
+
+    @property
+    def _session(self) -> UUID | str:
+        """The project's id, which LangSmith calls the session's."""
+        with self._looking:
+            if self._project_id is None:
+                from langsmith.utils import get_tracer_project
+
+                self._client.flush()  # a project exists from its first run on
+                name = self._project or get_tracer_project()
+                self._project_id = self._client.read_project(project_name=name).id
+            return self._project_id
+
+
+@unfolded(LiveArgs, LIVE_DEFAULTS)
+def as_langsmith_evaluator(
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    *,
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
+    embedder: Embedder | Embeddings | str | None = None,
+    scorer: Scorer | str | None = None,
+    live: LiveScorer | None = None,
+    settings: LiveSettings | None = None,
+    map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
+    **keywords: Unpack[LiveArgs],
+) -> Callable[..., Any]:
+    """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
+
+    Each metric gives one result: the score, the formula as comment, and in the metadata the whole record
+    under "ragmetrics", from which `recompute` derives the score again. A metric without a value gives a
+    result without a score whose comment says why.
+
+    The question is looked for in the inputs of the example (else of the run), the answer in the outputs
+    of the run, the contexts in its outputs, in its traced retrievers and in the inputs, and the reference in
+    the outputs of the example, under the usual names.
+
+    It can also be called as the evaluators of openevals are, `evaluator(inputs=..., outputs=...,
+    reference_outputs=...)`, with texts or mappings: then it returns a list of mappings with "key", "score",
+    "comment" and "metadata".
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges, as for `RagMetricsCallbackHandler`.
+        embedder: the model that makes vectors, likewise.
+        scorer: the model that rates pairs.
+        live: a live scorer in place of metrics, models and live settings.
+        map: makes the sample of a run and its example, in place of these rules.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
+            that `LiveArgs` describes.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+    own = live_scorer(
+        metrics,
+        judge=judge,
+        embedder=embedder,
+        scorer=scorer,
+        live=live,
+        settings=settings,
+        **keywords,
+    )
+
+    def ragmetrics(
+        run: "Run | None" = None,
+        example: "Example | None" = None,
+        *,
+        inputs: Any = None,
+        outputs: Any = None,
+        reference_outputs: Any = None,
+        **more: Any,
+    ) -> Any:
+        if run is not None:
+            made = map(run, example) if map is not None else _sample(run, example)
+            sample = made if isinstance(made, Sample) else Sample.from_mapping(made)
+            result = own.score(Capture(translate=lambda _: sample, id=str(run.id), name=run.name))
+            return {"results": [_result(key, record) for key, record in by_name(result.records).items()]}
+        if outputs is None:
+            raise ConfigError(
+                "the evaluator takes a run and an example, or inputs=, outputs= and reference_outputs="
+            )
+        sample = _of_parts(inputs, outputs, reference_outputs, more.get("context"))
+        result = own.score(Capture(translate=lambda _: sample, name="openevals"))
+        return [_as_mapping(key, record) for key, record in by_name(result.records).items()]
+
+    return ragmetrics
+
+
+def _run_id(capture: Capture) -> UUID | None:
+    """The run that a capture is about, None where it is none: the id of a run is written with hyphens."""
+    try:
+        run_id = UUID(capture.id)
+    except ValueError:
+        return None
+    return run_id if str(run_id) == capture.id else None
+
+
+def _result(key: str, record: Record) -> Any:
+    from langsmith.evaluation import EvaluationResult
+
+    return EvaluationResult(**_as_mapping(key, record))
+
+
+def _as_mapping(key: str, record: Record) -> dict[str, Any]:
+    return {
+        "key": key,
+        "score": record.value,
+        "comment": record.headline,
+        "metadata": {"ragmetrics": json.loads(record.model_dump_json(by_alias=True, exclude_none=True))},
+    }
+
+
+def _sample(run: "Run", example: "Example | None") -> Sample:
+    inputs = (example.inputs if example is not None else None) or run.inputs
+    return _of_parts(
+        inputs, run.outputs or {}, (example.outputs if example is not None else None) or {}, None, run
+    )
+
+
+def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run | None" = None) -> Sample:
+    contexts = (
+        contexts_in({"context": context}, CONTEXT_KEYS, where="arguments")
+        or contexts_in(outputs, CONTEXT_KEYS)
+        or (None if run is None else _retrieved(run))
+        or contexts_in(inputs, CONTEXT_KEYS, where="inputs")
+    )
+    references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
+    reference = next((value for value in references if isinstance(value, str)), None)
+    if reference is None and (found := answer_in(expected)) is not None:
+        reference = text_of(found.value)
+    return sample_of(
+        question=question_in(inputs),
+        contexts=contexts,
+        answer=answer_in(outputs, inputs=inputs),
+        reference=reference,
+    )
+
+
+def _retrieved(run: "Run") -> Extracted | None:
+    """The documents of the outermost retrievers that were traced inside a run."""
+    retrievers = list(_retrievers(run.child_runs or ()))
+    outputs: list[dict[str, Any]] = [found.outputs or {} for found in retrievers]
+    chunks = [each for found in outputs for each in found.get("documents") or ()]
+    return Extracted(chunks, "traced retrievers") if retrievers else None
+
+
+def _retrievers(runs: "Sequence[Run]") -> "Iterable[Run]":
+    for run in runs:
+        if run.run_type == "retriever":
+            yield run
+        else:
+            yield from _retrievers(run.child_runs or ())

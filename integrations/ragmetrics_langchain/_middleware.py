@@ -1,0 +1,373 @@
+"""Middleware for `create_agent`: sees what no callback tells, and stops answers that score too low."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import TimeoutError as OutOfTime
+from typing import Any, Literal, NamedTuple, Unpack, cast
+from uuid import uuid4
+
+from langchain.agents.middleware import AgentMiddleware, hook_config
+from langchain.agents.middleware.types import ModelResponse
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import Runnable, ensure_config
+
+from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core.adapting import as_now
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.gate import Gate, GateDecision, OnFailure
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    Capture,
+    LiveArgs,
+    LiveFace,
+    LiveResult,
+    LiveScorer,
+    LiveSettings,
+    Notes,
+    Skip,
+)
+from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_langchain._gathering import Gathered, gathering
+from ragmetrics_langchain._scorer import live_scorer, scored_beside
+from ragmetrics_langchain._state import StateRules, is_final
+from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
+
+__all__ = ["RagMetricsMiddleware", "Rejection"]
+
+# Messages whose contexts are remembered, and rejections that are kept.
+_MOST_MESSAGES = 10_000
+_MOST_REJECTIONS = 1000
+# What LangGraph streams no tokens of.
+_NO_STREAM = "nostream"
+
+
+class Rejection(NamedTuple):
+    """An answer that a gate stopped.
+
+    Attributes:
+        id: of the sample and its records.
+        answer: what the model had said.
+        decision: why, with the records that prove it.
+    """
+
+    id: str
+    answer: str | None
+    decision: GateDecision
+
+
+OnReject = Literal["say", "ask_again"] | Callable[[Rejection], str | Mapping[str, Any]]
+
+
+class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
+    """Scores the answers of a `create_agent` agent: beside it, or before they leave.
+
+    It sees what no callback tells: documents that a prompt middleware put into the system message (when it
+    says so with `note_contexts`, or used a retriever), artifacts of tools, and the state. List it first.
+
+    Without a gate each answer is scored in the background. With one the agent waits for the scores. What the
+    gate lets pass: a score that reaches its threshold, and one that is undefined, such as that of a greeting.
+    Where the judge fails or time runs out, `on_failure` decides. Tokens of a model under a gate are not
+    streamed: the answer leaves in one piece, when it has passed.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge, embedder, scorer: the models, as for `RagMetricsCallbackHandler`.
+        gate: the worst score that passes, by metric: {"faithfulness": 0.7}.
+        on_reject: "say" puts `rejected_answer` in place of the answer. "ask_again" asks the model once more
+            with the unsupported statements named, and says so if that is rejected too. A function of
+            `Rejection` gives the text in its place, or an update of the state, which may have
+            "jump_to": "end" or "model".
+        on_failure: "reject" or "pass": what becomes of an answer that could not be scored.
+        rejected_answer: the text in place of a rejected answer.
+        time_limit: seconds that an answer waits for its scores; then `on_failure` decides.
+        system_message: where no contexts are found, the model's system message is the context. It also holds
+            instructions, and the label `found_contexts` says so.
+        context_tools: tools whose text is a context: a name, a tool, or several.
+        context_key: the entry of the state that holds the contexts.
+        answer_key: the entry of the state that is the answer, such as "structured_response.text".
+        needs_contexts: in the background, leave out answers for which nothing was retrieved.
+        live: a live scorer in place of metrics, models and live settings.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `out`, `concurrency` and the others
+            that `LiveArgs` describes.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+
+    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+        *,
+        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
+        embedder: Embedder | Embeddings | str | None = None,
+        scorer: Scorer | str | None = None,
+        gate: Mapping[str, float] | None = None,
+        on_reject: OnReject = "say",
+        on_failure: OnFailure = "reject",
+        rejected_answer: str = "I could not find support for an answer to this question.",
+        time_limit: float | None = 30.0,
+        system_message: bool = False,
+        context_tools: ContextTools = (),
+        context_key: str | None = None,
+        answer_key: str | None = None,
+        needs_contexts: bool = False,
+        live: LiveScorer | None = None,
+        settings: LiveSettings | None = None,
+        **keywords: Unpack[LiveArgs],
+    ) -> None:
+        super().__init__()
+        if on_reject not in ("say", "ask_again") and not callable(on_reject):
+            raise ConfigError(f"on_reject must be 'say', 'ask_again' or a function, not {on_reject!r}")
+        if time_limit is not None and not time_limit > 0:
+            raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
+        names = tool_names(context_tools)
+        ways = ContextWays(names)
+        self._rules = StateRules(
+            context_tools=names,
+            context_key=context_key,
+            answer_key=answer_key,
+            system_message=system_message,
+            called=ways.called,
+        )
+        self._live = live_scorer(
+            metrics,
+            ways=ways,
+            judge=judge,
+            embedder=embedder,
+            scorer=scorer,
+            live=live,
+            settings=settings,
+            **keywords,
+        )
+        self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
+        self._on_reject = on_reject
+        self._rejected_answer = rejected_answer
+        self._time_limit = time_limit
+        self._needs_contexts = needs_contexts
+        self._gathered: OrderedDict[str, Gathered] = OrderedDict()
+        self._asked_again: OrderedDict[str, None] = OrderedDict()
+        self._updates: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self.rejections: deque[Rejection] = deque(maxlen=_MOST_REJECTIONS)
+
+    @property
+    def live(self) -> LiveScorer:
+        """The live scorer."""
+        return self._live
+
+    def notes_here(self) -> Notes | None:
+        """Notes are taken by the calls of models and tools that this is around."""
+        return None
+
+    # What LangChain asks
+
+    def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the model; under a gate, decide whether its answer may leave."""
+        response = self._heard(handler, self._quiet(request))
+        if (capture := self._to_gate(request, response)) is None:
+            return response
+        if (rejection := self._judged(capture)) is None:
+            return response
+        if self._may_ask_again(request):
+            again = self._heard(handler, self._quiet(_asking_again(request, response, rejection)))
+            self._note_asked(again)
+            if (capture := self._to_gate(request, again)) is None:
+                return again
+            response = again
+            if (rejection := self._judged(capture)) is None:
+                return response
+        return self._rejected(response, rejection)
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """`wrap_model_call` that does not block the running loop."""
+        response = await self._aheard(handler, self._quiet(request))
+        if (capture := self._to_gate(request, response)) is None:
+            return response
+        if (rejection := await self._ajudged(capture)) is None:
+            return response
+        if self._may_ask_again(request):
+            again = await self._aheard(handler, self._quiet(_asking_again(request, response, rejection)))
+            self._note_asked(again)
+            if (capture := self._to_gate(request, again)) is None:
+                return again
+            response = again
+            if (rejection := await self._ajudged(capture)) is None:
+                return response
+        return self._rejected(response, rejection)
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Call the tool, and remember what was retrieved in it."""
+        with gathering(self) as gathered:
+            message = handler(request)
+        self._remember(message, gathered)
+        return message
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """`wrap_tool_call` for an asynchronous tool."""
+        with gathering(self) as gathered:
+            message = await handler(request)
+        self._remember(message, gathered)
+        return message
+
+    @hook_config(can_jump_to=["end", "model"])
+    def after_model(self, state: Any, runtime: Any) -> Any:
+        """Make the update of the state that `on_reject` asked for."""
+        return self._update(state)
+
+    @hook_config(can_jump_to=["end", "model"])
+    async def aafter_model(self, state: Any, runtime: Any) -> Any:
+        """Likewise."""
+        return self._update(state)
+
+    def after_agent(self, state: Any, runtime: Any) -> Any:
+        """Hand in the answer; under a gate, decide about that of a tool which returns directly."""
+        capture = self._at_the_end(state)
+        return None if capture is None else self._in_place(self._judged(capture))
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> Any:
+        """`after_agent` that does not block the running loop."""
+        capture = self._at_the_end(state)
+        return None if capture is None else self._in_place(await self._ajudged(capture))
+
+    # Working
+
+    def _quiet(self, request: Any) -> Any:
+        """The request, whose tokens are not streamed under a gate: they would leave before it decides."""
+        model = request.model
+        if self._gate is None or not isinstance(model, BaseChatModel) or _NO_STREAM in (model.tags or ()):
+            return request
+        return request.override(model=model.model_copy(update={"tags": [*(model.tags or ()), _NO_STREAM]}))
+
+    def _heard(self, handler: Callable[[Any], Any], request: Any) -> Any:
+        with gathering(self) as gathered:
+            response = handler(request)
+        self._remember(_answer_of(response), gathered)
+        return response
+
+    async def _aheard(self, handler: Callable[[Any], Any], request: Any) -> Any:
+        with gathering(self) as gathered:
+            response = await handler(request)
+        self._remember(_answer_of(response), gathered)
+        return response
+
+    def _remember(self, message: Any, gathered: Gathered) -> None:
+        if isinstance(message, BaseMessage):
+            message.id = message.id or str(uuid4())
+            _put(self._gathered, message.id, gathered)
+
+    def _to_gate(self, request: Any, response: Any) -> Capture | None:
+        """What the gate decides about: an answer that would leave; None for calls of tools."""
+        messages = [*request.state["messages"], *response.result]
+        state = {**request.state, "messages": messages, "structured_response": response.structured_response}
+        return self._captured(state) if self._gate is not None and is_final(state) else None
+
+    def _at_the_end(self, state: Any) -> Capture | None:
+        """What the gate has to decide about at the end; without one, the answer is handed in."""
+        last = state["messages"][-1] if state["messages"] else None
+        if self._gate is None:
+            self._live.submit(self._captured(state))
+            return None
+        is_direct = isinstance(last, ToolMessage) and state.get("structured_response") is None
+        return self._captured(state) if is_direct and is_final(state) else None
+
+    def _captured(self, state: Mapping[str, Any]) -> Capture:
+        held = as_now({name: value for name, value in state.items() if name != "jump_to"})
+        gathered = [self._gathered.get(each.id or "") for each in held["messages"]]
+        thread = (ensure_config().get("configurable") or {}).get("thread_id")
+        return Capture(
+            translate=lambda _: self._rules.sample(held, gathered),
+            needs_contexts=self._needs_contexts and self._gate is None,
+            id=str(uuid4()),
+            name="agent",
+            session=None if thread is None else str(thread),
+        )
+
+    def _judged(self, capture: Capture) -> Rejection | None:
+        """The rejection of an answer, None when it passes."""
+        try:
+            result = scored_beside(self._live, capture).result(self._time_limit)
+        except Exception as error:  # the boundary to the judge and to code of the host's
+            return self._failed(capture, error)
+        return self._decided(capture, result)
+
+    async def _ajudged(self, capture: Capture) -> Rejection | None:
+        try:
+            async with asyncio.timeout(self._time_limit):
+                result = await asyncio.wrap_future(scored_beside(self._live, capture))
+        except Exception as error:  # the boundary to the judge and to code of the host's
+            return self._failed(capture, error)
+        return self._decided(capture, result)
+
+    def _decided(self, capture: Capture, result: LiveResult) -> Rejection | None:
+        assert self._gate is not None, "asked before"
+        return self._noted(capture.id, result.sample.answer, self._gate.decide(result.records))
+
+    def _failed(self, capture: Capture, error: Exception) -> Rejection | None:
+        assert self._gate is not None, "asked before"
+        if isinstance(error, Skip):  # no question, no text: nothing to judge
+            self._live.skip(cast(Any, error.reason))
+            return None
+        if isinstance(error, TimeoutError | OutOfTime):
+            why = f"no scores within {self._time_limit:g} s"
+        else:
+            why = f"{type(error).__name__}: {error}"
+            self._live.hook_failed(error)
+        return self._noted(capture.id, None, self._gate.failed(why))
+
+    def _noted(self, id: str, answer: str | None, decision: GateDecision) -> Rejection | None:
+        if decision.passed:
+            return None
+        self.rejections.append(Rejection(id, answer, decision))
+        return self.rejections[-1]
+
+    def _may_ask_again(self, request: Any) -> bool:
+        return self._on_reject == "ask_again" and not any(
+            each.id in self._asked_again for each in request.state["messages"] if each.id
+        )
+
+    def _note_asked(self, response: Any) -> None:
+        if (message := _answer_of(response)) is not None:
+            _put(self._asked_again, cast(str, message.id), None)
+
+    def _rejected(self, response: Any, rejection: Rejection) -> Any:
+        """What leaves in place of a rejected answer."""
+        message = self._instead(rejection, id=cast(AIMessage, _answer_of(response)).id)
+        return ModelResponse(result=[message], structured_response=None)
+
+    def _in_place(self, rejection: Rejection | None) -> dict[str, Any] | None:
+        return None if rejection is None else {"messages": [self._instead(rejection, id=str(uuid4()))]}
+
+    def _instead(self, rejection: Rejection, *, id: str | None) -> AIMessage:
+        told = self._on_reject(rejection) if callable(self._on_reject) else self._rejected_answer
+        if not isinstance(told, str):
+            _put(self._updates, cast(str, id), told)
+            told = self._rejected_answer
+        why = {"sample": rejection.id, "rejected": list(rejection.decision.reasons)}
+        return AIMessage(told, id=id, response_metadata={"ragmetrics": why})
+
+    def _update(self, state: Any) -> Any:
+        last = state["messages"][-1] if state["messages"] else None
+        update = None if last is None else self._updates.pop(last.id or "", None)
+        return None if update is None else dict(update)
+
+
+def _answer_of(response: Any) -> AIMessage | None:
+    """The model's message in a response."""
+    return next((each for each in response.result if isinstance(each, AIMessage)), None)
+
+
+def _asking_again(request: Any, response: Any, rejection: Rejection) -> Any:
+    """The request with the rejected answer and what is wrong with it; the state never holds these."""
+    correction = HumanMessage(rejection.decision.correction)
+    return request.override(messages=[*request.messages, *response.result, correction])
+
+
+def _put(table: "OrderedDict[str, Any]", name: str, value: Any) -> None:
+    table[name] = value
+    while len(table) > _MOST_MESSAGES:
+        table.popitem(last=False)

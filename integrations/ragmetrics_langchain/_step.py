@@ -1,0 +1,162 @@
+"""Scoring as a step of a chain, whose scores the next step may act on."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import TimeoutError as OutOfTime
+from typing import Any, Unpack
+
+from langchain_core.callbacks.manager import BaseRunManager
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import Runnable, RunnableLambda
+
+from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.live import LIVE_DEFAULTS, Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings
+from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_langchain._extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
+from ragmetrics_langchain._messages import fields_of
+from ragmetrics_langchain._scorer import live_scorer, scored_beside
+from ragmetrics_langchain._tracing import current_trace
+
+__all__ = ["above", "below", "score_step"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
+
+
+@unfolded(LiveArgs, LIVE_DEFAULTS)
+def score_step(
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
+    *,
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
+    embedder: Embedder | Embeddings | str | None = None,
+    scorer: Scorer | str | None = None,
+    live: LiveScorer | None = None,
+    settings: LiveSettings | None = None,
+    time_limit: float | None = 30.0,
+    input_key: str | None = None,
+    context_key: str | None = None,
+    answer_key: str | None = None,
+    scores_key: str = "scores",
+    records_key: str | None = None,
+    **keywords: Unpack[LiveArgs],
+) -> Runnable[Any, dict[str, Any]]:
+    """A step that takes a mapping with question, contexts and answer and adds the scores to it.
+
+    The chain waits for the scores. A judge that fails breaks nothing: a metric without a value has None.
+    The sample has the id of the step's own run, so that feedback of a `LangSmithFeedbackSink` is found there.
+
+    Args:
+        metrics: names or objects, as for `evaluate`.
+        judge: the model that judges, as for `RagMetricsCallbackHandler`.
+        embedder: the model that makes vectors, likewise.
+        scorer: the model that rates pairs.
+        live: a live scorer in place of metrics, models and live settings, e.g. that of a handler.
+        time_limit: seconds that the chain waits for all scores; then each is None, and what is scored later
+            still goes to the sinks. None waits as long as it takes.
+        input_key: where the question is, if not under one of the usual names.
+        context_key: where the contexts are, likewise.
+        answer_key: where the answer is, likewise.
+        scores_key: where the scores go: a mapping from the metrics' names to values.
+        records_key: where the records go, which prove them; by default nowhere.
+        settings: the live settings as one object.
+        keywords: live settings one by one, as `LiveScorer` takes them: `concurrency`, `redact` and the others
+            that `LiveArgs` describes.
+
+    Raises:
+        ConfigError: a mistake in the arguments; when the step runs: it was given no mapping.
+    """
+    if time_limit is not None and not time_limit > 0:
+        raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
+    own = live_scorer(
+        metrics,
+        judge=judge,
+        embedder=embedder,
+        scorer=scorer,
+        live=live,
+        settings=settings,
+        **keywords,
+    )
+
+    def capture(value: Any, run: BaseRunManager) -> Capture:
+        named = fields_of(value)
+        if not named:
+            raise ConfigError(
+                f"score_step needs a mapping with question, contexts and answer, not {type(value).__name__}"
+            )
+
+        def translate(_: Capture) -> Sample:
+            return sample_of(
+                question=question_in(named, input_key),
+                contexts=contexts_in(named, (context_key,) if context_key else CONTEXT_KEYS),
+                answer=answer_in(named, answer_key),
+            )
+
+        return Capture(translate=translate, id=str(run.run_id), name="score_step", parent=current_trace())
+
+    def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
+        scores = dict.fromkeys(own.means) if result is None else result.scores
+        records = {} if records_key is None else {records_key: () if result is None else result.records}
+        return {**fields_of(value), scores_key: scores, **records}
+
+    def score(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
+        waiting = scored_beside(own, capture(value, run_manager))
+        try:
+            return scored(value, waiting.result(time_limit))
+        except OutOfTime:
+            _out_of_time(time_limit)
+            return scored(value, None)
+
+    async def ascore(value: Any, run_manager: BaseRunManager) -> dict[str, Any]:
+        waiting = scored_beside(own, capture(value, run_manager))
+        try:
+            result = await asyncio.wait_for(asyncio.wrap_future(waiting), time_limit)
+            return scored(value, result)
+        except TimeoutError:
+            _out_of_time(time_limit)
+            return scored(value, None)
+
+    return RunnableLambda(score, afunc=ascore, name="score_step")
+
+
+def _out_of_time(time_limit: float | None) -> None:
+    _LOGGER.warning("score_step: no scores within %s s; the chain goes on without", time_limit)
+
+
+def below(
+    metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
+) -> Callable[[Mapping[str, Any]], bool]:
+    """A condition for `RunnableBranch`: whether a score is below a threshold; see `above` for its twin.
+
+    Args:
+        metric: the metric's name.
+        threshold: a score of exactly this is not below.
+        without_value: what holds when there is no score, because it is undefined or the judge failed.
+        scores_key: where `score_step` put the scores.
+    """
+
+    def is_below(value: Mapping[str, Any]) -> bool:
+        score: float | None = value[scores_key][metric]
+        return without_value if score is None else score < threshold
+
+    return is_below
+
+
+def above(
+    metric: str, threshold: float, *, without_value: bool = False, scores_key: str = "scores"
+) -> Callable[[Mapping[str, Any]], bool]:
+    """`below` for metrics where lower is better, such as hallucination: whether a score is above a threshold.
+
+    Args:
+        metric: the metric's name.
+        threshold: a score of exactly this is not above.
+        without_value: what holds when there is no score, because it is undefined or the judge failed.
+        scores_key: where `score_step` put the scores.
+    """
+
+    def is_above(value: Mapping[str, Any]) -> bool:
+        score: float | None = value[scores_key][metric]
+        return without_value if score is None else score > threshold
+
+    return is_above

@@ -1,0 +1,86 @@
+"""Names that options take: of tools that give contexts, of metadata that become labels."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from langchain_core.tools import BaseTool
+
+from ragmetrics_core._shapes import is_iterable, is_mapping
+from ragmetrics_core.errors import ConfigError
+
+__all__ = ["ContextTools", "ContextWays", "label_names", "tool_names"]
+
+ContextTools = str | BaseTool | Iterable[str | BaseTool]
+
+
+_WAYS = (
+    "use a retriever or a tool with documents, call note_contexts(documents) where you search, "
+    "or pass extract=, context_key=, context_tools= or system_message=True"
+)
+
+
+class ContextWays(Mapping[str, str]):
+    """How a sample gets contexts, for the warning when none of the first captures had any.
+
+    Where tools are named that were never called, it says which ones were.
+
+    Args:
+        names: the tools whose text is a context.
+
+    Attributes:
+        called: names of tools that were called where no contexts were found.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = tuple(names)
+        self.called: set[str] = set()
+
+    def __getitem__(self, field: str) -> str:
+        """The ways to give a field."""
+        if field != "contexts":
+            raise KeyError(field)
+        unknown = [name for name in self._names if name not in self.called]
+        if not unknown or not self.called:
+            return _WAYS
+        named, called = (", ".join(map(repr, sorted(each))) for each in (unknown, self.called))
+        return f"context_tools names {named}, but the tools that were called are {called}; or {_WAYS}"
+
+    def __iter__(self) -> Iterator[str]:
+        """The fields."""
+        return iter(("contexts",))
+
+    def __len__(self) -> int:
+        """How many fields."""
+        return 1
+
+
+def tool_names(tools: ContextTools) -> tuple[str, ...]:
+    """The names of tools: of one, or of several; by name or as objects.
+
+    Raises:
+        ConfigError: something else is among them.
+    """
+    if isinstance(tools, str | BaseTool):
+        return (_name(tools),)
+    if not is_iterable(tools) or is_mapping(tools):
+        raise ConfigError(f"context_tools takes names of tools or tools, not {type(tools).__name__}")
+    return tuple(_name(tool) for tool in tools)
+
+
+def label_names(keys: str | Iterable[object]) -> tuple[str, ...]:
+    """The names of labels: one, or several.
+
+    Raises:
+        ConfigError: something else is among them.
+    """
+    names: tuple[object, ...] = (keys,) if isinstance(keys, str) else tuple(keys)
+    known = tuple(name for name in names if isinstance(name, str) and name)
+    if len(known) < len(names):
+        raise ConfigError(f"label_keys takes names of a run's metadata, not {names!r}")
+    return known
+
+
+def _name(tool: object) -> str:
+    name = tool if isinstance(tool, str) else getattr(tool, "name", None) or getattr(tool, "__name__", None)
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError(f"context_tools takes names of tools or tools, not {tool!r}")
+    return name

@@ -1,0 +1,103 @@
+"""LlamaIndex's labelled test sets (`LabelledRagDataset`) as samples, and samples as such a test set.
+
+The class is not in the versions of llama-index-core that the adapter supports; older ones have it. Its files
+and its objects are read by their fields, and no class is needed.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from ragmetrics_core import Sample
+from ragmetrics_core._shapes import is_mapping, is_sequence
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.runs._writing import write_whole
+
+__all__ = ["read_labelled_dataset", "write_labelled_dataset"]
+
+
+def read_labelled_dataset(dataset: object, predictions: object = None) -> list[Sample]:
+    """The samples of a `LabelledRagDataset`, one for each example, in their order.
+
+    The query is the question, the reference answer the reference; the reference contexts keep their name.
+    With predictions (of `make_predictions_with`) their responses and contexts are the answers and contexts.
+
+    Args:
+        dataset: the dataset, or the file that its `save_json` has written.
+        predictions: the predictions, or the file that their `save_json` has written; one for each example.
+
+    Raises:
+        SampleError: it is no such dataset, or the predictions are not as many as the examples.
+    """
+    examples = _entries(dataset, "examples")
+    answers = [None] * len(examples) if predictions is None else _entries(predictions, "predictions")
+    if len(answers) != len(examples):
+        raise SampleError(
+            f"there are {len(examples)} examples and {len(answers)} predictions: one is needed for each"
+        )
+    return [_sample(example, answer) for example, answer in zip(examples, answers, strict=True)]
+
+
+def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
+    """Write samples as a file that `LabelledRagDataset.from_json` reads; one without a reference has "".
+
+    Raises:
+        SampleError: a sample has no question.
+        ConfigError: the file cannot be written.
+    """
+    examples: list[dict[str, Any]] = []
+    for sample in samples:
+        if sample.question is None:
+            raise SampleError(f"the sample {sample.id} has no question, which an example needs")
+        contexts = sample.reference_contexts
+        examples.append(
+            {
+                "query": sample.question,
+                "query_by": None,
+                "reference_contexts": None if contexts is None else list(contexts),
+                "reference_answer": sample.reference or "",
+                "reference_answer_by": None,
+            }
+        )
+    text = json.dumps({"examples": examples}, ensure_ascii=False, indent=2)
+    write_whole(Path(path), text + "\n")
+
+
+def _sample(example: object, prediction: object) -> Sample:
+    query = _field(example, "query")
+    if not isinstance(query, str):
+        raise SampleError("an example of the dataset has no query")
+    fields: dict[str, Any] = {
+        "question": query,
+        "reference": _field(example, "reference_answer") or None,
+        "reference_contexts": _texts(_field(example, "reference_contexts")),
+    }
+    if prediction is not None:
+        fields["answer"] = _field(prediction, "response")
+        fields["contexts"] = _texts(_field(prediction, "contexts"))
+    return Sample.from_mapping({name: value for name, value in fields.items() if value is not None})
+
+
+def _texts(value: object) -> list[str] | None:
+    return [str(each) for each in value] if is_sequence(value) and not isinstance(value, str) else None
+
+
+def _entries(source: object, name: str) -> Sequence[object]:
+    if isinstance(source, str | Path):
+        try:
+            source = cast("object", json.loads(Path(source).read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise SampleError(f"{source} cannot be read as a dataset of LlamaIndex: {error}") from error
+    if is_mapping(source) and name in source and source[name] is None:
+        return []  # so an empty list of predictions is saved
+    found = _field(source, name)
+    if not is_sequence(found) or isinstance(found, str):
+        raise SampleError(f"this is no dataset of LlamaIndex: it has no {name}")
+    return found
+
+
+def _field(value: object, name: str) -> Any:
+    if is_mapping(value):
+        return cast("Mapping[str, Any]", value).get(name)
+    return getattr(value, name, None)

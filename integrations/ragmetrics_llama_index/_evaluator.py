@@ -1,0 +1,310 @@
+"""One class evaluates every metric in LlamaIndex's terms."""
+
+import asyncio
+import logging
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack, get_args
+
+from llama_index.core.evaluation import BaseEvaluator
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.settings import Settings
+
+from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
+from ragmetrics_core._shapes import is_series
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
+from ragmetrics_core.metrics import resolve
+from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.runs import OnError, with_prompts
+from ragmetrics_llama_index import _templates as templates
+from ragmetrics_llama_index._contexts import is_pair
+from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
+from ragmetrics_llama_index._responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
+from ragmetrics_llama_index._results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
+from ragmetrics_llama_index._threads import waited
+
+__all__ = ["EVALUATOR_DEFAULTS", "EvaluatorArgs", "RagMetricsEvaluator"]
+
+log = logging.getLogger("ragmetrics.llama_index")
+
+# What the built-in evaluators have for their one yes-or-no question.
+_BUILT_IN = ("eval_template", "refine_template")
+
+
+class EvaluatorArgs(TrafficArgs, total=False):
+    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`."""
+
+    repeats: int
+    """How often each verdict is asked for, as further draws; the majority decides."""
+
+    redact: Redact | None
+    """Takes what is private out of texts before a model or a record sees it; see `evaluate`."""
+
+    prompts: str | Path | Mapping[str, PromptText] | None
+    """A folder of prompt files that replace those of the same name."""
+
+
+EVALUATOR_DEFAULTS: Mapping[str, Any] = {
+    **Traffic().keywords,
+    "repeats": 1,
+    "redact": None,
+    "prompts": None,
+}
+"""What these settings are when they are not given."""
+
+
+class RagMetricsEvaluator(BaseEvaluator):
+    """Evaluates one metric, or several that share their calls, where LlamaIndex expects an evaluator.
+
+    It does not raise for what one sample or one call brings: the result says what went wrong
+    (`invalid_result`, `invalid_reason`), and a batch goes on. It keeps nothing of an evaluation and may be
+    used by many at a time, in any event loop.
+
+    Args:
+        metrics: names or metric objects.
+        llm: the judge: a LlamaIndex model, or what `ragmetrics_core.as_judge` takes, such as "embedded"; by
+            default the one that was set as `Settings.llm`, looked up at the first evaluation that needs one.
+        embed_model: the embedder: a LlamaIndex model, or a ragmetrics one or its name; by default
+            `Settings.embed_model`, looked up in the same way.
+        threshold: every metric must reach it to pass, or not exceed it where lower is better; without one
+            `passing` stays None.
+        scorer: the model that rates pairs, for metrics that need one, or its name.
+        on_error: "record" says in the result why there is no score; "raise" raises `EvaluationFailed`, which
+            is a `ValueError`, besides.
+        traffic: how the models are asked: `Traffic(concurrency=64)`.
+        settings: `concurrency`, `timeout` and the other settings of `traffic` one by one, `repeats`, `redact`
+            and `prompts`; see `EvaluatorArgs`.
+
+    Raises:
+        ConfigError: a mistake in the metrics or models, or one threshold for metrics of both directions.
+    """
+
+    # What an evaluation without a query asks about; faithfulness is often evaluated without one.
+    _without_query: str | None = None
+    _raises_when_failing = False
+
+    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
+    def __init__(
+        self,
+        metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+        llm: AnyLLM | None = None,
+        embed_model: AnyEmbedder | None = None,
+        *,
+        threshold: float | None = None,
+        scorer: Scorer | str | None = None,
+        on_error: OnError = "record",
+        traffic: Traffic | None = None,
+        **settings: Unpack[EvaluatorArgs],
+    ) -> None:
+        refuse_unknown(settings, *names_in(EvaluatorArgs))
+        if on_error not in get_args(OnError):
+            raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+        how: TrafficArgs = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[assignment,literal-required]
+        self._traffic = (traffic or Traffic()).but(**how)
+        self._repeats = settings.get("repeats", 1)
+        self._redact = settings.get("redact")
+        self._metrics = resolve(metrics)
+        if threshold is not None and 0 < len(self._lower_is_better) < len(self._metrics):
+            raise ConfigError(
+                "one threshold cannot be the least score of some metrics and the greatest of others: "
+                "make an evaluator for each direction"
+            )
+        for metric in self._metrics:
+            if scorer is None and needed([metric], "scorer"):
+                raise ConfigError(f"{metric.name} needs a scorer: pass scorer=...")
+        self._judge = judge_of(llm) if llm is not None else None
+        self._embedder = embedder_of(embed_model) if embed_model is not None else None
+        self._scorer = as_scorer(scorer) if scorer is not None else None
+        self._passing = Passing(threshold)
+        self._raises = on_error == "raise"
+        if (prompts := settings.get("prompts")) is not None:
+            self._metrics = with_prompts(self._metrics, prompts)
+
+    @property
+    def metrics(self) -> tuple[Metric[Any], ...]:
+        """What is measured, with the prompts as they are now."""
+        return self._metrics
+
+    def evaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> TracedEvaluationResult:
+        """Evaluate and wait for it; also inside a running event loop, which it blocks meanwhile.
+
+        The arguments are those of `aevaluate`.
+        """
+        return waited(self.aevaluate(query, response, contexts, **kwargs))
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        reference: str | None = None,
+        sleep_time_in_seconds: float = 0,
+        **kwargs: Any,
+    ) -> TracedEvaluationResult:
+        """Evaluate one answer.
+
+        Args:
+            query: the question.
+            response: the answer.
+            contexts: the retrieved texts, in rank order.
+            reference: the expected answer.
+            sleep_time_in_seconds: wait so long first.
+            kwargs: what other evaluators of the same batch take; not used.
+
+        Raises:
+            EvaluationFailed: there is no score, if `on_error` is "raise".
+        """
+        await asyncio.sleep(sleep_time_in_seconds)
+        given = _given(query, response, contexts)
+        try:
+            records = await self._measure(query, response, contexts, reference)
+        except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
+            is_open = self._redact is None
+            reason = self._told(f"{type(error).__name__}: {error}")
+            # where texts are redacted, neither a traceback nor a cause may repeat the words of the error
+            log.warning("an evaluation failed: %s", reason, exc_info=is_open)
+            result = TracedEvaluationResult(**given, invalid_result=True, invalid_reason=reason)
+            if self._raises and is_open:
+                raise EvaluationFailed(result) from error
+        else:
+            result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
+        # outside the handler: it must not carry the error that holds what was taken out
+        fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
+        if self._raises and fails:
+            raise EvaluationFailed(result)
+        return result
+
+    def evaluate_response(
+        self, query: str | None = None, response: Any = None, **kwargs: Any
+    ) -> TracedEvaluationResult:
+        """Evaluate a response object and wait for it; see `aevaluate_response`."""
+        return waited(self.aevaluate_response(query, response, **kwargs))
+
+    async def aevaluate_response(
+        self,
+        query: str | None = None,
+        response: Any = None,
+        *,
+        response_field: str | None = None,
+        **kwargs: Any,
+    ) -> TracedEvaluationResult:
+        """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
+
+        A stream is read to its end; structured output counts as its JSON. Nodes that hold the answers to an
+        engine's sub-questions are no contexts: nobody retrieved them. The other arguments are those of
+        `aevaluate`.
+
+        Args:
+            query: the question.
+            response: the response.
+            response_field: the entry of the response's metadata that is the answer, such as "sql_query", in
+                place of its text; where there is none, there is no answer.
+            kwargs: as for `aevaluate`.
+        """
+        if response is None:
+            return await self.aevaluate(query, None, None, **kwargs)
+        whole = await read_whole(response)
+        nodes = nodes_in(whole)
+        contexts = None if nodes is None else [text_of_node(node) for node in nodes if not is_pair(node)]
+        answer = answer_in(whole) if response_field is None else entry_in(whole, response_field)
+        return await self.aevaluate(query, answer, contexts, **kwargs)
+
+    async def _measure(
+        self,
+        query: str | None,
+        response: str | None,
+        contexts: Sequence[str] | None,
+        reference: str | None,
+    ) -> list[Record]:
+        sample = Sample.from_mapping(
+            {
+                "question": query if query is not None else self._without_query,
+                "answer": response,
+                "contexts": None if contexts is None else list(contexts),
+                "reference": reference,
+            }
+        )
+        run = await aevaluate(
+            [sample],
+            metrics=self._metrics,
+            judge=self._judge_needed(),
+            embedder=self._embedder_needed(),
+            scorer=self._scorer,
+            traffic=self._traffic,
+            repeats=self._repeats,
+            redact=self._redact,
+        )
+        return list(run.records())
+
+    def _told(self, words: str) -> str:
+        """Words of an error, as far as they may be told."""
+        if self._redact is None:
+            return words
+        try:
+            return redacted(self._redact, words)
+        except ConfigError as failed:
+            return str(failed)
+
+    @property
+    def _lower_is_better(self) -> frozenset[str]:
+        return frozenset(each.signature for each in self._metrics if not each.higher_is_better)
+
+    def _judge_needed(self) -> Judge | None:
+        if not needed(self._metrics, "judge"):
+            return None
+        return self._judge if self._judge is not None else settings_judge(self._metrics[0].name)
+
+    def _embedder_needed(self) -> Embedder | None:
+        if not needed(self._metrics, "embedder"):
+            return None
+        return self._embedder if self._embedder is not None else embedder_of(Settings.embed_model)
+
+    def _get_prompts(self) -> PromptDictType:
+        return templates.templates_of(self._metrics)
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        own = {key: template for key, template in prompts_dict.items() if ":" not in key}
+        for name in _BUILT_IN:
+            self._adopt(name, own.pop(name, None))
+        self._metrics = templates.updated(self._metrics, own)
+
+    def _adopt(self, name: str, template: BasePromptTemplate | str | None) -> None:
+        """Take a template that was written for a built-in evaluator, if one of our prompts is like it."""
+        if template is None:
+            return
+        prompt = templates.fitting(self._metrics, template)
+        if prompt is None:
+            self._warn(name, "its variables are those of no prompt of this evaluator: see get_prompts()")
+            return
+        self._metrics = templates.updated(self._metrics, {f"{prompt.name}_template": template})
+
+    def _not_used(self, **given: tuple[object, str]) -> None:
+        """Say of arguments that mean nothing here that they do."""
+        for name, (value, why) in given.items():
+            if value is not None:
+                self._warn(name, why)
+
+    def _warn(self, name: str, why: str) -> None:
+        warnings.warn(f"{type(self).__name__}: {name} is not used: {why}", UserWarning, stacklevel=4)
+
+
+def _given(query: object, response: object, contexts: object) -> dict[str, Any]:
+    """What was evaluated, as far as a result can hold it: it refuses what is no text, and says it aloud."""
+    texts = contexts if is_series(contexts) and all(isinstance(each, str) for each in contexts) else None
+    return {
+        "query": query if isinstance(query, str) else None,
+        "response": response if isinstance(response, str) else None,
+        "contexts": texts,
+    }

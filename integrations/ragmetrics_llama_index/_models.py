@@ -1,0 +1,251 @@
+"""LlamaIndex models as the judge and the embedder of ragmetrics."""
+
+# LlamaIndex leaves the fields of what a provider sends open.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+import asyncio
+import inspect
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.llms.generic_utils import messages_to_prompt as generic_format
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse, LLMMetadata
+from llama_index.core.llms.llm import LLM
+from llama_index.core.settings import Settings
+from numpy.typing import NDArray
+
+from ragmetrics_core import Embedder, Judge, Metric, as_judge
+from ragmetrics_core._shapes import is_mapping
+from ragmetrics_core.adapting import (
+    ForeignModel,
+    ForeignName,
+    can_only_raise,
+    finish_reason,
+    in_thread,
+    usage_of,
+)
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.metrics import models_needed
+from ragmetrics_core.models import (
+    as_embedder,
+    foreign_answer,
+    missing_judge,
+    model_error,
+    settings_digest,
+    settings_for_names,
+)
+from ragmetrics_core.protocol import Completion, Generate, TextFunction
+
+__all__ = [
+    "AnyEmbedder",
+    "AnyLLM",
+    "LlamaIndexEmbedder",
+    "LlamaIndexJudge",
+    "embedder_of",
+    "judge_of",
+    "needed",
+    "settings_judge",
+]
+
+AnyLLM = LLM | Judge | TextFunction | str
+AnyEmbedder = BaseEmbedding | Embedder | str
+
+# What a model says of itself that does not change its replies.
+_NO_SETTINGS = frozenset(LLMMetadata.model_fields) | {"class_name", "embed_batch_size"}
+_SAMPLING = ("temperature", "max_tokens", "seed", "top_p")
+_ADDRESSES = ("api_base", "base_url", "azure_endpoint")
+# What LlamaIndex calls a model that does not name itself.
+_UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, repr=False)
+class LlamaIndexJudge(ForeignModel):
+    """A LlamaIndex language model as a judge.
+
+    A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
+    makes of them. It is asked through its synchronous interface, in threads: a model's asynchronous client
+    belongs to one event loop, which is the application's. Sampling settings are the model's; several draws
+    are several calls.
+
+    Attributes:
+        llm: the model.
+        name: names it in records; by default its class, its model's name, its server and its settings.
+    """
+
+    llm: LLM
+    name: str | None = None
+
+    @cached_property
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
+        return _name_of("llm", self.llm)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Ask the model, once for each draw.
+
+        Raises:
+            ModelError: it did not answer, and the error says whether it may when asked again.
+        """
+        messages = [ChatMessage(role=each.role, content=each.content) for each in request.messages]
+        draws = (self._reply(messages) for _ in range(request.draws))
+        return await asyncio.gather(*draws)
+
+    async def _reply(self, messages: Sequence[ChatMessage]) -> Completion:
+        response = await foreign_answer(self._ask(messages), lambda error: _told(error, self.llm))
+        text = response.text if isinstance(response, CompletionResponse) else response.message.content
+        return Completion(
+            text=text or "",
+            model=str(_field(response.raw, "model") or self.llm.metadata.model_name),
+            usage=usage_of(response.additional_kwargs, _field(response.raw, "usage")),
+            finish_reason=finish_reason(response.raw, response.additional_kwargs),
+        )
+
+    async def _ask(self, messages: Sequence[ChatMessage]) -> ChatResponse | CompletionResponse:
+        llm = self.llm
+        if llm.metadata.is_chat_model:
+            return await in_thread(llm.chat, messages)
+        assert llm.messages_to_prompt is not None, "every model has one once it is made"
+        prompt = llm.messages_to_prompt(messages)
+        return await in_thread(llm.complete, prompt, formatted=True)
+
+
+@dataclass(frozen=True, repr=False)
+class LlamaIndexEmbedder(ForeignModel):
+    """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
+
+    It is asked through its synchronous interface, in threads.
+
+    Attributes:
+        embed_model: the model.
+        name: names it in records; by default its class, its model's name, its server and its settings.
+    """
+
+    embed_model: BaseEmbedding
+    name: str | None = None
+
+    @cached_property
+    def foreign_name(self) -> ForeignName:
+        """Class, model, server and settings."""
+        return _name_of("embedding", self.embed_model)
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """One row for each text.
+
+        Raises:
+            ModelError: the model did not answer.
+        """
+        vectors = await foreign_answer(self._embed(list(texts)), lambda error: _told(error, self.embed_model))
+        return np.asarray(vectors, dtype=np.float64)
+
+    async def _embed(self, texts: list[str]) -> list[list[float]]:
+        return await in_thread(self.embed_model.get_text_embedding_batch, texts)
+
+
+def judge_of(llm: AnyLLM) -> Judge:
+    """A judge from a LlamaIndex model, or from whatever `ragmetrics_core.as_judge` takes.
+
+    Raises:
+        ConfigError: neither, or a model that can only be asked asynchronously.
+    """
+    if not isinstance(llm, LLM):
+        return as_judge(llm)
+    silent = [name for name in ("chat", "complete") if can_only_raise(llm, name)]
+    # what a model says of itself may ask its server: it is looked at only where it matters
+    if silent and ("chat" if llm.metadata.is_chat_model else "complete") in silent:
+        raise ConfigError(_no_synchronous_side(llm))
+    return LlamaIndexJudge(llm)
+
+
+def settings_judge(asking: str) -> Judge:
+    """The judge that the application has set for everything, as `Settings.llm`.
+
+    Args:
+        asking: what needs a judge.
+
+    Raises:
+        ConfigError: it has set none; LlamaIndex's own default is nobody's choice of a judge.
+    """
+    if getattr(Settings, "_llm", None) is None:
+        raise missing_judge(asking, "llm=..., or Settings.llm = ...,")
+    return judge_of(Settings.llm)
+
+
+def embedder_of(embed_model: AnyEmbedder) -> Embedder:
+    """An embedder from a LlamaIndex model, an embedder or a name.
+
+    Raises:
+        ConfigError: none of these, or a model that can only be asked asynchronously.
+    """
+    if isinstance(embed_model, BaseEmbedding):
+        batch = "_get_text_embeddings"
+        has_batch = getattr(type(embed_model), batch) is not getattr(BaseEmbedding, batch)
+        if can_only_raise(embed_model, batch if has_batch else "_get_text_embedding"):
+            raise ConfigError(_no_synchronous_side(embed_model))
+        return LlamaIndexEmbedder(embed_model)
+    return as_embedder(embed_model)
+
+
+def _no_synchronous_side(model: LLM | BaseEmbedding) -> str:
+    kind = "an embedder" if isinstance(model, BaseEmbedding) else "a judge"
+    return (
+        f"{type(model).__name__} has no synchronous interface, which is the one that {kind} is asked "
+        "through: its asynchronous one belongs to the application's event loop"
+    )
+
+
+def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "scorer"]) -> bool:
+    """Whether metrics with these settings use a kind of model."""
+    return any(model in models_needed(metric) for metric in metrics)
+
+
+def _name_of(kind: str, model: LLM | BaseEmbedding) -> ForeignName:
+    """Class, server and settings: those that the model publishes, how it samples, a digest of the others."""
+    published = model.to_payload()
+    told = {name: getattr(model, name, None) for name in (*_SAMPLING, *_ADDRESSES)}
+    settings = settings_for_names(
+        {
+            name: value
+            for name, value in (told | published).items()
+            if name not in _NO_SETTINGS and value is not None
+        }
+    )
+    digest = settings_digest(model, shown={*settings, *_NO_SETTINGS, "model"})
+    if digest.text:
+        settings["settings"] = digest.text
+    is_sure = digest.is_complete
+    if isinstance(model, LLM) and not published.get("is_chat_model"):
+        form = _format_of(model)
+        is_sure = is_sure and form is not None
+        if form:
+            settings["messages_to_prompt"] = form
+    shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
+    made_by = f"{type(model).__module__}.{type(model).__qualname__}"
+    named = published.get("model_name") or _UNKNOWN
+    return ForeignName(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and is_sure)
+
+
+def _format_of(model: LLM) -> str | None:
+    """The name of the function that makes the prompt of a completion model.
+
+    Empty where the model's class or LlamaIndex says which one it is, None where others may have that name.
+    """
+    function = model.messages_to_prompt
+    if function is generic_format or getattr(function, "__self__", None) is model:
+        return ""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '<unnamed>')}"
+    return name if inspect.isfunction(function) and "<" not in name else None
+
+
+def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
+    if isinstance(error, NotImplementedError):
+        return ModelRefused(_no_synchronous_side(model))
+    return model_error(error, model)
+
+
+def _field(source: Any, name: str) -> Any:
+    return source.get(name) if is_mapping(source) else getattr(source, name, None)

@@ -1,0 +1,106 @@
+"""What LlamaIndex objects hold: the text of an answer, nodes and their texts, a question."""
+
+import asyncio
+from collections import deque
+from typing import Any, cast
+
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+
+from ragmetrics_core._shapes import is_mapping, is_sequence
+from ragmetrics_core.adapting import in_thread
+from ragmetrics_core.errors import ConfigError
+
+__all__ = ["answer_in", "entry_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
+
+# Where responses, agents' outputs, events and mappings keep the text, in the order in which it is looked for.
+_ANSWERS = ("response", "answer", "result", "output")
+
+
+async def read_whole(response: Any) -> Any:
+    """The response with all of its text: a stream that nobody has read yet is read to its end.
+
+    Raises:
+        ConfigError: a chat's stream is written by another event loop, which may stand still meanwhile.
+    """
+    if isinstance(response, AsyncStreamingResponse):
+        return await response.get_response()
+    if isinstance(response, StreamingResponse):
+        return response.get_response()
+    if isinstance(response, StreamingAgentChatResponse):
+        await _read_chat(response)
+    return response
+
+
+async def _read_chat(response: StreamingAgentChatResponse) -> None:
+    """Read what a chat engine streams; one that was read already is done."""
+    if response.achat_stream is not None:
+        writing = cast("asyncio.Task[object] | None", vars(response)["awrite_response_to_history_task"])
+        is_elsewhere = writing is not None and writing.get_loop() is not asyncio.get_running_loop()
+        if is_elsewhere and not response.is_done:
+            raise ConfigError(
+                "the chat's stream is written by another event loop: await aevaluate_response there, "
+                "or read the stream before"
+            )
+        async for _ in response.async_response_gen():
+            pass
+    elif response.chat_stream is not None:
+        await in_thread(lambda: deque(response.response_gen, maxlen=0))
+
+
+def answer_in(value: Any) -> str | None:
+    """The text of an answer, however a query engine, a chat engine, an agent or a workflow gives it.
+
+    None when there is none; also for a stream whose text is not there yet. Structured output is its JSON.
+    """
+    match value:
+        case None | str():
+            return value
+        case ChatMessage():
+            return value.content or ""
+        case PydanticResponse():
+            return str(value) if value.response is not None else None
+        case StreamingResponse() | AsyncStreamingResponse():
+            return value.response_txt
+        case _ if is_mapping(value):
+            inner = [value.get(name) for name in _ANSWERS]
+        case _:
+            inner = [getattr(value, name, None) for name in _ANSWERS]
+    found = next((each for each in inner if each is not None), None)
+    if found is not None:
+        return answer_in(found)
+    return value.model_dump_json() if isinstance(value, BaseModel) else None
+
+
+def entry_in(value: Any, name: str) -> str | None:
+    """An entry of a response's metadata, as a text; None when it has none of this name."""
+    metadata = value.get("metadata") if is_mapping(value) else getattr(value, "metadata", None)
+    found = metadata.get(name) if is_mapping(metadata) else None
+    return None if found is None else str(found)
+
+
+def nodes_in(value: Any) -> list[Any] | None:
+    """The source nodes of an answer, as a new list; None when it does not say."""
+    found = value.get("source_nodes") if is_mapping(value) else getattr(value, "source_nodes", None)
+    return list(found) if is_sequence(found) and not isinstance(found, str) else None
+
+
+def text_of_node(node: Any) -> str:
+    """A node's text, as the evaluators of LlamaIndex take it."""
+    return node.get_content() if isinstance(node, NodeWithScore | BaseNode) else str(node)
+
+
+def question_in(value: Any) -> str | None:
+    """The text of a question; None when there is none."""
+    match value:
+        case str():
+            return value
+        case QueryBundle():
+            return value.query_str
+        case ChatMessage():
+            return value.content
+        case _:
+            return None

@@ -1,0 +1,225 @@
+"""The assertion: means at least as good as what is asked, or an error that opens the worst score."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragmetrics_core import Record, Run
+    from ragmetrics_core.runs import MetricEntry
+
+__all__ = ["assert_scores"]
+
+# of the samples without a score
+_SHOWN = 5
+# of what a failed test says
+_LONGEST = 20_000
+
+
+def assert_scores(
+    run: "Run",
+    means: Mapping[str, float] | None = None,
+    *,
+    each: Mapping[str, float] | None = None,
+    failures: int = 0,
+    beyond_doubt: bool = False,
+    cluster: str | None = None,
+    **limits: float,
+) -> None:
+    """Assert that means are at least as good as what is asked: `assert_scores(run, faithfulness=0.8)`.
+
+    Where lower is better, as in `hallucination=0.1`, a limit is the highest mean that passes. The error tells
+    each mean that is beyond its limit, with n and what was left out, and opens the worst score: its formula,
+    every statement and its verdict with reason and evidence.
+
+    A mean counts on nothing that is not known: an incomplete score has its worse bound, and an answer that
+    says nothing (an empty one), or for which nothing was retrieved, the worst score that there is. Only an
+    answer that declines, and a sample without the expected texts that a metric needs, leave the mean. A run
+    that did not finish fails.
+
+    Args:
+        run: a finished run.
+        means: limits by a metric's name or signature, for signatures that are no keyword.
+        each: likewise, but every single sample's score must reach it: the worse bound of an incomplete one. A
+            sample without a score fails, but for scores that failed, which `failures` is about.
+        failures: how many scores of these metrics may have failed (a model or a parser did) or be missing,
+            rows that are no samples among them; a mean over what happened to succeed proves nothing.
+        beyond_doubt: a mean's 95 % interval must reach its limit too, so that other samples would do so: with
+            few samples it does not. What failed counts as the worst. It needs the extra `study`.
+        cluster: for that, the label whose values say which samples belong together; without it `session`,
+            where samples carry it; "none" takes all for independent.
+        limits: limits of means by a metric's name.
+
+    Raises:
+        AssertionError: something is beyond its limit, or too much failed.
+        ConfigError: the run has no such metric.
+        ValueError: nothing is asked, or what every score would pass.
+    """
+    __tracebackhide__ = True
+    asked, single = [*(means or {}).items(), *limits.items()], list((each or {}).items())
+    if not asked and not single:
+        raise ValueError("assert_scores needs a limit: assert_scores(run, faithfulness=0.8)")
+    _check(run, [*asked, *single], failures)
+    found = [
+        *_unfinished(run),
+        *(problem for metric, limit in asked for problem in _mean_beyond(run, metric, limit)),
+        *(problem for metric, limit in single for problem in _scores_beyond(run, metric, limit)),
+        *_failed(run, dict.fromkeys(metric for metric, _ in (*asked, *single)), failures),
+    ]
+    if beyond_doubt and not found:
+        from ragmetrics_core.study import doubts_of_mean  # here, for few tests need it
+
+        found = [
+            told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)
+        ]
+    if found:
+        from ragmetrics_core._wording import visible  # here, for pytest loads this module in every project
+
+        raise AssertionError(visible(_cut("\n\n".join(found))))
+
+
+def _cut(told: str) -> str:
+    """What is told, as far as anybody reads on: an answer may have megabytes."""
+    return (
+        told
+        if len(told) <= _LONGEST
+        else f"{told[:_LONGEST]}\n... ({len(told) - _LONGEST:,} more characters)"
+    )
+
+
+def _check(run: "Run", limits: Iterable[tuple[str, object]], failures: object) -> None:
+    """Refuse what no run could fail."""
+    if isinstance(failures, bool) or not isinstance(failures, int) or failures < 0:
+        raise ValueError(f"failures is how many scores may have failed, not {failures!r}")
+    for metric, limit in limits:
+        entry = _entry(run, run.mean(metric).metric)
+        value = limit if isinstance(limit, int | float) and not isinstance(limit, bool) else float("nan")
+        if not (entry.low <= value <= (float("inf") if entry.exceeds else entry.high)) or not isfinite(value):
+            ends = f"from {entry.low:g} to {entry.high:g}"
+            raise ValueError(f"a limit of {metric} is a number {ends}, not {limit!r}")
+
+
+def _unfinished(run: "Run") -> Iterator[str]:
+    if not run.finished:
+        yield f"the run is not finished: it has {len(run)} samples so far"
+
+
+def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
+    mean = run.mean(metric)
+    entry = _entry(run, mean.metric)
+    sure = _sure(run, entry)
+    if mean.value is None:
+        yield f"{metric} has no mean: {mean}"
+    elif side := _beyond(mean.value, limit, entry):
+        worst = min(_scores(run, entry), key=lambda each: _goodness(each[1], entry))
+        yield f"the mean of {metric} is {mean}, {side} {limit:g}{_opened(worst[0])}"
+    elif side := _beyond(at_worst := sum(sure) / len(sure), limit, entry):
+        told = f"the mean of {metric} is {mean}, and with incomplete scores and answers that say nothing"
+        yield f"{told} counted as the worst {at_worst:.3f} over {len(sure)} samples, {side} {limit:g}"
+
+
+def _sure(run: "Run", entry: "MetricEntry") -> list[float]:
+    """What a mean may count on; scores that failed are counted apart, see `_failed`."""
+    from ragmetrics_core.record import FAILED  # as below
+
+    return [
+        value
+        for key, outcome in run.outcomes()
+        if key.signature == entry.signature and outcome.status not in FAILED
+        if (value := outcome.sure(worst=entry.worst, best=entry.best)) is not None
+    ]
+
+
+def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
+    entry = _entry(run, run.mean(metric).metric)
+    yield from _without_score(run, metric, entry)
+    beyond = [each for each in _scores(run, entry, bounds=True) if _beyond(each[1], limit, entry)]
+    if beyond:
+        count = "1 sample is" if len(beyond) == 1 else f"{len(beyond)} samples are"
+        worst, value = min(beyond, key=lambda each: _goodness(each[1], entry))
+        yield f"{count} {_beyond(value, limit, entry)} {limit:g} in {metric}{_opened(worst)}"
+
+
+def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
+    """The samples that no limit can hold, and that no model or parser failed."""
+    from ragmetrics_core.record import FAILED  # here, for pytest loads this module in every project
+
+    lacking: list[str] = []
+    scored = 0
+    for sample_id in run.sample_ids:
+        score = run.scores(sample_id).get(entry.signature)
+        if score is None:
+            lacking.append(f"{sample_id} (not measured)")
+        elif _worst_value(score, entry) is not None:
+            scored += 1
+        elif score.status not in FAILED:
+            lacking.append(f"{sample_id} ({score.status}{f': {score.reason}' if score.reason else ''})")
+    if lacking:
+        count = "1 sample has" if len(lacking) == 1 else f"{len(lacking)} samples have"
+        shown = ", ".join(lacking[:_SHOWN]) + (", ..." if len(lacking) > _SHOWN else "")
+        yield f"{count} no score of {metric}: {shown}"
+    elif not scored:
+        yield f"no sample has a score of {metric}"
+
+
+def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[str]:
+    from ragmetrics_core.record import FAILED  # as above
+
+    # a metric may be asked for by its name and by its signature
+    means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
+    counts: dict[str, int] = {
+        status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)
+    }
+    counts["not measured"] = sum(len(run) - mean.total for mean in means)
+    bad = run.rejected
+    if sum(counts.values()) + len(bad) <= allowed:
+        return
+    if scores := sum(counts.values()):
+        told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+        left = "1 score failed" if scores == 1 else f"{scores} scores failed"
+        yield f"{left} ({told}), and {allowed} may: the means leave {'it' if scores == 1 else 'them'} out"
+    if bad:
+        rows = "1 row was no sample" if len(bad) == 1 else f"{len(bad)} rows were no samples"
+        hint = "mend the data and evaluate again, with overwrite=True where the run is kept"
+        yield f"{rows} ({bad[0].where}: {bad[0].message}), so that nothing is known of it: {hint}"
+
+
+def _entry(run: "Run", signature: str) -> "MetricEntry":
+    return next(each for each in run.metrics if each.signature == signature)
+
+
+def _goodness(value: float, entry: "MetricEntry") -> float:
+    return value if entry.higher_is_better else -value
+
+
+def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
+    """On which side of the limit a value is worse; "" when it is not."""
+    if _goodness(value, entry) >= _goodness(limit, entry):
+        return ""
+    return "below" if entry.higher_is_better else "above"
+
+
+def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple["Record", float]]:
+    """The scores with a value; with `bounds` an incomplete one has the worse of its bounds."""
+    for sample_id in run.sample_ids:
+        score = run.scores(sample_id).get(entry.signature)
+        if score is not None:
+            value = _worst_value(score, entry) if bounds else score.value
+            if value is not None:
+                yield score, value
+
+
+def _worst_value(score: "Record", entry: "MetricEntry") -> float | None:
+    if score.value is not None or score.bounds is None:
+        return score.value
+    return min(score.bounds, key=lambda each: _goodness(each, entry))
+
+
+def _opened(score: "Record") -> str:
+    """The proof of a score, set in below what it proves."""
+    sample = score.sample
+    lines = [f"the worst score, of sample {score.sample_id!r}:"]
+    if sample is not None:
+        lines += [f"  question: {sample.question}", f"  answer:   {sample.answer}"]
+    lines += [f"  {line}" for line in score.explain().splitlines()]
+    return "\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,110 @@
+"""What pytest loads: a marker that names a run, and fixtures.
+
+    @pytest.mark.ragmetrics(run="runs/nightly")
+    def test_answers_stay_grounded(ragmetrics_run, assert_scores):
+        assert_scores(ragmetrics_run, faithfulness=0.8)
+
+Nothing of ragmetrics itself is imported before a test asks for it.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from ragmetrics_core import Run
+    from ragmetrics_core.runs import Progress
+
+__all__ = ["assert_scores", "pytest_configure", "ragmetrics_run"]
+
+# What was evaluated in this session, with the settings, which must live as long as their ids are keys.
+_EVALUATED = pytest.StashKey[dict[Any, tuple[dict[str, Any], "Run"]]]()
+
+_MARKER = (
+    "ragmetrics(run=FOLDER) or ragmetrics(data=FILE, **settings of ragmetrics_core.evaluate): "
+    "the run that the fixture ragmetrics_run gives"
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", _MARKER)
+    config.stash[_EVALUATED] = {}
+
+
+@pytest.fixture(name="assert_scores")
+def assert_scores() -> Callable[..., None]:
+    """The assertion `ragmetrics_pytest.assert_scores`."""
+    from ragmetrics_pytest._assertions import assert_scores as assertion
+
+    return assertion
+
+
+@pytest.fixture
+def ragmetrics_run(request: pytest.FixtureRequest) -> "Run":
+    """The run that the test's marker names: a folder that is read, or data that is evaluated.
+
+    Paths are relative to pytest's root folder. Data are evaluated once in a session for all tests whose
+    markers are equal. `out=FOLDER` beside `data=` keeps the run, so that the next session goes on with it and
+    asks nothing twice.
+    """
+    marker = request.node.get_closest_marker("ragmetrics")
+    if marker is None:
+        raise pytest.UsageError("ragmetrics_run needs @pytest.mark.ragmetrics(run=...) or (data=...)")
+    if marker.args or ("run" in marker.kwargs) == ("data" in marker.kwargs):
+        raise pytest.UsageError("@pytest.mark.ragmetrics takes either run=FOLDER or data=FILE, by name")
+    settings = {name: _placed(name, value, request.config.rootpath) for name, value in marker.kwargs.items()}
+    from ragmetrics_core import Run
+
+    if "run" in settings:
+        if len(settings) > 1:
+            others = ", ".join(sorted(set(settings) - {"run"}))
+            raise pytest.UsageError(f"a run that is read takes no settings, and got {others}")
+        return Run.load(settings["run"])
+    evaluated = request.config.stash[_EVALUATED]
+    key = tuple((name, _key(value)) for name, value in sorted(settings.items()))
+    if key not in evaluated:
+        arguments = {name: value for name, value in settings.items() if name != "data"}
+        evaluated[key] = settings, _evaluated(settings["data"], arguments)
+    return evaluated[key][1]
+
+
+def _evaluated(data: Any, settings: dict[str, Any]) -> "Run":
+    """Evaluate, and refuse a kept run that has samples of another day: they would hide those of today."""
+    from ragmetrics_core import evaluate
+
+    seen, report = [0], settings.get("progress")
+
+    def count(progress: "Progress") -> None:
+        seen[0] = progress.samples
+        if report is not None:
+            report(progress)
+
+    settings = {**settings, "progress": count}
+    run = evaluate(data, **settings)
+    if others := len(run) - seen[0]:
+        raise pytest.UsageError(
+            f"{others} samples of {run.path} are not in the data, or are other ones there: "
+            "take a new folder, or overwrite=True"
+        )
+    return run
+
+
+def _key(value: Any) -> Any:
+    """What makes two settings the same: equal values, and for what has no hash the very same object."""
+    if isinstance(value, list | tuple):
+        return tuple(map(_key, cast("Sequence[Any]", value)))
+    try:
+        hash(value)
+    except TypeError:
+        return "object", id(value)
+    return value
+
+
+def _placed(name: str, value: Any, root: Path) -> Any:
+    """A path below the root folder; everything else as it is."""
+    if name in ("run", "data", "out", "cache", "prompts") and isinstance(value, str | Path):
+        return root / value
+    return value

@@ -1,0 +1,241 @@
+"""`evaluate_dataset`: the driver's side."""
+
+import inspect
+import os
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+from ray.data import ActorPoolStrategy, Dataset
+
+from ragmetrics_core import Metric, errors, evaluate
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.metrics import resolve
+from ragmetrics_core.models import Traffic, TrafficArgs
+from ragmetrics_core.prompts import PromptText, read_folder
+from ragmetrics_core.protocol import Completion, Scorer
+from ragmetrics_core.runs import Manifest, with_prompts
+from ragmetrics_ray._parts import Parts
+from ragmetrics_ray._rows import SCHEMA
+from ragmetrics_ray._worker import Actor, WorkerPlan
+
+__all__ = ["evaluate_dataset"]
+
+# Blocks that an actor works on at a time: one that runs dry, the next one, and one whose last call is slow.
+_OPEN_BLOCKS = 3
+
+
+@unfolded(TrafficArgs, Traffic().keywords)
+def evaluate_dataset(
+    dataset: Dataset,
+    metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
+    *,
+    judge: Callable[[], Any] | str | None = None,
+    embedder: Callable[[], Any] | str | None = None,
+    scorer: Callable[[], Scorer] | None = None,
+    out: str | Path | None = None,
+    cache: str | Path | None = None,
+    actors: int | tuple[int, int] = 2,
+    traffic: Traffic | None = None,
+    batch_size: int = 512,
+    repeats: int = 1,
+    prompts: str | Path | Mapping[str, PromptText] | None = None,
+    keep_vectors: bool = False,
+    redact: Callable[[str], str] | None = None,
+    num_cpus: float = 0.5,
+    num_gpus: float | None = None,
+    **settings: Unpack[TrafficArgs],
+) -> Dataset:
+    """Measure metrics on a Ray Dataset, in a pool of actors.
+
+    Each actor has one event loop and one client of each model. It gives the records that `evaluate` gives for
+    the same samples and replies. A result is one row for each sample and metric: `sample_id`,
+    `sample_digest`, `signature`, `metric`, `status`, `value`, `reason`, `low` and `high` (the bounds, when
+    verdicts are missing), `record` (the whole record as one line of JSON), `sample` and `prompts` (what
+    proves it, as JSON). A row of the dataset that is no sample becomes a row with the status "rejected" and
+    the reason.
+
+    With `out` the evaluation runs at once. Each block is written there when it is finished, and the same call
+    again goes on: samples that have their scores are skipped, failed scores are measured again, and a sample
+    whose content is another one than that of the scores under its id is rejected. Without `out` the result is
+    computed as it is read, and nothing is kept.
+
+    Ids must be unique in the dataset: a second sample of an id is rejected within a block, and not noticed
+    across blocks until `to_run`.
+
+    Args:
+        dataset: rows with any ecosystem's column names; see `Sample.from_mapping`.
+        metrics: names or objects; "recommended" for the recommended pair, which needs references.
+        judge: a function without arguments that makes the judge, called once in each actor; or a name such as
+            "embedded".
+        embedder: the same for the embedder.
+        scorer: the same for the scorer.
+        out: a folder for Parquet files, which all machines reach; also an address such as `s3://bucket/folder`.
+            One evaluation may write to it at a time.
+        cache: a folder on the machine's own disk: each block's answered calls, so that a block that is done
+            again asks only for what was not answered.
+        actors: how many actors, or the fewest and the most.
+        traffic: how each actor asks its models: `Traffic(concurrency=64)`. What the server allows in a minute
+            must be divided by the number of actors.
+        batch_size: how many samples make up a block: what is lost at most when an actor is killed. Much more
+            than calls may be in flight.
+        repeats: how often each verdict is asked for; the majority decides.
+        prompts: a folder of prompt files that replace those of the same name.
+        keep_vectors: put the vectors into the records.
+        redact: takes what is private out of texts: of samples when they are read, of replies and errors when
+            they come; see `evaluate`. Of rejected rows only the reason is kept.
+        num_cpus: processors that Ray reserves for each actor; one must be left for reading the dataset.
+        num_gpus: the same for graphics processors.
+        settings: the settings of `traffic` one by one: `concurrency`, `timeout`, `attempts`,
+            `requests_per_minute` and `tokens_per_minute`; see `TrafficArgs`.
+
+    Raises:
+        ConfigError: a mistake in the arguments, or `out` holds other results; before any call.
+        RecordError: `out` holds something that cannot be read.
+    """
+    traffic = (traffic or Traffic()).but(**settings)
+    if batch_size < 1:
+        raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
+    fewest, most = (actors, actors) if isinstance(actors, int) else actors
+    if not 1 <= fewest <= most:
+        raise ConfigError(f"actors must be 1 or more, or the fewest and the most, not {actors}")
+    _check_room(fewest * num_cpus)
+    for kind, given in (("judge", judge), ("embedder", embedder), ("scorer", scorer)):
+        _check_factory(kind, given)
+    texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
+    manifest = _checked(
+        metrics,
+        judge,
+        embedder,
+        scorer,
+        prompts=texts,
+        repeats=repeats,
+        redact=redact,
+    )
+    parts = Parts.at(out) if out is not None else None
+    earlier = _earlier(parts, manifest) if parts else None
+    chosen = with_prompts(resolve(metrics), texts) if texts else resolve(metrics)
+    plan = WorkerPlan(
+        metrics=chosen,
+        judge=judge,
+        embedder=embedder,
+        scorer=scorer,
+        parts=parts,
+        attempt=uuid.uuid4().hex[:12],
+        earlier=earlier,
+        finished=ray.put(parts.take_up(frozenset(each.signature for each in chosen))) if parts else None,
+        cache=_made_folder(cache),
+        traffic=traffic,
+        repeats=repeats,
+        keep_vectors=keep_vectors,
+        redact=redact,
+    )
+    results = dataset.repartition(target_num_rows_per_block=batch_size).map_batches(
+        Actor,
+        fn_constructor_args=(plan,),
+        batch_size=None,
+        batch_format="pyarrow",
+        compute=ActorPoolStrategy(
+            min_size=fewest,
+            max_size=most,
+            max_concurrent_calls_per_actor=_OPEN_BLOCKS,
+            max_tasks_in_flight_per_actor=_OPEN_BLOCKS + 1,
+            enable_true_multi_threading=True,
+        ),
+        num_cpus=num_cpus,
+        num_gpus=num_gpus,
+    )
+    if parts is None:
+        return results
+    _run(results)
+    return _all_rows(parts)
+
+
+class _AbsentModel:
+    """A model in the place of one that only the actors make; nothing is asked of it."""
+
+    identity = "made in the actors"
+
+    async def agenerate(self, request: object) -> Sequence[Completion]:
+        raise NotImplementedError
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        raise NotImplementedError
+
+    async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        raise NotImplementedError
+
+
+def _checked(metrics: Any, judge: object, embedder: object, scorer: object, **settings: Any) -> Manifest:
+    """What is going to be measured; everything is checked that can be checked without the models."""
+    run = evaluate(
+        [],
+        metrics=metrics,
+        judge=_AbsentModel() if judge is not None else None,
+        embedder=_AbsentModel() if embedder is not None else None,
+        scorer=_AbsentModel() if scorer is not None else None,
+        **settings,
+    )
+    return Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)
+
+
+def _check_room(reserved: float) -> None:
+    """Actors that hold all processors would wait for ever for somebody to read the dataset."""
+    resources: Mapping[str, float] = ray.cluster_resources()
+    there = resources.get("CPU", 0.0)
+    if there - reserved < 1:
+        raise ConfigError(
+            f"the actors reserve {reserved:g} of the {there:g} processors, which leaves less than one for "
+            "reading the dataset: take fewer actors or a smaller num_cpus, or on a cluster that grows "
+            "actors=(1, MOST)"
+        )
+
+
+def _check_factory(kind: str, given: object) -> None:
+    if given is None or (isinstance(given, str) and kind != "scorer"):
+        return
+    named = f"{kind}= takes a function without arguments that makes the {kind} in each actor"
+    if not callable(given):
+        raise ConfigError(f"{named}, not a {type(given).__name__}: pass lambda: ...")
+    try:
+        inspect.signature(given).bind()
+    except TypeError:
+        raise ConfigError(f"{named}; this one has arguments") from None
+    except ValueError:  # a function of another language says nothing about its arguments
+        return
+
+
+def _earlier(parts: Parts, manifest: Manifest) -> Manifest | None:
+    """What the folder's results are made of; they must be of the same metrics.
+
+    The models are known to the actors alone, which compare them.
+    """
+    earlier = parts.manifest()
+    if earlier is None:
+        return None
+    same_models = {name: getattr(earlier, name) for name in ("judge", "embedder", "scorer")}
+    if differences := earlier.differences(manifest.model_copy(update=same_models)):
+        raise ConfigError(f"{parts.out} holds other results: {'; '.join(differences)}. Choose another folder")
+    return earlier
+
+
+def _made_folder(cache: str | Path | None) -> str | None:
+    return os.path.abspath(cache) if cache is not None else None
+
+
+def _run(results: Dataset) -> None:
+    """Let the actors do all blocks; stop at the first that could not be done."""
+    for done in results.iter_rows():
+        if done["error"] is not None:
+            raise getattr(errors, done["error"])(done["message"])
+
+
+def _all_rows(parts: Parts) -> Dataset:
+    if not parts.names():
+        return ray.data.from_arrow(SCHEMA.empty_table())
+    return ray.data.read_parquet(parts.out)

@@ -1,0 +1,165 @@
+"""From rows back to a run: a folder on which `show`, `audit` and everything else works."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+from ray.data import Dataset
+
+from ragmetrics_core import Metric, Record, Run, Sample
+from ragmetrics_core.errors import ConfigError, RecordError, SampleError
+from ragmetrics_core.metrics import get
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.runs import BadRow, Folder, Manifest, MetricEntry
+from ragmetrics_ray._parts import Parts, manifest_of
+from ragmetrics_ray._rows import REJECTED
+
+__all__ = ["to_run"]
+
+
+def to_run(
+    results: Dataset | str | Path,
+    out: str | Path,
+    *,
+    metrics: tuple[Metric[Any], ...] = (),
+    overwrite: bool = False,
+) -> Run:
+    """Write results as a run folder: manifest, samples, prompts, records.
+
+    Rows are read one block at a time and may come in any order. Of two rows with the same sample and
+    signature the later one counts; a second sample with an id that is taken is rejected. Of a large
+    evaluation take a part: `to_run(results.filter(...), out)`.
+
+    Args:
+        results: what `evaluate_dataset` gave, a part of it, or the folder that it wrote.
+        out: the run's folder.
+        metrics: metrics of one's own among the results, for their ranges and directions; the catalogue's are
+            known.
+        overwrite: replace a run that the folder holds.
+
+    Raises:
+        ConfigError: `out` holds something already.
+        RecordError: a row is no result, or its record was changed.
+    """
+    if not overwrite and Path(out, "manifest.json").exists():
+        raise ConfigError(f"{out} holds a run already: choose another folder, or overwrite it")
+    folder = Folder.begin(out, Manifest(metrics=()), overwrite=overwrite)
+    try:
+        writer = _Writer(folder, {metric.signature: metric for metric in metrics})
+        for table, manifest in _tables(results):
+            writer.take_over(manifest)
+            for row in _rows(table):
+                writer.add(row)
+        folder.save_manifest(writer.manifest())
+    finally:
+        folder.close()
+    return Run.load(out)
+
+
+class _Writer:
+    """Puts rows into a run folder and learns from them what the run is made of."""
+
+    def __init__(self, folder: Folder, metrics: Mapping[str, Metric[Any]]) -> None:
+        self._folder = folder
+        self._metrics = metrics
+        self._entries: dict[str, MetricEntry] = {}
+        self._tally: dict[str, int] = {}
+        self._known: Manifest | None = None
+        self._text = ""
+        self._sample = Sample()
+
+    def take_over(self, manifest: Manifest | None) -> None:
+        """Take what a file of results says of itself: ranges, notes, what was asked."""
+        if manifest is None:
+            return
+        self._known = self._known or manifest
+        self._entries |= {entry.signature: entry for entry in manifest.metrics}
+        for name, number in manifest.tally.items():
+            self._tally[name] = self._tally.get(name, 0) + number
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Add a score, or a row that is no sample."""
+        try:
+            if row["status"] == REJECTED:
+                self._folder.reject(BadRow(where=f"row {row['sample_digest'][:16]}", message=row["reason"]))
+                return
+            record = Record.from_json(row["record"])
+            if row["sample"] != self._text:
+                self._sample, self._text = Sample.model_validate_json(row["sample"]), row["sample"]
+            prompts = {digest: PromptText(**text) for digest, text in json.loads(row["prompts"]).items()}
+        except (AttributeError, KeyError, RecursionError, TypeError, ValueError, RecordError) as error:
+            raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
+        # one without a seal would get a new one when it is written again
+        if not record.digest or record.seal != record.digest:
+            raise RecordError(
+                f"the record of sample {record.sample_id!r}, {record.signature}, "
+                "was changed after it was written"
+            )
+        try:
+            self._folder.add_sample(self._sample)
+        except SampleError as error:
+            self._folder.reject(BadRow(where=f"sample {self._sample.id}", message=str(error)))
+            return
+        # the folder reads the fields of a text, which a prompt and its text share
+        self._folder.add_prompts(cast("Mapping[str, Prompt[Any]]", prompts))
+        self._folder.add_records([record])
+        self._learn(record)
+
+    def _learn(self, record: Record) -> None:
+        if record.signature not in self._entries:
+            self._entries[record.signature] = self._entry(record)
+        if self._known is None:
+            self._known = Manifest(
+                metrics=(),
+                judge=record.judge,
+                embedder=record.embedder,
+                scorer=record.scorer,
+                versions=record.versions,
+            )
+
+    def manifest(self) -> Manifest:
+        """What the run is made of."""
+        known = self._known or Manifest(metrics=())
+        return known.model_copy(
+            update={"metrics": tuple(self._entries.values()), "tally": self._tally, "finished": True}
+        )
+
+    def _entry(self, record: Record) -> MetricEntry:
+        metric = self._metrics.get(record.signature)
+        if metric is None:
+            try:
+                metric = get(record.metric, variant=record.variant, **record.settings)
+            except ConfigError:  # somebody's own, whose range was not given
+                return MetricEntry(signature=record.signature, name=record.metric)
+        return MetricEntry(
+            signature=record.signature,
+            name=record.metric,
+            low=metric.range.low,
+            high=metric.range.high,
+            exceeds=metric.exceeds,
+            higher_is_better=metric.higher_is_better,
+        )
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    try:
+        return cast("list[dict[str, Any]]", table.to_pylist())
+    except (ValueError, OverflowError) as error:  # bytes that are no UTF-8, a time beyond time
+        raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
+
+
+def _tables(results: Dataset | str | Path) -> Iterator[tuple[pa.Table, Manifest | None]]:
+    if isinstance(results, Dataset):
+        for table in results.iter_batches(batch_size=None, batch_format="pyarrow"):
+            yield table, None
+        return
+    parts = Parts.at(results)
+    names = parts.names()
+    if not names:
+        raise ConfigError(f"there are no results in {os.fspath(results)}")
+    for name in names:
+        table = parts.read(name)
+        yield table, manifest_of(table.schema)

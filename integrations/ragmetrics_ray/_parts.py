@@ -1,0 +1,268 @@
+"""The folder of Parquet files into which finished blocks are written, and what it holds already."""
+
+# pyarrow.compute makes most of its functions when it is imported.
+# pyright: reportAttributeAccessIssue=false
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyarrow import fs
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.record import FAILED
+from ragmetrics_core.runs import Manifest
+from ragmetrics_ray._rows import REJECTED, SCHEMA, key_of
+
+__all__ = ["Finished", "Parts", "manifest_of"]
+
+_MANIFEST: Final = b"ragmetrics"
+_UNFINISHED: Final = ".tmp"
+# Texts that stand in many rows are written once in a file; a sample's does in each of its scores.
+_REPEATED: Final = [
+    "sample_id",
+    "sample_digest",
+    "signature",
+    "metric",
+    "status",
+    "reason",
+    "sample",
+    "prompts",
+]
+_DICTIONARY: Final = 64 << 20
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a folder of results holds, as 64 bits for each name (see `key_of`).
+
+    Attributes:
+        whole: samples with all their scores, and rejected rows; sorted.
+        some: for samples with a part of their scores, the signatures of those.
+        contents: the samples of both with the digest of their content; sorted.
+    """
+
+    whole: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    some: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    contents: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    def has(self, key: int) -> bool:
+        """Whether nothing is left to do for a sample or a rejected row."""
+        return _is_in(self.whole, key)
+
+    def has_other(self, sample_id: str, digest: str) -> bool:
+        """Whether there are scores of a sample of this id, and all of them of other content."""
+        key = key_of("sample", sample_id)
+        return (self.has(key) or key in self.some) and not _is_in(
+            self.contents, key_of("content", f"{digest} {sample_id}")
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A folder of Parquet files, each with the scores of one finished block.
+
+    A file appears whole or not at all.
+
+    Attributes:
+        out: an absolute path, or an address such as `s3://bucket/folder`, that all machines reach.
+    """
+
+    out: str
+
+    @classmethod
+    def at(cls, out: str | Path) -> "Parts":
+        """The folder of a path; a relative one is taken from here, not from where an actor runs."""
+        text = os.fspath(out)
+        return cls(text if "://" in text else os.path.abspath(text))
+
+    @cached_property
+    def _place(self) -> tuple[fs.FileSystem, str]:
+        system, path = (
+            fs.FileSystem.from_uri(self.out) if "://" in self.out else (fs.LocalFileSystem(), self.out)
+        )
+        return system, path.rstrip("/")
+
+    def names(self) -> list[str]:
+        """The names of all files, sorted; none when there is no folder."""
+        return sorted(name for name in self._all_names() if name.endswith(".parquet"))
+
+    def has(self, name: str) -> bool:
+        """Whether a block is finished."""
+        system, folder = self._place
+        return bool(system.get_file_info(f"{folder}/{name}").type == fs.FileType.File)
+
+    def write(self, name: str, rows: pa.Table, manifest: Manifest) -> None:
+        """Write a block's rows, whole or not at all; a file of the same name is replaced.
+
+        Raises:
+            RecordError: it cannot be written.
+        """
+        system, folder = self._place
+        scratch = f"{folder}/{name}.{os.getpid()}-{secrets.token_hex(4)}{_UNFINISHED}"
+        described = rows.replace_schema_metadata(
+            {_MANIFEST: manifest.model_dump_json(by_alias=True).encode()}
+        )
+        try:
+            system.create_dir(folder, recursive=True)
+            pq.write_table(
+                described,
+                scratch,
+                filesystem=system,
+                compression="zstd",
+                use_dictionary=_REPEATED,  # pyright: ignore[reportArgumentType]  its default alone is a bool
+                dictionary_pagesize_limit=_DICTIONARY,
+            )
+            system.move(scratch, f"{folder}/{name}")
+        except OSError as error:
+            raise RecordError(f"{folder}/{name} cannot be written: {error}") from error
+
+    def read(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """The rows of one file.
+
+        Raises:
+            RecordError: it is no file of results.
+        """
+        system, folder = self._place
+        try:
+            table = pq.read_table(f"{folder}/{name}", columns=columns, filesystem=system)
+        except (OSError, ValueError) as error:
+            raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+        wanted = columns or SCHEMA.names
+        if missing := sorted(set(wanted) - set(table.column_names)):
+            raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
+        try:
+            table.validate(full=True)
+            for place, column in enumerate(table.column_names):
+                if column in wanted:
+                    table = table.set_column(place, column, _read_as(SCHEMA.field(column), table[column]))
+        except (ValueError, KeyError, OSError) as error:
+            raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+        return table
+
+    def manifest(self) -> Manifest | None:
+        """What the folder's first file says the results are made of; None when there is no file."""
+        for name in self.names():
+            system, folder = self._place
+            try:
+                schema = pq.read_schema(f"{folder}/{name}", filesystem=system)
+            except (OSError, ValueError) as error:
+                raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
+            return manifest_of(schema)
+        return None
+
+    def take_up(self, signatures: frozenset[str]) -> Finished:
+        """Prepare the folder for going on: what is finished stays, failed scores go, to be measured again.
+
+        Afterwards each sample and signature is in the folder at most once.
+
+        Args:
+            signatures: what is measured.
+
+        Raises:
+            RecordError: a file there is no file of results.
+        """
+        system, folder = self._place
+        for name in self._all_names():
+            if name.endswith(_UNFINISHED):
+                system.delete_file(f"{folder}/{name}")
+        whole: list[NDArray[np.uint64]] = []
+        contents: list[NDArray[np.uint64]] = [np.empty(0, dtype=np.uint64)]
+        some: dict[int, frozenset[str]] = {}
+        for name in self.names():
+            rows = self._without_failed(name)
+            rejected = rows.filter(pc.equal(rows["status"], REJECTED))["sample_digest"]
+            whole.append(_keys("rejected", rejected.to_pylist()))
+            scored = rows.filter(pc.is_valid(rows["signature"]))
+            by_sample = scored.group_by("sample_id").aggregate([("signature", "distinct")])
+            ids = by_sample["sample_id"].to_pylist()
+            complete: list[str] = []
+            for sample_id, found in zip(ids, by_sample["signature_distinct"].to_pylist(), strict=True):
+                if signatures <= set(found):
+                    complete.append(sample_id)
+                else:
+                    key = key_of("sample", sample_id)
+                    some[key] = some.get(key, frozenset()) | frozenset(found)
+            whole.append(_keys("sample", complete))
+            samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([])
+            pairs = zip(samples["sample_digest"].to_pylist(), samples["sample_id"].to_pylist(), strict=True)
+            contents.append(_keys("content", [f"{digest} {sample_id}" for digest, sample_id in pairs]))
+        mended = [key for key, found in some.items() if signatures <= found]
+        for key in mended:
+            del some[key]
+        whole.append(np.array(mended, dtype=np.uint64))
+        return Finished(np.sort(np.concatenate(whole)), some, np.unique(np.concatenate(contents)))
+
+    def _without_failed(self, name: str) -> pa.Table:
+        """The keys and statuses of a file from which the failed scores were removed."""
+        keys = self.read(name, ["sample_id", "sample_digest", "signature", "status"])
+        failed = pc.is_in(keys["status"], pa.array(sorted(FAILED)))
+        if not pc.any(failed).as_py():
+            return keys
+        everything = self.read(name)
+        kept = everything.filter(pc.invert(failed))
+        if kept.num_rows:
+            self.write(name, kept, manifest_of(everything.schema))
+        else:
+            system, folder = self._place
+            system.delete_file(f"{folder}/{name}")
+        return keys.filter(pc.invert(failed))
+
+    def _all_names(self) -> Iterator[str]:
+        system, folder = self._place
+        for each in system.get_file_info(fs.FileSelector(folder, allow_not_found=True)):
+            if each.type == fs.FileType.File:
+                yield each.base_name
+
+
+def manifest_of(schema: pa.Schema) -> Manifest:
+    """What the results of a file are made of.
+
+    Raises:
+        RecordError: the file does not say so.
+    """
+    try:
+        return Manifest.model_validate_json((schema.metadata or {})[_MANIFEST])
+    except (KeyError, ValueError) as error:
+        raise RecordError(
+            "a Parquet file there does not hold results of ragmetrics: choose another folder"
+        ) from error
+
+
+def _read_as(field: pa.Field, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as its type has it; other writers of the same rows have texts of other widths.
+
+    Raises:
+        ValueError: it holds other things.
+    """
+    if values.type == field.type:
+        return values
+    textual = pa.types.is_string(field.type)
+    if not pa.types.is_null(values.type) and textual != _is_text(values.type):
+        raise ValueError(f"the column {field.name!r} holds {values.type}")
+    return values.cast(field.type)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_in(keys: NDArray[np.uint64], key: int) -> bool:
+    wanted = np.uint64(key)
+    place = int(np.searchsorted(keys, wanted))
+    return place < len(keys) and bool(keys[place] == wanted)
+
+
+def _keys(kind: str, names: list[str]) -> NDArray[np.uint64]:
+    return np.fromiter((key_of(kind, name) for name in names), dtype=np.uint64, count=len(names))

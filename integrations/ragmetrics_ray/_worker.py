@@ -1,0 +1,312 @@
+"""The actor: one event loop and one client of each model, used for all blocks that it is given."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+import ray
+
+from ragmetrics_core import Embedder, Judge, Metric, Run, Sample, aevaluate, as_judge
+from ragmetrics_core.errors import ConfigError, RagMetricsError
+from ragmetrics_core.models import Line, Traffic, as_embedder, keyless
+from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
+from ragmetrics_ray._parts import Finished, Parts
+from ragmetrics_ray._rows import key_of, read, rejected_row, row_digest, score_row, table_of
+
+__all__ = ["Actor", "WorkerPlan"]
+
+# What the driver hears of a block whose rows go to a folder.
+DONE = pa.schema(
+    [("part", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("message", pa.string())]
+)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerPlan:
+    """What every actor is told; the arguments are those of `evaluate_dataset`.
+
+    Attributes:
+        metrics: what is measured, with its prompts.
+        judge, embedder, scorer: how to make the models.
+        parts: takes finished blocks; None when the rows themselves are given back.
+        attempt: names this evaluation, so that its files are told from those of an earlier one.
+        earlier: what the results in the folder are made of, when there are some.
+        finished: what the folder holds, in the object store, so that a machine keeps it once.
+    """
+
+    metrics: tuple[Metric[Any], ...]
+    judge: Callable[[], Any] | str | None = None
+    embedder: Callable[[], Any] | str | None = None
+    scorer: Callable[[], Scorer] | None = None
+    parts: Parts | None = None
+    attempt: str = ""
+    earlier: Manifest | None = None
+    finished: "ray.ObjectRef[Finished] | None" = None
+    cache: str | None = None
+    traffic: Traffic = field(default_factory=Traffic)
+    repeats: int = 1
+    keep_vectors: bool = False
+    redact: Callable[[str], str] | None = None
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The metrics by name."""
+        return tuple(metric.signature for metric in self.metrics)
+
+
+class _Task(NamedTuple):
+    """A sample and the metrics that it still lacks."""
+
+    sample: Sample
+    wanted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block, sorted: what is to be measured, and what is no sample."""
+
+    digest: str
+    tasks: list[_Task] = field(default_factory=list)
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+
+
+class _Results(NamedTuple):
+    """The rows of a block, and what the models were asked for it."""
+
+    rows: list[dict[str, Any]]
+    tally: dict[str, int]
+
+
+class Actor:
+    """Evaluates one block after another; Ray makes one object of it in each actor process.
+
+    Blocks may be handed in from several threads. The next one starts when the one before has fewer samples
+    left than may be measured at once, so that the models are kept busy while at most a few blocks are open.
+    """
+
+    def __init__(self, plan: WorkerPlan) -> None:
+        self._plan = plan
+        self._finished = ray.get(plan.finished) if plan.finished is not None else Finished()
+        self._judge: Judge | None = None
+        self._embedder: Embedder | None = None
+        self._scorer: Scorer | None = None
+        self._manifest = Manifest(metrics=())
+        # An actor that fails while it is made is an error of Ray's: the mistake is told at the first block.
+        self._problem: RagMetricsError | None = None
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="ragmetrics-actor", daemon=True).start()
+        self._gate = asyncio.Lock()
+        try:
+            self._make_models()
+            self._manifest = self._on_loop(self._checked())
+        except RagMetricsError as error:
+            self._problem = error
+
+    def __call__(self, block: pa.Table) -> pa.Table:
+        """The rows of a block's scores, or, when they go to a folder, one row that counts them.
+
+        Reading and writing happen in Ray's thread, so that the loop has nothing to do but ask.
+
+        Raises:
+            RagMetricsError: the block could not be done, and its rows do not go to a folder.
+        """
+        if self._plan.parts is None:
+            self._refuse()
+            return table_of(self._measured(self._sorted(read(block))).rows)
+        done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0}
+        try:
+            self._refuse()
+            done |= self._kept(self._sorted(read(block)), self._plan.parts)
+        except RagMetricsError as error:
+            # Ray would hand on the traceback and not the error; `evaluate_dataset` raises it again.
+            done |= {"error": type(error).__name__, "message": str(error)}
+        return pa.Table.from_pylist([done], schema=DONE)
+
+    def _refuse(self) -> None:
+        if self._problem is not None:
+            raise self._problem
+
+    def _kept(self, block: _Block, parts: Parts) -> dict[str, Any]:
+        """Measure what a block lacks and write it down."""
+        name = f"part-{self._plan.attempt}-{block.digest}.parquet"
+        # A block that was written and whose end Ray did not hear of is not measured again.
+        if not (block.tasks or block.rejected) or parts.has(name):
+            return {"part": name}
+        rows, tally = self._measured(block)
+        parts.write(name, table_of(rows), self._manifest.model_copy(update={"tally": tally}))
+        return {"part": name, "rows": len(rows)}
+
+    def _make_models(self) -> None:
+        """One client of each model, with a line to it that all blocks of this actor share."""
+        plan, traffic = self._plan, self._plan.traffic
+        if plan.judge is not None:
+            self._judge = Line(as_judge(_made("judge", plan.judge)), traffic)
+        if plan.embedder is not None:
+            self._embedder = Line(as_embedder(_made("embedder", plan.embedder)), traffic)
+        if plan.scorer is not None:
+            self._scorer = Line(_made("scorer", plan.scorer), traffic)
+
+    async def _checked(self) -> Manifest:
+        """What the results are made of; it must be what those in the folder are made of.
+
+        Raises:
+            ConfigError: it is not, or something about the metrics or models is wrong.
+        """
+        run = await self._evaluated([], self._plan.metrics)
+        manifest = Manifest(
+            metrics=run.metrics,
+            judge=run.judge,
+            embedder=run.embedder,
+            scorer=self._scorer.identity if self._scorer else None,
+            repeats=self._plan.repeats,
+            redacted=self._plan.redact is not None,
+            versions={"ragmetrics": version("ragmetrics")},
+            notes=run.manifest.notes,
+        )
+        if self._plan.earlier is not None and (differences := self._plan.earlier.differences(manifest)):
+            assert self._plan.parts is not None
+            raise ConfigError(
+                f"{self._plan.parts.out} holds other results: {'; '.join(differences)}. Choose another folder"
+            )
+        return manifest
+
+    def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
+        """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
+        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32])
+        for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
+            if isinstance(sample, BadRow):
+                unreadable = set(row) == {"unreadable"} and self._plan.redact is None
+                self._reject(block, row, row["unreadable"] if unreadable else sample.message)
+                continue
+            if self._finished.has_other(sample.id, sample.digest):
+                self._reject(
+                    block, row, f"there are scores of a sample {sample.id!r} with other content; use a new id"
+                )
+                continue
+            key = key_of("sample", sample.id)
+            if not self._finished.has(key):
+                has = self._finished.some.get(key, frozenset())
+                wanted = tuple(each for each in self._plan.signatures if each not in has)
+                block.tasks.append(_Task(sample, wanted))
+        return block
+
+    def _reject(self, block: _Block, row: Mapping[str, Any], message: str) -> None:
+        if not self._finished.has(key_of("rejected", row_digest(row))):
+            block.rejected.append(rejected_row(row, message, private=self._plan.redact is not None))
+
+    def _measured(self, block: _Block) -> _Results:
+        """The rows of a block and what the models were asked for it."""
+        rows: list[dict[str, Any]] = []
+        tally: dict[str, int] = {}
+        for run, samples, wanted in self._on_loop(self._runs(block)) if block.tasks else []:
+            rows += (score_row(run.score(sample.id, each)) for sample in samples for each in wanted)
+            tally = {name: tally.get(name, 0) + number for name, number in run.tally.items()}
+        return _Results(rows + block.rejected, tally)
+
+    async def _runs(self, block: _Block) -> list[tuple[Run, list[Sample], tuple[str, ...]]]:
+        """Measure what a block lacks, the samples that lack the same together."""
+        turn = _Turn(self._gate, len(block.tasks), self._plan.traffic.concurrency)
+        await turn.comes()
+        try:
+            runs: list[tuple[Run, list[Sample], tuple[str, ...]]] = []
+            for wanted in dict.fromkeys(task.wanted for task in block.tasks):
+                samples = [task.sample for task in block.tasks if task.wanted == wanted]
+                metrics = [metric for metric in self._plan.metrics if metric.signature in wanted]
+                run = await self._evaluated(samples, metrics, progress=turn.sample_done, cache=block.digest)
+                runs.append((run, samples, wanted))
+            return runs
+        finally:
+            turn.goes()
+
+    async def _evaluated(
+        self,
+        samples: Sequence[Sample],
+        metrics: Sequence[Metric[Any]],
+        *,
+        progress: Callable[[Progress], None] | None = None,
+        cache: str = "",
+    ) -> Run:
+        plan = self._plan
+        return await aevaluate(
+            samples,
+            metrics=metrics,
+            judge=self._judge,
+            embedder=self._embedder,
+            scorer=self._scorer,
+            cache=self._cache(cache),
+            traffic=plan.traffic,
+            repeats=plan.repeats,
+            keep_vectors=plan.keep_vectors,
+            redact=plan.redact,
+            progress=progress,
+        )
+
+    def _cache(self, block: str) -> Path | None:
+        """The file of a block's answered calls; a block without calls needs none."""
+        if not self._plan.cache or not block:
+            return None
+        folder = Path(self._plan.cache)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{block}.sqlite"
+
+    def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+
+def _made(kind: str, given: Callable[[], Any] | str) -> Any:
+    """A model of its factory, or its name.
+
+    What a factory raises would end the actor, which Ray makes again and again, and would stand with all its
+    words in Ray's logs.
+
+    Raises:
+        ConfigError: the factory raised something; keys that can be seen are not repeated.
+    """
+    if isinstance(given, str):
+        return given
+    try:
+        return given()
+    except RagMetricsError:
+        raise
+    except Exception as error:  # the boundary to the user's code, which may raise anything
+        problem = f"the {kind} could not be made in an actor: {type(error).__name__}: {keyless(error, given)}"
+    # outside the handler: the error must not carry the one that may hold the key
+    raise ConfigError(problem)
+
+
+class _Turn:
+    """A block's turn: it comes when the block before runs dry, and goes when this one does."""
+
+    def __init__(self, gate: asyncio.Lock, samples: int, workers: int) -> None:
+        self._gate = gate
+        self._left = samples
+        self._workers = workers
+        self._is_held = False
+
+    async def comes(self) -> None:
+        """Wait for the turn."""
+        await self._gate.acquire()
+        self._is_held = True
+        if self._left < self._workers:
+            self.goes()
+
+    def goes(self) -> None:
+        """Hand the turn on, once."""
+        if self._is_held:
+            self._is_held = False
+            self._gate.release()
+
+    def sample_done(self, progress: Progress) -> None:
+        """Count a sample; when fewer are left than could be measured at once, the next block may start."""
+        self._left -= 1
+        if self._left < self._workers:
+            self.goes()

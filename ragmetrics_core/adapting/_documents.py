@@ -1,0 +1,98 @@
+"""What was retrieved, as texts: strings, mappings, documents of every framework, told by their fields."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeGuard
+
+from ragmetrics_core._shapes import is_mapping, is_tuple
+
+__all__ = ["Chunk", "chunks_of"]
+
+# By framework: LangChain; Haystack, and mappings as most servers send them; LlamaIndex; mappings.
+_TEXTS = ("page_content", "content", "text", "contents", "chunk")
+_IDS = ("id", "node_id", "id_", "doc_id", "document_id", "chunk_id")
+# What holds documents: a retriever's output, a response with its sources.
+_HOLDERS = ("documents", "source_nodes", "source_documents", "nodes", "contexts")
+_DEEPEST = 6
+
+
+class Chunk(NamedTuple):
+    """A retrieved text as it was at the moment when it was looked at.
+
+    Attributes:
+        text: the text.
+        id: the document's id; None when it has none.
+    """
+
+    text: str
+    id: str | None = None
+
+
+def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:
+    """The texts of documents, in order, and the names of the types that no text was found in.
+
+    A text, a document, or a collection of them: objects and mappings with a text under one of the usual names
+    (LangChain's `page_content`, Haystack's `content`, LlamaIndex's `get_content()` or `text`), pairs of a
+    document and its score, nodes with a score, and outputs that hold documents. A document without text (an
+    image, an empty page) is none. Nothing is consumed: an iterator has no text here.
+
+    >>> chunks_of(["a", {"id": 7, "content": "b"}, ({"text": "c"}, 0.9), 4.2])
+    ([Chunk(text='a', id=None), Chunk(text='b', id='7'), Chunk(text='c', id=None)], ['float'])
+    """
+    unknown: list[str] = []
+    found = [chunk for chunk in _chunks(documents, unknown, _DEEPEST) if chunk.text.strip()]
+    return found, unknown
+
+
+def _chunks(value: object, unknown: list[str], depth: int) -> Iterator[Chunk]:
+    if isinstance(value, str):
+        yield Chunk(str(value))
+    elif value is None:
+        return
+    elif depth and is_tuple(value) and len(value) == 2 and _is_number(value[1]):
+        yield from _chunks(value[0], unknown, depth - 1)
+    elif depth and _is_collection(value):
+        for each in value:
+            yield from _chunks(each, unknown, depth - 1)
+    elif (chunk := _chunk(value)) is not None:
+        yield chunk
+    elif depth and (held := _first(value, _HOLDERS)) is not None:
+        yield from _chunks(held, unknown, depth - 1)
+    else:
+        unknown.append(type(value).__name__)
+
+
+def _chunk(document: object) -> Chunk | None:
+    inner = _field(document, "node")  # LlamaIndex: a node with its score
+    document = document if inner is None else inner
+    if not any(_has(document, name) for name in _TEXTS) and not callable(_field(document, "get_content")):
+        return None
+    texts = (_field(document, name) for name in _TEXTS)
+    text: object = next((each for each in texts if isinstance(each, str)), None)
+    if text is None and callable(read := _field(document, "get_content")):
+        text = read()
+    id = _first(document, _IDS)
+    if id is None and is_mapping(meta := _first(document, ("metadata", "meta"))):
+        id = _first(meta, _IDS)
+    return Chunk(text if isinstance(text, str) else "", None if id is None else str(id))
+
+
+def _first(document: object, names: Iterable[str]) -> object:
+    return next((value for name in names if (value := _field(document, name)) is not None), None)
+
+
+def _field(document: object, name: str) -> Any:
+    if is_mapping(document):
+        return document.get(name)
+    return getattr(document, name, None)
+
+
+def _has(document: object, name: str) -> bool:
+    return name in document if is_mapping(document) else hasattr(document, name)
+
+
+def _is_collection(value: object) -> TypeGuard[Collection[object]]:
+    return isinstance(value, Collection) and not isinstance(value, Mapping | bytes | bytearray)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) or hasattr(value, "__float__")

@@ -1,0 +1,148 @@
+"""Why a reply ended: every provider spells it differently, and one table here knows the spellings."""
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from functools import lru_cache
+from typing import Final, Literal
+
+from ragmetrics_core._shapes import is_mapping, is_series
+
+__all__ = ["Ending", "ending", "finish_reason", "is_cut"]
+
+Ending = Literal["whole", "cut", "filtered", "refused", "tool call", "unknown"]
+"""How a reply ended.
+
+"whole": the model stopped by itself. "cut": a limit or a fault ended it. "filtered": the provider held it
+back. "refused": the model declined. "tool call": it called a tool instead of answering. "unknown": nobody
+says.
+"""
+
+# The providers' own words, lower case with underscores. Sources: the references of OpenAI (Chat Completions,
+# Responses), Azure, Anthropic, Gemini and Vertex, Bedrock, Cohere, Mistral, Ollama, llama.cpp, vLLM, SGLang,
+# TGI, watsonx, DeepSeek, Zhipu, AI21 and the Vercel AI SDK.
+_SPELLINGS: Final[dict[Ending, str]] = {
+    "whole": """stop stopped stop_sequence stop_token stop_word end end_turn eos eos_token end_of_text
+        endoftext end_of_sequence complete completed completion finish finished done normal success word 1""",
+    "cut": """length max_tokens max_token max_length max_output max_output_tokens max_new_tokens
+        max_completion_tokens max_tokens_reached max_context model_length length_limit token_limit tokens
+        limit limited incomplete truncated not_finished context context_length context_length_exceeded
+        context_window_exceeded model_context_window_exceeded error error_limit error_timeout failed timeout
+        time_limit abort aborted cancelled canceled user_cancel interrupted network_error pause_turn
+        insufficient_system_resource unload 2""",
+    "filtered": """content_filter content_filtered content_filtering content_policy_violation filtered safety
+        safety_filter recitation blocklist blocked prohibited_content spii language sensitive moderation
+        guardrail guardrails guardrail_intervened error_toxic toxic image_safety model_armor 3 4""",
+    "refused": "refusal refused refuse declined",
+    "tool call": """tool_call tool_calls tool_use tool_execution function_call function_calls
+        malformed_function_call unexpected_tool_call too_many_tool_calls malformed_tool_use
+        malformed_tool_call""",
+    "unknown": """null none unknown other unspecified finish_reason_unspecified error_other load 0 5""",
+}
+_BY_SPELLING: Final[dict[str, Ending]] = {
+    word: meaning for meaning, words in _SPELLINGS.items() for word in words.split()
+}
+# A spelling that nobody has listed yet: in this order, since "max_tool_calls_length" was cut.
+_LIKELY: Final[tuple[tuple[str, Ending], ...]] = (
+    (r"max_|_max|length|token.*limit|truncat|incomplete|exceeded|time_?out|abort|cancel|error", "cut"),
+    (r"filter|safety|block|sensitiv|prohibit|guardrail|moderat|toxic|recitation|policy|spii", "filtered"),
+    (r"refus|declin", "refused"),
+    (r"tool|function", "tool call"),
+    (r"(?:^|_)(?:stop|eos|end|complete|completed|finish|finished)(?:_|$)", "whole"),
+)  # fmt: skip
+_NAMES = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "doneReason",
+    "completion_reason", "completionReason", "stop_type",
+)  # fmt: skip
+# A status says only for these that the reply has an end of its own; "in_progress" or "200" say nothing.
+_STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled"})
+_INSIDE = (
+    "choices", "candidates", "generations", "outputs", "results", "response_metadata", "generation_info",
+    "raw", "message", "additional_kwargs",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _meaning(reason: str) -> Ending:
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", reason.strip()).casefold()  # maxTokens
+    word = re.sub(r"[\s\-.:]+", "_", word).removeprefix("finish_reason_").removeprefix("finishreason_")
+    word = word.removeprefix("stop_reason_").removeprefix("stopreason_")
+    if (known := _BY_SPELLING.get(word)) is not None:
+        return known
+    for pattern, likely in _LIKELY:
+        if re.search(pattern, word):
+            return likely
+    return "unknown"
+
+
+def ending(reason: object) -> Ending:
+    """What a provider's reason means: a text in any spelling, a number of Gemini's, an enumeration.
+
+    >>> ending("MAX_TOKENS"), ending("end_turn"), ending("FinishReason.SAFETY"), ending(None)
+    ('cut', 'whole', 'filtered', 'unknown')
+    """
+    if reason is None or isinstance(reason, bool) or reason == "":
+        return "unknown"
+    return _meaning(reason.name if isinstance(reason, Enum) else str(reason))
+
+
+def is_cut(reason: object) -> bool:
+    """Whether a reply that ended for this reason was cut, and so is no whole reply."""
+    return ending(reason) == "cut"
+
+
+def finish_reason(*sources: object) -> str | None:
+    """Why a reply ended, as the things that a framework hands over say; None when none of them does.
+
+    Args:
+        sources: mappings or objects, the nearest to the reply first: the metadata of a message, the
+            provider's raw answer. Choices and candidates are looked into, and what OpenAI's Responses say
+            (`incomplete_details`, `status`).
+
+    Returns:
+        "length" for everything that means a cut reply, else the provider's own word.
+
+    >>> finish_reason({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}})
+    'length'
+    >>> finish_reason({"candidates": [{"finishReason": "STOP"}]})
+    'STOP'
+    """
+    for source in sources:
+        reason = next(_reasons(source, 0), None)
+        if reason is not None:
+            return "length" if is_cut(reason) else reason
+    return None
+
+
+def _reasons(source: object, depth: int) -> Iterator[str]:
+    """The reasons in a thing, the surest first."""
+    if source is None or isinstance(source, (str, bytes, int, float)):
+        return
+    details = _field(source, "incomplete_details")
+    reason = details if isinstance(details, str) else _field(details, "reason")
+    if (word := _word(reason)) is not None:
+        yield word
+    for name in _NAMES:
+        if (word := _word(_field(source, name))) is not None:
+            yield word
+    if depth < 3:
+        for name in _INSIDE:
+            inner = _field(source, name)
+            yield from _reasons(inner[0] if is_series(inner) and inner else inner, depth + 1)
+    status = _word(_field(source, "status"))
+    if status is not None and status.casefold() in _STATUSES:
+        yield status
+
+
+def _word(value: object) -> str | None:
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
+        return None
+    return str(value)
+
+
+def _field(source: object, name: str) -> object:
+    if is_mapping(source):
+        return source.get(name)
+    return getattr(source, name, None)

@@ -1,0 +1,78 @@
+"""What a framework's model has as a judge or an embedder: its name in records, and its count of tokens."""
+
+from functools import cached_property
+from typing import NamedTuple
+
+from ragmetrics_core._shapes import is_mapping
+from ragmetrics_core.protocol import Usage, fixed_property
+
+__all__ = ["ForeignModel", "ForeignName", "usage_of"]
+
+# Tokens of prompt and reply: OpenAI's two interfaces, which most providers follow.
+_TOKENS = (("prompt_tokens", "completion_tokens"), ("input_tokens", "output_tokens"))
+
+
+class ForeignName(NamedTuple):
+    """What a framework's model is called in records.
+
+    Attributes:
+        text: the framework, class, model, server and settings; never a key.
+        is_sure: whether all of them could be read, so that no other model is called so.
+    """
+
+    text: str
+    is_sure: bool
+
+
+class ForeignModel:
+    """A framework's model as one of ours; who derives from it says what the model is called.
+
+    Where it has a `name` that its user chose, that is its identity.
+    """
+
+    @cached_property
+    def foreign_name(self) -> ForeignName:
+        """What the model is called where nobody chose a name."""
+        raise NotImplementedError
+
+    @fixed_property
+    def identity(self) -> str:
+        """The name that was given, or framework, class, model, server and settings."""
+        return self._chosen or self.foreign_name.text
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether answers may be kept for later runs: not those of a model that does not say what it is."""
+        return self._chosen is not None or self.foreign_name.is_sure
+
+    def __repr__(self) -> str:
+        """Its identity: a model may show its key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
+    @property
+    def _chosen(self) -> str | None:
+        name: str | None = getattr(self, "name", None)
+        return name
+
+
+def usage_of(*sources: object) -> Usage | None:
+    """The tokens of a reply, from the first of these that counts both prompt and reply.
+
+    Args:
+        sources: mappings or objects of a provider or a framework.
+
+    >>> usage_of(None, {"input_tokens": 12, "output_tokens": 3})
+    Usage(prompt_tokens=12, completion_tokens=3)
+    >>> usage_of({"prompt_tokens": 12}) is None
+    True
+    """
+    for source in sources:
+        for names in _TOKENS:
+            prompt, completion = (_field(source, name) for name in names)
+            if isinstance(prompt, int) and isinstance(completion, int):
+                return Usage(prompt, completion)
+    return None
+
+
+def _field(source: object, name: str) -> object:
+    return source.get(name) if is_mapping(source) else getattr(source, name, None)

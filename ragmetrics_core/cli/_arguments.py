@@ -1,0 +1,336 @@
+"""What several commands take: a run, a sample, data and how it is to be evaluated."""
+
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from ragmetrics_core.cli._grouped import BUDGET, MEASURED, MODELS, OUTPUT, TRAFFIC
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
+from ragmetrics_core.metrics._catalogue import models_needed, with_settings
+from ragmetrics_core.metrics._metric import is_metric, is_metric_class
+from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_judge
+from ragmetrics_core.models._judge_options import TIMEOUT, read_options
+from ragmetrics_core.models._names import judges_by_name
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.runs import Run
+
+__all__ = [
+    "OWN",
+    "AsJson",
+    "Cache",
+    "Chosen",
+    "Data",
+    "EmbedderName",
+    "FullRepeats",
+    "JudgeNames",
+    "JudgeOptions",
+    "Limit",
+    "MetricName",
+    "MetricNames",
+    "OwnMetrics",
+    "PriceTable",
+    "PromptFolder",
+    "Repeats",
+    "RunFolder",
+    "SampleId",
+    "ScorerName",
+    "VariantName",
+    "choose",
+    "open_run",
+    "own",
+    "seconds_of",
+]
+
+JUDGE_NAMES = (
+    "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
+    "grounded:MODEL or cascade:CHEAP,DEAR"
+)
+_EMBEDDER = "embedded"
+OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+"""Something of the user's own: MODULE:NAME."""
+
+_OWN_METRIC = re.compile(rf"(?P<own>{OWN.pattern})(?:\((?P<settings>.*)\))?", re.DOTALL)
+# a comma between brackets is one of a metric's settings: ndcg(k=10,gain=exponential)
+_COMMA = re.compile(r",(?![^()]*\))")
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The run's folder.", show_default=False)]
+SampleId = Annotated[str, typer.Argument(metavar="SAMPLE", help="A sample's id.", show_default=False)]
+MetricName = Annotated[
+    str, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
+]
+OwnMetrics = Annotated[
+    str | None,
+    typer.Option("--metrics", help="Metrics of your own that the run has: MODULE:NAME, separated by commas."),
+]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="A .jsonl, .json, .csv, .tsv or .parquet file; text also as .gz.",
+        show_default=False,
+    ),
+]
+
+MetricNames = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        help="Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of "
+        "your own. Without it: the recommended two.",
+        rich_help_panel=MEASURED,
+    ),
+]
+VariantName = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        help="Variant of all metrics named without one: strict, paper, ragas-0.4.",
+        rich_help_panel=MEASURED,
+    ),
+]
+PromptFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        help="Folder of prompt files that replace those of the same name.",
+        rich_help_panel=MEASURED,
+    ),
+]
+Repeats = Annotated[
+    int,
+    typer.Option(
+        "--repeats",
+        min=1,
+        help="Ask for each verdict N times; the majority decides.",
+        rich_help_panel=MEASURED,
+    ),
+]
+FullRepeats = Annotated[
+    int,
+    typer.Option(
+        "--full-repeats",
+        min=1,
+        help="Measure each metric N times from the start.",
+        rich_help_panel=MEASURED,
+    ),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Only the first N rows.", rich_help_panel=MEASURED)
+]
+
+JudgeNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge",
+        help=f"{JUDGE_NAMES}. Several times: a panel, whose majority decides.",
+        rich_help_panel=MODELS,
+    ),
+]
+JudgeName = Annotated[str | None, typer.Option("--judge", help=f"{JUDGE_NAMES}.", rich_help_panel=MODELS)]
+JudgeOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--judge-option",
+        metavar="NAME=VALUE",
+        help="A setting of the judge: temperature, seed, max_tokens, response_format or timeout; NAME=none "
+        "does not send it. Several times.",
+        rich_help_panel=MODELS,
+    ),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        help="embedded, openai:MODEL or openai:MODEL@URL. Without it: embedded, if needed.",
+        rich_help_panel=MODELS,
+    ),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option(
+        "--scorer",
+        help="cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub.",
+        rich_help_panel=MODELS,
+    ),
+]
+
+Concurrency = Annotated[
+    int, typer.Option(help="How many model calls may be in flight.", rich_help_panel=TRAFFIC)
+]
+Timeout = Annotated[
+    float, typer.Option(help="Seconds for one call; 0 for no limit.", rich_help_panel=TRAFFIC)
+]
+Attempts = Annotated[
+    int,
+    typer.Option(
+        help="How often a call is made at most when it fails for reasons that may pass.",
+        rich_help_panel=TRAFFIC,
+    ),
+]
+RequestsPerMinute = Annotated[
+    float | None,
+    typer.Option(help="Requests that the server allows in a minute.", rich_help_panel=TRAFFIC),
+]
+TokensPerMinute = Annotated[
+    float | None, typer.Option(help="Tokens that the server allows in a minute.", rich_help_panel=TRAFFIC)
+]
+DEFAULTS = Traffic()
+"""How models are asked when nothing is said."""
+SECONDS = DEFAULTS.timeout or 0.0
+
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(help="Stop asking after so many calls; the rest is cancelled.", rich_help_panel=BUDGET),
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Stop asking after so many tokens.", rich_help_panel=BUDGET)
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(help="Stop asking at this cost, in the currency of --prices.", rich_help_panel=BUDGET),
+]
+PriceTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        help='JSON file with prices for a million tokens: {"MODEL": {"prompt": 0.4, "completion": 1.6}}.',
+        rich_help_panel=BUDGET,
+    ),
+]
+
+Cache = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache",
+        help="File with answered calls that runs share, in place of the run's own.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")]
+
+
+class Chosen(NamedTuple):
+    """The metrics and models that a command line names; no metrics means the recommended ones."""
+
+    metrics: tuple[Metric[Any], ...] | None
+    judges: tuple[Judge, ...]
+    embedder: Embedder | None
+    scorer: Scorer | None = None
+
+
+def choose(
+    metrics: str | None,
+    variant: str | None,
+    judges: Sequence[str] | None,
+    embedder: str | None,
+    scorer: str | None = None,
+    *,
+    options: Sequence[str] | None = None,
+    asked: bool = True,
+) -> Chosen:
+    """The metrics and models of these names; those that nothing needs are left out.
+
+    With `asked=False` no model is going to be asked, and none needs its key, package or file.
+
+    Raises:
+        ConfigError: there is none of a name, no judge for metrics that need one, or no such option of the
+            judges.
+    """
+    chosen = _metrics(metrics, variant)
+    needs = frozenset[str]().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
+    if not judges and "judge" in needs:
+        asking = [metric.name for metric in chosen or () if "judge" in models_needed(metric)]
+        raise missing_judge((asking or RECOMMENDED)[0], "--judge NAME")
+    named = embedder or (_EMBEDDER if "embedder" in needs else None)
+    embedding = as_embedder(named, asked=asked) if named else None
+    return Chosen(
+        chosen,
+        judges_by_name(judges or (), options=read_options(options or ()), asked=asked),
+        embedding,
+        as_scorer(scorer, asked=asked) if scorer else None,
+    )
+
+
+def seconds_of(timeout: float, options: Sequence[str] | None) -> float | None:
+    """How long one call may take: what the judge's options say, else `--timeout`; None without a limit."""
+    given = read_options(options or ())
+    return given.get(TIMEOUT, timeout or None)
+
+
+def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:
+    """The metrics that were named; None for the recommended ones, which the samples decide."""
+    if names is None and variant is None:
+        return None
+    listed = _COMMA.split("recommended" if names is None else names)
+    named = [name.strip() for name in listed if name.strip()]
+    if not named:
+        raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
+    spread = [each for name in named for each in (RECOMMENDED if name == "recommended" else (name,))]
+    return resolve([_metric(name, variant) for name in spread])
+
+
+def _metric(name: str, variant: str | None) -> Metric[Any]:
+    """A metric of the catalogue, or of the user's own module: `my_metrics:Politeness`."""
+    if _OWN_METRIC.fullmatch(name):
+        return own_metric(name)
+    return get(name) if "/" in name else get(name, variant=variant)
+
+
+def open_run(folder: Path, metrics: str | None = None) -> Run:
+    """The run of a folder, with the user's metrics that `metrics` names.
+
+    Raises:
+        ConfigError: there is no run, or no such metric.
+    """
+    return Run.load(
+        folder, metrics=[own_metric(name.strip()) for name in _COMMA.split(metrics or "") if name.strip()]
+    )
+
+
+def own(name: str) -> object:
+    """What a module of the user has, by `module:name`; the working folder is looked in too.
+
+    Raises:
+        ModuleNotFoundError: there is no such module.
+        AttributeError: it has nothing of that name.
+    """
+    module, _, attribute = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    found: object = getattr(import_module(module), attribute)
+    return found
+
+
+def own_metric(name: str) -> Metric[Any]:
+    """The metric that a module of the user has: `module:name`, or `module:Class(setting=value)`.
+
+    Raises:
+        ConfigError: there is no such module, what it has there is no metric, or takes no such settings.
+    """
+    written = _OWN_METRIC.fullmatch(name)
+    if written is None:
+        raise ConfigError(
+            f"{name!r} is no metric of your own: write MODULE:NAME or MODULE:CLASS(setting=value)"
+        )
+    try:
+        found = own(written["own"])
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ConfigError(f"there is no metric {name!r}: {error}") from error
+    if is_metric_class(found):
+        try:
+            return with_settings(found, written["settings"]) if written["settings"] else found()
+        except TypeError as error:  # a setting without a default
+            raise ConfigError(
+                f"{name!r} cannot be made, for every setting needs a default: {error}"
+            ) from error
+    if not is_metric(found):
+        raise ConfigError(f"{name!r} is no metric, but a {type(found).__name__}")
+    if written["settings"]:
+        raise ConfigError(f"{name!r} is a metric with its settings already: name its class to choose others")
+    return found

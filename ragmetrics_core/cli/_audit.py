@@ -1,0 +1,68 @@
+"""`ragmetrics audit`: derive every score of a run again from its record, and the run as a whole."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.cli._arguments import AsJson, OwnMetrics, RunFolder, open_run
+from ragmetrics_core.cli._screen import page, show, write_json
+from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.report._json_pages import audit_json
+from ragmetrics_core.runs import Run
+
+__all__ = ["audit"]
+
+
+def audit(
+    run: RunFolder,
+    metrics: OwnMetrics = None,
+    as_json: AsJson = False,
+    processes: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many processes look at the records. Without it: one a core for many."),
+    ] = None,
+) -> None:
+    """Derive every score again, without any model, and the run as a whole.
+
+    Each record's raw replies are read again and its score is computed from them; what the files hold is held
+    against the manifest: records that are missing, a judge of another name, labels that were edited. All that
+    differs is listed. The exit code is 1 when anything differs or cannot be derived, or the run did not
+    finish. Of a run that another process is still writing, what it has so far is checked, and that is said.
+    """
+    read = open_run(run, metrics)
+    code = _as_json(read, processes) if as_json else _as_page(read, len(read.keys), processes)
+    if code:
+        raise typer.Exit(code)
+
+
+def _as_page(read: Run, count: int, processes: int | None) -> int:
+    console = page()
+    failed = whole = 0
+    for key, differences in read.audit(processes=processes):
+        is_record = key in read.keys
+        failed += is_record
+        whole += not is_record
+        show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
+    records = number_of(count, "record") + " checked"
+    if failed:
+        console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
+    if whole:
+        told = "the run as a whole is not what its manifest says"
+        console.print(Text(told if failed else f"{records}: {told}", "bold red"))
+    if not read.finished and not read.is_written:
+        told = "the run did not finish: what it has was checked, and what it lacks is not known"
+        console.print(Text(told if failed or whole else f"{records}: {told}", "bold red"))
+    passed = not failed and not whole and (read.finished or read.is_written)
+    if passed:
+        console.print(Text(f"{records}: each score follows from its record", "bold green"))
+    if read.is_written:
+        console.print("another process is still writing the run: what follows was not there to be checked")
+    return 0 if passed else 1
+
+
+def _as_json(read: Run, processes: int | None) -> int:
+    found = audit_json(read, processes=processes)
+    write_json(found)
+    return 0 if found.passed else 1

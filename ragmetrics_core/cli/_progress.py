@@ -1,0 +1,156 @@
+"""How far an evaluation is: a live bar on a terminal, a line every few seconds elsewhere."""
+
+import csv
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, Task
+from rich.progress import Progress as Bar
+from rich.text import Text
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs import Progress, read_samples
+from ragmetrics_core.runs._rows import kind_of, opened
+from ragmetrics_core.runs._separated import rows_of_csv
+from ragmetrics_core.runs._tables import count_parquet
+
+__all__ = ["CountedCalls", "PlainLines", "count_rows", "progress_of", "told"]
+
+Report = Callable[[Progress], None]
+EVERY = 5.0
+
+
+@contextmanager
+def progress_of(console: Console, total: int | None) -> Generator[Report]:
+    """What to call with the progress, shown as fits the console."""
+    if not console.is_terminal:
+        yield PlainLines(console, total)
+        return
+    columns = (_Told(), BarColumn(bar_width=None), _Left())
+    with Bar(*columns, console=console, expand=True, transient=True) as bar:
+        task = bar.add_task("", total=total, progress=None)
+
+        def report(progress: Progress) -> None:
+            bar.update(task, completed=progress.samples + progress.rejected, progress=progress)
+
+        yield report
+
+
+class CountedCalls:
+    """Passes the progress on, and keeps what it came to.
+
+    Attributes:
+        samples: how many samples of the data the run has.
+        rejected: how many rows of them were left out.
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.samples = self.rejected = 0
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass it on."""
+        self.samples, self.rejected = progress.samples, progress.rejected
+        self._report(progress)
+
+
+class PlainLines:
+    """Prints the progress at most every few seconds, so that a log stays short.
+
+    Args:
+        console: where to print.
+        total: how many samples there are, None when unknown.
+        clock: gives the seconds; another one than the real one is for tests.
+    """
+
+    def __init__(
+        self, console: Console, total: int | None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._console = console
+        self._total = total
+        self._clock = clock
+        self._last = clock()
+
+    def __call__(self, progress: Progress) -> None:
+        """Print a line if the last one is long enough ago."""
+        now = self._clock()
+        if now - self._last >= EVERY:
+            self._last = now
+            self._console.print(told(progress, self._total), soft_wrap=True)
+
+
+def told(progress: Progress, total: int | None) -> str:
+    """The progress in words: "12 of 52 samples, 3 failed, 120 calls, 45k tokens"."""
+    done = progress.samples + progress.rejected
+    parts = [f"{done} of {number_of(total, 'sample')}" if total is not None else number_of(done, "sample")]
+    parts += [f"{progress.rejected} rejected"] if progress.rejected else []
+    parts += [f"{progress.failed} failed"] if progress.failed else []
+    parts.append(number_of(progress.tally.calls, "call"))
+    tokens = progress.tally.prompt_tokens + progress.tally.completion_tokens
+    parts += [f"{_short(tokens)} {'token' if tokens == 1 else 'tokens'}"] if tokens else []
+    return ", ".join(parts)
+
+
+def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
+    """How many rows a file has, without making samples of them; None when that cannot be seen.
+
+    It only serves the bar: what is wrong with the file, the evaluation says.
+    """
+    if not path.is_file():  # who opens a pipe may wait for ever
+        return None
+    try:
+        count = _count(path)
+    except (OSError, ConfigError, ValueError, csv.Error):
+        return None
+    if count is None:
+        return None
+    return count if at_most is None else min(count, at_most)
+
+
+def _count(path: Path) -> int | None:
+    match kind_of(path):
+        case ".jsonl":
+            with opened(path) as file:
+                return sum(not line.isspace() for line in file)
+        case ".csv" | ".tsv":
+            return sum(1 for _ in rows_of_csv(path))
+        case ".json":
+            return sum(1 for _ in read_samples(path))
+        case ".parquet":
+            return count_parquet(path)
+        case _:
+            return None
+
+
+def _short(count: int) -> str:
+    for limit, unit in ((1_000_000, "M"), (10_000, "k")):
+        if count >= limit:
+            return f"{count / (1000 if unit == 'k' else limit):.{0 if unit == 'k' else 1}f}{unit}"
+    return f"{count:,}"
+
+
+class _Told(ProgressColumn):
+    """The progress in words."""
+
+    def render(self, task: Task) -> Text:
+        """Samples, failures, calls and tokens so far."""
+        progress: Progress | None = task.fields["progress"]
+        total = None if task.total is None else int(task.total)
+        return Text("starting" if progress is None else told(progress, total), no_wrap=True)
+
+
+class _Left(ProgressColumn):
+    """How fast it goes, and how long it will take."""
+
+    def render(self, task: Task) -> Text:
+        """Samples a second and the time left."""
+        speed, left = task.finished_speed or task.speed, task.time_remaining
+        text = f"{speed:.1f}/s" if speed else ""
+        if left is not None and not task.finished:
+            minutes, seconds = divmod(int(left), 60)
+            text += f"  {minutes}:{seconds:02} left"
+        return Text(text, "dim", no_wrap=True)

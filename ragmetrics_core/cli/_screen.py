@@ -1,0 +1,79 @@
+"""Where the commands write: pages to standard output, remarks and errors to standard error."""
+
+import io
+import json
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from ragmetrics_core.report._json_pages import JsonPage
+from ragmetrics_core.report._terminal import escaped, visible
+
+__all__ = ["Output", "page", "remarks", "show", "write", "write_json"]
+
+
+class _Screen(Console):
+    """A console on which no text steers the terminal, whoever wrote it; the console's own controls do."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The pieces of a page, with all that could steer or hide replaced by what shows it."""
+        for piece in super().render(renderable, options):
+            yield piece if piece.control else Segment(visible(piece.text), piece.style)
+
+
+class Output:
+    """Standard output as a file to write to, for what other programs read; the same goes on a terminal.
+
+    Args:
+        as_json: what is written is JSON: its strings keep every character, the ones that could steer a
+            terminal as escapes. Other text is kept as it is, but on a terminal shown as on a page.
+    """
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
+
+    def write(self, text: str) -> int:
+        """Write."""
+        if self._as_json:
+            return sys.stdout.write(escaped(text))
+        return sys.stdout.write(visible(text) if _is_terminal() else text)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def write(text: str, *, as_json: bool = False) -> None:
+    """Write a text that other programs read to standard output; see `Output`."""
+    Output(as_json=as_json).write(text)
+
+
+def write_json(content: JsonPage) -> None:
+    """Write what a command says as JSON, and nothing else, to standard output."""
+    text = json.dumps(content.model_dump(), ensure_ascii=False, allow_nan=False, indent=2)
+    write(text + "\n", as_json=True)
+
+
+def page(*, no_color: bool = False, width: int | None = None) -> Console:
+    """The console for results; nothing that is printed on it is read as markup."""
+    return _Screen(markup=False, highlight=False, emoji=False, no_color=no_color or None, width=width)
+
+
+def remarks() -> Console:
+    """The console for errors, remarks and progress."""
+    return _Screen(markup=False, highlight=False, emoji=False, stderr=True)
+
+
+def show(console: Console, parts: Iterable[RenderableType]) -> None:
+    """Print the parts of a page one after the other."""
+    for part in parts:
+        console.print(part)
+
+
+def write_anything() -> None:
+    """Let streams of an encoding that lacks a character show a question mark in its place."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")

@@ -1,0 +1,145 @@
+"""`ragmetrics show`: a run, a sample, or the proof of one score."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from shlex import quote
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from ragmetrics_core.cli._arguments import OwnMetrics, RunFolder, open_run
+from ragmetrics_core.cli._screen import page, write
+from ragmetrics_core.cli._screen import show as print_page
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.probe import measured_on_people, people_lines
+from ragmetrics_core.report import _terminal as terminal
+from ragmetrics_core.runs import Run
+
+__all__ = ["show"]
+
+_LISTED = 10
+
+
+def show(
+    run: RunFolder,
+    sample: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SAMPLE", help="A sample's id, or the beginning that only it has.", show_default=False
+        ),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
+    ] = None,
+    prompts: Annotated[bool, typer.Option("--prompts", help="With a metric: the exact prompts too.")] = False,
+    replies: Annotated[bool, typer.Option("--replies", help="With a metric: the raw replies too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON; the whole record with a metric.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="How many samples to list; 0 for all.")] = 100,
+    width: Annotated[
+        int | None, typer.Option(min=20, help="Columns of the page. Without it: the terminal's.")
+    ] = None,
+    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    metrics: OwnMetrics = None,
+) -> None:
+    """Show a run, a sample, or the proof of a score.
+
+    Without a sample: the means, and all samples with their diagnosis, the worst first. With a sample: all its
+    scores. With a metric too: every statement, verdict and quote behind the score.
+    """
+    opened = open_run(run, metrics)
+    sample = None if sample is None else _whole_id(opened, sample)
+    if metric is None and (prompts or replies):
+        raise ConfigError(
+            "--prompts and --replies show the steps of one score: name a sample and a metric too"
+        )
+    if as_json:
+        write(_json(opened, sample, metric) + "\n", as_json=True)
+        return
+    console = page(no_color=no_color, width=width)
+    if sample is None:
+        print_page(console, _run_page(opened, limit, console.width))
+    elif metric is None:
+        findings = opened.diagnosis(sample)
+        print_page(
+            console,
+            terminal.sample_page(opened.sample(sample), opened.scores(sample), findings, opened.metrics),
+        )
+        print_page(
+            console,
+            [
+                Text(),
+                Text(
+                    f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score",
+                    "dim",
+                ),
+            ],
+        )
+    else:
+        record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
+        (entry,) = (each for each in opened.metrics if each.signature == record.signature)
+        print_page(
+            console,
+            terminal.proof(
+                record,
+                low=entry.worst,
+                high=entry.best,
+                prompts=prompts,
+                replies=replies,
+                measured=people_lines(measured_on_people(opened, record.signature)) if record.judge else (),
+            ),
+        )
+
+
+def _whole_id(run: Run, beginning: str) -> str:
+    """The id that is this, or the only one that begins so; what begins no id is left to the run's own error.
+
+    Raises:
+        ConfigError: several ids begin so.
+    """
+    if not beginning or beginning in run.sample_ids:
+        return beginning
+    ids = run.ids_beginning(beginning)
+    if len(ids) > 1:
+        listed = ", ".join(sorted(ids, reverse=True)[:_LISTED]) + (", ..." if len(ids) > _LISTED else "")
+        raise ConfigError(
+            f"the run has no sample {beginning!r}; there is {listed}: {len(ids):,} samples begin so"
+        )
+    return ids[0] if ids else beginning
+
+
+def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
+    yield terminal.means_table(run.means(), run.metrics)
+    yield Text()
+    rows = terminal.sample_rows(run, limit=limit)
+    yield terminal.samples_table(rows, run.metrics, width=width)
+    if len(run) > len(rows):
+        yield Text(f"{len(run) - len(rows)} better samples are not listed; --limit 0 lists all.", "dim")
+    yield from terminal.remarks(run, terminal.Causes.of(run.outcomes()))
+    yield Text()
+    yield terminal.cost(run)
+
+
+def _json(run: Run, sample: str | None, metric: str | None) -> str:
+    if sample is None:
+        means = [asdict(mean) for mean in run.means()]
+        return _text(
+            {"metrics": means, "samples": run.to_rows(), "notes": list(run.notes), "tally": run.tally}
+        )
+    if metric is None:
+        scores = {
+            signature: {
+                name: getattr(each, name) for name in ("status", "value", "bounds", "reason", "formula")
+            }
+            for signature, each in run.scores(sample).items()
+        }
+        findings = [each._asdict() for each in run.diagnosis(sample)]
+        content = run.sample(sample).model_dump(mode="json", exclude_none=True)
+        return _text({"sample": content, "scores": scores, "diagnosis": findings})
+    return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)

@@ -1,0 +1,136 @@
+"""`ragmetrics study annotate` and `annotations`: a sheet for people, and what they said."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.cli._screen import remarks
+from ragmetrics_core.cli._study_output import (
+    AsJson,
+    Format,
+    OneTable,
+    Out,
+    Seed,
+    Wanted,
+    emit,
+    format_of,
+    names,
+)
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report._annotation_sheet import sheet_html
+from ragmetrics_core.runs import Run
+from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.study import (
+    annotation_tables,
+    items_of,
+    judge_accuracy,
+    named_runs,
+    ratings_of,
+    read_annotations,
+    verdict_changes,
+)
+
+__all__ = ["annotate", "annotations"]
+
+
+def annotate(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Runs whose answers are to be judged.", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")],
+    metrics: Wanted = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only N questions, drawn at random.")] = None,
+    seed: Seed = 0,
+    title: Annotated[str, typer.Option(help="The sheet's title.")] = "Answers to judge",
+) -> None:
+    """Write a sheet on which people judge answers; it needs no network.
+
+    Questions come in random order, the answers of several runs blinded and shuffled. Each answer is rated
+    from 1 to
+    5, and each statement and verdict of the judge can be corrected. The sheet exports JSON for `annotations`.
+    """
+    opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
+    sheet = items_of(opened, metrics=names(metrics), limit=limit, seed=seed)
+    write_whole(out, sheet_html(sheet, title=title))
+    remarks().print(f"{number_of(len(sheet.items), 'answer')} to judge in {out}")
+
+
+def annotations(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The run.", show_default=False)],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="EXPORT...", help="What the sheet exported, one file a person.", show_default=False
+        ),
+    ],
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--beside", help="The other runs that were on the sheet, where their names were needed."
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Write the ratings as labels for agreement and estimate (.jsonl).")
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Correct the run's verdicts; its scores are derived again.")
+    ] = False,
+    as_format: Format = None,
+    as_json: AsJson = False,
+    out: Out = None,
+    table: OneTable = None,
+) -> None:
+    """Take in what people said on a sheet: how well the judge extracts and decides, ratings, corrections.
+
+    Extraction and verdicts are told apart. --apply corrects each verdict that more than half of the
+    people who looked at it would change; the records keep both decisions.
+    """
+    as_format = format_of(as_format, as_json)
+    paths = [run, *(beside or ())]
+    every = {name: Run.load(path) for name, path in named_runs(paths).items()}
+    name, opened = next(iter(every.items()))
+    mine = {name: opened}
+    read = [read_annotations(path) for path in files]
+    ratings = [label for _, label in ratings_of(mine, read)]
+    changes = list(verdict_changes(mine, read))
+    accuracy = judge_accuracy(mine, read)
+    if not ratings and not accuracy:
+        raise ConfigError(
+            f"nothing in {files[0]} is about {run}: it must have the folder's name that it had on the sheet"
+        )
+    before = {mean.metric: mean.value for mean in opened.means()}
+    emit(
+        list(annotation_tables(accuracy, len(changes), len(ratings))),
+        as_format=as_format,
+        out=out,
+        table=table,
+    )
+    if labels is not None:
+        lines = (
+            json.dumps(
+                {
+                    "sample_id": each.unit.sample_id,
+                    "annotator": each.annotator,
+                    "label": each.label,
+                    "value": each.value,
+                }
+            )
+            for each in ratings
+        )
+        write_whole(labels, "".join(f"{line}\n" for line in lines))
+        remarks().print(f"{len(ratings)} ratings written to {labels}")
+    if apply:
+        for _, unit, decision, who in changes:
+            assert unit.metric is not None
+            assert unit.statement is not None
+            opened.correct(unit.sample_id, unit.metric, unit.statement, decision, by=who)
+        remarks().print(f"{number_of(len(changes), 'verdict')} corrected")
+        for mean in opened.means():
+            if mean.value != before[mean.metric]:
+                remarks().print(
+                    f"{mean.metric}: mean {before[mean.metric]:.3f} before, {mean.value:.3f} after"
+                )

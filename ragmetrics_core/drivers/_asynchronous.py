@@ -1,0 +1,263 @@
+"""The asynchronous driver: answers requests by asking the models, many at a time."""
+
+import asyncio
+import inspect
+from collections.abc import Coroutine, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core import scoring
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.errors import (
+    AccessRefused,
+    BudgetSpent,
+    ModelError,
+    ModelTimeout,
+    RecordError,
+    StepFailed,
+)
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.models._cascade import decider
+from ragmetrics_core.models._meter import Tally
+from ragmetrics_core.prompts import Prompt, digest_of
+from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
+from ragmetrics_core.record import CompareStep, RateStep
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.written_record import WrittenRecord
+
+__all__ = ["Calls", "Models", "measure_sample"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Models:
+    """The models that answer a metric's requests.
+
+    Attributes:
+        judges: one, or a panel of several; all give verdicts, and the first answers every other prompt.
+        embedder, scorer: None where no metric needs one.
+        repeats: how often each judge gives each verdict.
+        keep_vectors: put the vectors themselves into the records.
+    """
+
+    judges: tuple[Judge, ...] = ()
+    embedder: Embedder | None = None
+    scorer: Scorer | None = None
+    repeats: int = 1
+    keep_vectors: bool = False
+
+    @property
+    def judge(self) -> Judge | None:
+        """The judge, or the first of a panel; None where no metric needs one."""
+        return self.judges[0] if self.judges else None
+
+    @property
+    def judge_identity(self) -> str | None:
+        """The judge's identity, or those of a panel: "panel(A | B)"."""
+        names = [judge.identity for judge in self.judges]
+        return f"panel({' | '.join(names)})" if len(names) > 1 else names[0] if names else None
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """Identities that may be another model's tomorrow (`cacheable` is False), such as a function's."""
+        models = [each for each in (*self.judges, self.embedder, self.scorer) if each]
+        return tuple(each.identity for each in models if not getattr(each, "cacheable", True))
+
+
+@dataclass
+class Calls:
+    """Calls to the models; any failure becomes a `StepFailed`.
+
+    Attributes:
+        models: the models, each behind a line of its own.
+        counts: what their lines have counted so far.
+        ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
+    """
+
+    models: Models
+    counts: Tally = field(default_factory=Tally)
+    ends_when_refused: bool = False
+
+    @property
+    def tally(self) -> Tally:
+        """What has been asked so far, as it is now."""
+        return replace(self.counts)
+
+
+def _failed(about: str, error: Exception) -> StepFailed:
+    """The status of a call that was given up."""
+    if isinstance(error, BudgetSpent):
+        return StepFailed("cancelled", str(error))
+    if isinstance(error, TimeoutError | ModelTimeout):
+        return StepFailed("timeout", f"{about}: {str(error) or 'no answer in time'}")
+    said = str(error) if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    return StepFailed("model_error", f"{about}: {said}")
+
+
+async def measure_sample(
+    sample: Sample, metrics: Sequence[Metric[Any]], calls: Calls, *, prompts: dict[str, Prompt[Any]]
+) -> list[WrittenRecord]:
+    """Measure all metrics on one sample, side by side; calls that several metrics make are made once.
+
+    Args:
+        sample: the sample.
+        metrics: the metrics.
+        calls: the models.
+        prompts: takes the prompts that were asked, by digest.
+    """
+    segments = Segments(sample)
+    answers: dict[Hashable, Any] = {}
+    interpreters = [_Live(sample, segments=segments, calls=calls, answers=answers) for _ in metrics]
+    walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
+    records = [await walks[0]] if len(walks) == 1 else await _together(walks)
+    for each in interpreters:
+        prompts.update(each.prompts)
+    return records
+
+
+class _Live(Interpreter):
+    """Answers requests by asking the models.
+
+    Args:
+        sample: the sample.
+        segments: how its texts are split and shown.
+        calls: the models.
+        answers: what they answered for this sample so far, by content: what one metric has asked, no other
+            one asks again. Calls in flight are shared by the line to the model.
+    """
+
+    def __init__(
+        self, sample: Sample, *, segments: Segments, calls: Calls, answers: dict[Hashable, Any]
+    ) -> None:
+        models = calls.models
+        super().__init__(
+            sample,
+            segments=segments,
+            judge=models.judge_identity,
+            embedder=models.embedder.identity if models.embedder else None,
+            scorer=models.scorer.identity if models.scorer else None,
+        )
+        self._calls = calls
+        self._answers = answers
+
+    def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
+        models = self._calls.models
+        if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
+            return self._drawn(0, request)
+        return self._votes(request.with_votes(models.repeats))
+
+    async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
+        judges = range(len(self._calls.models.judges))
+        # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
+        votes = await _together([_settled(self._drawn(number, request)) for number in judges])
+        StepFailed.raise_most_urgent(votes)
+        return [each for judge in votes for each in judge]
+
+    async def _drawn(self, judge_number: int, request: Generate[Any]) -> Sequence[Drawn]:
+        judges = self._calls.models.judges
+        judge = judges[judge_number]
+        address = (judge_number, request.digest, request.draw, request.draws, request.passed_on)
+        completions: Sequence[Completion] | None = self._known(address)
+        if completions is None:
+            try:
+                completions = await judge.agenerate(request)
+                while len(completions) < request.draws:
+                    draw, left = request.draw + len(completions), request.draws - len(completions)
+                    more = await judge.agenerate(replace(request, draw=draw, draws=left))
+                    completions = [*completions, *more]
+            except Exception as error:  # the boundary to foreign code: a model may raise anything
+                raise self._failed(address, request.prompt.id, error) from error
+            self._answers[address] = completions
+        name = decider(judge, request) or (judge.identity if len(judges) > 1 else None)
+        return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
+
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        embedder = self._calls.models.embedder
+        assert embedder is not None, "checked before the run"
+        texts = (request.anchor, *request.texts)
+        vectors: NDArray[np.float64] | None = self._known(texts)
+        if vectors is None:
+            try:
+                vectors = np.asarray(await embedder.aembed(texts), dtype=np.float64)
+            except Exception as error:
+                raise self._failed(texts, "embedding", error) from error
+            self._answers[texts] = vectors
+        return CompareStep(
+            path=written(path),
+            text_digests=tuple(map(digest_of, texts)),
+            vector_digests=tuple(digest_of(vector.astype("<f8").tobytes().hex()) for vector in vectors),
+            cosines=tuple(scoring.cosine(vectors[0], vector) for vector in vectors[1:]),
+            vectors=tuple(tuple(map(float, vector)) for vector in vectors)
+            if self._calls.models.keep_vectors
+            else None,
+        )
+
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        scorer = self._calls.models.scorer
+        assert scorer is not None, "checked before the run"
+        ratings: tuple[float, ...] | None = self._known(request.pairs)
+        if ratings is None:
+            try:
+                ratings = tuple(await scorer.arate(request.pairs))
+            except Exception as error:
+                raise self._failed(request.pairs, "rating", error) from error
+            self._answers[request.pairs] = ratings
+        digests = tuple(digest_of(*pair) for pair in request.pairs)
+        return RateStep(path=written(path), pair_digests=digests, ratings=ratings)
+
+    def _known(self, address: Hashable) -> Any:
+        """What another metric of the sample was answered; None when none has asked.
+
+        Raises:
+            StepFailed: that call failed.
+        """
+        known = self._answers.get(address)
+        if known is not None:
+            self._calls.counts.shared += 1
+        if isinstance(known, StepFailed):
+            raise known
+        return known
+
+    def _failed(self, address: Hashable, about: str, error: Exception) -> Exception:
+        """What a call that was given up means for its step, and for others that need the same."""
+        if isinstance(error, RecordError):
+            return error  # the journal failed, which no sample is to blame for: the run ends
+        if self._calls.ends_when_refused and isinstance(error, AccessRefused) and error.is_lasting:
+            return error
+        failed = self._answers[address] = _failed(about, error)
+        return failed
+
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        try:
+            return await _together([_settled(branch) for branch in branches])
+        finally:
+            for branch in branches:
+                # One that was cancelled before it began would complain that nobody awaited it.
+                if inspect.getcoroutinestate(branch) == inspect.CORO_CREATED:
+                    branch.close()
+
+
+async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
+    if not works:
+        return []
+    first, *others = works
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in others]
+            result = await first  # here, while the others run: it needs no task of its own
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [result, *(task.result() for task in tasks)]
+
+
+async def _settled(branch: Coroutine[Any, Any, Any]) -> Any:
+    """The branch's result, or the `StepFailed` that ended it."""
+    try:
+        return await branch
+    except StepFailed as failed:
+        return failed

@@ -1,0 +1,89 @@
+"""Auditing a record: every field that its replies do not give."""
+
+from typing import Any, NamedTuple
+
+from ragmetrics_core._shapes import is_dict, is_series
+from ragmetrics_core.drivers._own_code import without_place
+from ragmetrics_core.drivers._replay import Replay, not_hydrated, replayed
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.record import Record
+
+__all__ = ["Difference", "audit"]
+
+
+class Difference(NamedTuple):
+    """A field of a record that is not what its replies give."""
+
+    field: str
+    stored: object
+    derived: object
+
+    def __str__(self) -> str:
+        """The difference in one line."""
+        return f"{self.field}: stored {_short(self.stored)}, derived {_short(self.derived)}"
+
+
+def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Difference]:
+    """Derive the record again and list every field that differs; an empty list is a proof.
+
+    Raises:
+        RecordError: the record is not hydrated.
+    """
+    if record.sample is None or record.prompts is None:
+        raise not_hydrated(record)
+    found = [
+        Difference(f"prompts[{key}]", key, digest)
+        for key, text in (record.prompts or {}).items()
+        if (digest := text.digest) != key
+    ]
+    if record.sample.digest != record.sample_digest:
+        found.append(Difference("sample", record.sample_digest, record.sample.digest))
+    ignored = {"digest", "seal", "sample", "prompts", "rendered_prompts"}
+    ignored |= {"versions", "judge", "embedder", "scorer"}
+    replay = Replay(record)
+    try:
+        derived = replayed(record, metric, replay=replay)
+    except RecordError as error:
+        found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
+    else:
+        if replay.said(record.abstained):
+            ignored.add("abstained")
+        if record.status == "parse_error" and (derived.reason or "").startswith(f"{record.reason}: "):
+            ignored.add("reason")  # an earlier version did not say why
+        if record.status == derived.status == "metric_error" and (
+            without_place(record.reason or "") == without_place(derived.reason or "")
+        ):
+            ignored.add("reason")  # its line moves with the file
+        found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
+    # the line as it was read, or the fields that it held: blanks and escapes are no alteration
+    seals = (record.sealed().seal, record.seal)
+    if record.digest and record.digest not in seals:
+        found.append(Difference("digest", record.digest, seals[0]))
+    return found
+
+
+def _compare(name: str, stored: object, derived: object) -> list[Difference]:
+    """The innermost fields in which two dumped values differ."""
+    if stored == derived:
+        return []
+    if is_dict(stored) and is_dict(derived):
+        keys = [*stored, *(key for key in derived if key not in stored)]
+        return [
+            found
+            for key in keys
+            for found in _compare(f"{name}.{key}" if name else str(key), stored.get(key), derived.get(key))
+        ]
+    if is_series(stored) and is_series(derived):
+        if len(stored) == len(derived):
+            pairs = enumerate(zip(stored, derived, strict=True), start=1)
+            return [
+                found for number, (one, other) in pairs for found in _compare(f"{name}[{number}]", one, other)
+            ]
+        return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
+    return [Difference(name, stored, derived)]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -1,0 +1,127 @@
+"""What a record gives without a model: its score again, or under other settings, its messages, its votes."""
+
+from contextlib import suppress
+from typing import Any, cast
+
+from ragmetrics_core.drivers._replay import Replay, metric_of, replayed
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.metrics import _catalogue as catalogue
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.prompts import Message
+from ragmetrics_core.record import Correction, GenerateStep, Record
+
+__all__ = ["by_vote", "correct", "recompute", "rendered", "rescore", "self_contained", "useless_replies"]
+
+
+def recompute(record: Record, *, metric: Metric[Any] | None = None) -> Record:
+    """Read the record's raw replies again and derive its score from them alone.
+
+    Args:
+        record: a record of a run that was read (hydrated), or a self-contained one.
+        metric: the metric, when it is not one of the catalogue.
+
+    Raises:
+        RecordError: the record lacks its sample, a prompt or a reply; the message says which.
+    """
+    return replayed(record, metric)
+
+
+def rescore(record: Record, *, variant: str | None = None, **settings: Any) -> Record:
+    """The score that another variant, or other settings, would give for the same replies, without a call.
+
+    Raises:
+        ConfigError: the variant asks other prompts than the record answers.
+        RecordError: the record lacks its sample, a prompt or a reply.
+    """
+    own = {name: value for name, value in record.settings.items() if variant is None and name not in settings}
+    metric = catalogue.metric_class(record.metric).from_settings(
+        variant or record.variant, {**own, **settings}
+    )
+    return Replay(record, same_prompts=True).replay(metric)
+
+
+def correct(
+    record: Record, *, number: int, supported: bool, by: str | None = None, metric: Metric[Any] | None = None
+) -> Record:
+    """Overrule one verdict and derive the score again; the record keeps the judge's decision too.
+
+    Args:
+        record: a hydrated or self-contained record.
+        number: the verdict's number in the record.
+        supported: the person's decision.
+        by: who decided.
+        metric: the metric, when it is not one of the catalogue.
+
+    Raises:
+        ConfigError: there is no verdict with this number, or the decision is neither True nor False.
+    """
+    if not 1 <= number <= len(record.verdicts):
+        raise ConfigError(
+            f"{record.signature} of {record.sample_id} has verdicts 1 to {len(record.verdicts)}, no {number}"
+        )
+    if not isinstance(cast("object", supported), bool):
+        raise ConfigError(f"a decision is True (supported) or False, not {supported!r}")
+    verdict = record.verdicts[number - 1]
+    place = verdict.path
+    item = 1 + sum(each.path == place for each in record.verdicts[: number - 1])
+    others = tuple(each for each in record.corrections if (each.path, each.item) != (place, item))
+    correction = Correction(path=place, item=item, supported=supported, by=by)
+    return replayed(record.model_copy(update={"corrections": (*others, correction)}), metric).sealed()
+
+
+def rendered(record: Record, step: GenerateStep, *, metric: Metric[Any] | None = None) -> tuple[Message, ...]:
+    """The exact messages that a step of the record sent.
+
+    Raises:
+        RecordError: the record lacks what rendering them needs.
+    """
+    if record.rendered_prompts is not None:
+        return record.rendered_prompts[step.rendered_digest]
+    replay = Replay(record)
+    replay.replay(metric or metric_of(record))
+    messages = replay.messages.get(step.rendered_digest)
+    if messages is None:
+        raise RecordError(f"step {step.path} of {record.signature} sent another prompt than its record gives")
+    return messages
+
+
+def self_contained(record: Record, *, metric: Metric[Any] | None = None) -> Record:
+    """The record with its sample, prompts and rendered messages inside, fit for a mail."""
+    replay = Replay(record)
+    replay.replay(metric or metric_of(record))
+    return record.model_copy(update={"rendered_prompts": replay.messages})
+
+
+def by_vote(record: Record, *, metric: Metric[Any] | None = None) -> list[float | None]:
+    """The score that each vote alone would have given: one value for a record whose verdicts have one vote.
+
+    None where a vote left a verdict out, or where the score is undefined.
+
+    Raises:
+        RecordError: the record lacks its sample, a prompt or a reply.
+    """
+    votes = max((len(verdict.votes) for verdict in record.verdicts), default=0)
+    if votes < 2:
+        return [record.value]
+    own = metric or metric_of(record)
+    return [Replay(record, vote=number).replay(own).value for number in range(votes)]
+
+
+def useless_replies(record: Record, *, metric: Metric[Any] | None = None) -> list[GenerateStep]:
+    """The replies that a score failed on: cut, unread, or read and without anything that was asked for.
+
+    A rating off the scale is one, and so are verdicts on numbers that nobody asked about.
+
+    Raises:
+        RecordError: the record is not hydrated.
+    """
+    replay = Replay(record)
+    # Of a metric that goes another way each time, only what no rule could read is known.
+    with suppress(RecordError):
+        replay.replay(metric or metric_of(record))
+    failed = tuple(f"{prompt}." for prompt in replay.useless_prompts)  # a translation has one part more
+    return [
+        step
+        for step in record.generate_steps
+        if step.rule == "unread" or step.finish_reason == "length" or f"{step.prompt}.".startswith(failed)
+    ]

@@ -1,0 +1,317 @@
+"""Walking through a metric's requests: what all drivers have in common.
+
+An interpreter measures one metric on one sample. It renders prompts, reads replies and writes the record;
+where replies, vectors and ratings come from is left to its subclasses.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Coroutine, Sequence
+from functools import cache, lru_cache
+from typing import Any, TypeVar
+
+from ragmetrics_core._overlap import counted
+from ragmetrics_core.drivers._marked_words import placed_in
+from ragmetrics_core.drivers._own_code import OwnCode, status_of
+from ragmetrics_core.drivers._questions import Drawn, Question
+from ragmetrics_core.drivers._segments import Segments, Used
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Judged, Measurement, majority
+from ragmetrics_core.metrics import _catalogue as catalogue
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.parsers import Declined
+from ragmetrics_core.prompts import Prompt, digest_of
+from ragmetrics_core.protocol import (
+    Compare,
+    Count,
+    Fork,
+    Generate,
+    Part,
+    Rate,
+    Reply,
+    Review,
+    Segment,
+    Steps,
+)
+from ragmetrics_core.record import (
+    SCHEMA,
+    Abstained,
+    CompareStep,
+    Correction,
+    CountStep,
+    RateStep,
+    Status,
+)
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.views import MissingField
+from ragmetrics_core.written_record import WrittenRecord, checked_outcome
+
+__all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
+
+T = TypeVar("T")
+Path = tuple[int, ...]
+# Each repetition of a metric has so many draws to itself.
+DRAWS = 1000
+AnyStep = dict[str, Any] | CompareStep | RateStep | CountStep
+
+
+class Interpreter(ABC):
+    """Measures one metric on one sample and keeps the proof.
+
+    Args:
+        sample: the sample.
+        segments: how its texts are split and shown.
+        corrections: a person's decisions, which overrule verdicts.
+        judge, embedder, scorer: identities of the models, for the record.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        *,
+        segments: Segments,
+        corrections: Sequence[Correction] = (),
+        judge: str | None = None,
+        embedder: str | None = None,
+        scorer: str | None = None,
+    ) -> None:
+        self.sample = sample
+        self._judged = segments.judged
+        self.prompts: dict[str, Prompt[Any]] = {}
+        self.useless_prompts: tuple[str, ...] = ()
+        self._segments = segments
+        self._corrections = {(each.path, each.item): each for each in corrections}
+        self._models = {"judge": judge, "embedder": embedder, "scorer": scorer}
+        self._steps: dict[Path, AnyStep] = {}
+        self._reviews: dict[Path, Review] = {}
+        self._used_segments: Used = {}
+        self._abstentions: dict[Path, Abstained] = {}
+        self._said: set[Declined] = set()
+        self._first_draw = 0
+        self._own = OwnCode("", sample)
+
+    @abstractmethod
+    def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
+        """The replies to a rendered request: one for each draw, or one for each vote."""
+
+    @abstractmethod
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        """The cosines that a request asks for, as they go on record."""
+
+    @abstractmethod
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        """The ratings that a request asks for, as they go on record."""
+
+    async def count(self, request: Count, path: Path) -> CountStep:
+        """What a library counts, as it goes on record."""
+        found = counted(request)
+        return CountStep(
+            path=written(path),
+            procedure=request.procedure,
+            made_by=found.made_by,
+            text_digests=tuple(map(digest_of, (request.answer, *request.references))),
+            counts=dict(found.counts),
+        )
+
+    @abstractmethod
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
+
+    async def measure(self, metric: Metric[Any]) -> WrittenRecord:
+        """Measure the sample; whatever fails becomes the record's status."""
+        self._first_draw = (metric.repetition - 1) * DRAWS
+        self._own = OwnCode(metric.name, self._judged)
+        try:
+            measurement = self._own.measurement(await self._walk(self._own.steps(metric), ()))
+            try:
+                return self._record(metric, status_of(measurement), measurement)
+            except (TypeError, ValueError) as error:  # numbers that no record holds, such as NaN
+                raise self._own.failure(error) from error
+        except MissingField as missing:
+            return self._record(metric, "skipped", Measurement(reason=missing.field))
+        except StepFailed as failed:
+            self.useless_prompts = failed.prompts
+            return self._record(metric, failed.status, Measurement(reason=failed.reason))
+
+    async def _walk(self, steps: Steps[T], path: Path) -> T:
+        """Answer the requests of a generator until it returns."""
+        answer: Any = None
+        failure: StepFailed | None = None
+        count = 0
+        try:
+            while True:
+                request = self._own.next(steps, failure, answer)
+                count += 1
+                failure = None
+                try:
+                    if isinstance(request, Generate):  # here: one coroutine less for a call
+                        place = (*path, count)
+                        question = self._question(request, place)
+                        answer = self._read(question, await self.complete(question.request, place), place)
+                    else:
+                        answer = await self._answer(request, (*path, count))
+                except StepFailed as error:
+                    failure = error
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            steps.close()
+
+    def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        """The request in the words in which it is asked at a place: its own."""
+        return request
+
+    def _question(self, request: Generate[Any], path: Path) -> Question:
+        """The request as it is sent, in the sample's language where there is a translation."""
+        request = self.worded(request, path)
+        prompt = request.prompt.in_language(self.sample.language)
+        try:
+            question = self._segments.question(request, prompt, self._first_draw)
+        except Exception as error:  # the boundary to the user's code: variables are what he gives
+            raise self._own.failure(error) from error
+        self.prompts[prompt.digest] = prompt
+        self._used_segments.update(question.used)
+        return question
+
+    async def _answer(self, request: object, path: Path) -> Any:
+        match request:
+            case Generate():
+                raise AssertionError("answered where it is asked")
+            case Compare():
+                compared = self._steps[path] = await self.compare(request, path)
+                return compared.cosines
+            case Rate():
+                rated = self._steps[path] = await self.rate(request, path)
+                return rated.ratings
+            case Count():
+                found = self._steps[path] = await self.count(request, path)
+                return found.counts
+            case Segment():
+                return self._sentences(request.text)
+            case Review():
+                return self._review(request, path)
+            case Part():
+                metric = catalogue.of_part(request)
+                return await self._walk(self._own.part_steps(metric, request), path)
+            case Fork():
+                walks = [
+                    self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
+                ]
+                results = await self.side_by_side(walks)
+                StepFailed.raise_most_urgent(results)
+                return tuple(results)
+            case _:
+                raise self._own.no_request(request)
+
+    def _read(self, question: Question, drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
+        place = written(path)
+        replies: list[Reply[Any]] = []
+        said: list[Declined] = []
+        for number, each in enumerate(drawn):
+            try:
+                read = question.read(each)
+            except Exception as error:  # the boundary to the user's code: an answer type may be his own
+                raise self._own.failure(error) from error
+            self._steps[(*path, number)] = {**read.step, "path": place}
+            replies.append(read.reply)
+            if read.abstention is not None:
+                said.append(read.abstention)
+        if said:
+            self._said.update(said)
+            declined = majority([each.declined for each in said])
+            reason = next(each.reason for each in said if each.declined == declined)
+            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
+        return tuple(replies)
+
+    def _review(self, request: Review, path: Path) -> Judged:
+        place = written(path)
+        corrected = self._corrected(place)
+        self._reviews[path] = request
+        judged = Judged(
+            tuple([corrected.get(item, each.supported) for item, each in enumerate(request.decisions, 1)])
+        )
+        if request.declining and (declined := judged.known[0]) is not None:
+            judge = request.decisions[0]
+            reason = judge.reason if judge.supported == declined else None  # a person gives none
+            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
+        return judged
+
+    @property
+    def _abstained(self) -> Abstained | None:
+        """What the last step says that saw whether the answer declines; the last in the order of paths."""
+        return self._abstentions[max(self._abstentions)] if self._abstentions else None
+
+    def _corrected(self, place: str) -> dict[int, bool]:
+        """A person's decisions at a place, by item."""
+        return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
+
+    def _verdicts(self) -> list[dict[str, Any]]:
+        """All decisions at their places in the record; a person's overrules the judge's."""
+        verdicts: list[dict[str, Any]] = []
+        for path in sorted(self._reviews):
+            review = self._reviews[path]
+            place = written(path)
+            corrected = self._corrected(place)
+            for item, each in enumerate(review.decisions, start=1):
+                supported = corrected.get(item, each.supported)
+                verdicts.append(
+                    {
+                        "number": len(verdicts) + 1,
+                        "about": review.about,
+                        "text": each.text,
+                        "supported": supported,
+                        "label": review.labels.of(supported),
+                        "reason": each.reason,
+                        "evidence": placed_in(self._judged, each) if each.evidence else (),
+                        "cosine": each.cosine,
+                        "overruled": each.supported if item in corrected else None,
+                        "votes": each.votes,
+                        "confidence": each.confidence,
+                        "judge": each.judge,
+                        "path": place,
+                    }
+                )
+        return verdicts
+
+    def _sentences(self, text: str) -> tuple[str, ...]:
+        return self._segments.sentences(text, self._used_segments)
+
+    def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
+        """What is stored: the fields of `Record`, in their order."""
+        reviews = [self._reviews[path] for path in sorted(self._reviews)]
+        return WrittenRecord(
+            {
+                "schema": SCHEMA,
+                "sample_id": self.sample.id,
+                "sample_digest": self.sample.digest,
+                "metric": metric.name,
+                "variant": metric.variant,
+                "signature": metric.signature,
+                "settings": metric.settings,
+                "status": status,
+                **checked_outcome(measurement),
+                "verdicts": self._verdicts(),
+                "steps": [self._steps[path] for path in sorted(self._steps)],
+                "segments": self._used_segments,
+                "notes": [*self._segments.thought, *[note for each in reviews for note in each.dropped]],
+                "corrections": tuple(self._corrections.values()),
+                "abstained": self._abstained,
+                "judge": self._models["judge"] if "judge" in metric.needs else None,
+                "embedder": self._models["embedder"] if "embedder" in metric.needs else None,
+                "scorer": self._models["scorer"] if "scorer" in metric.needs else None,
+                "versions": _versions(),
+            }
+        )
+
+
+@lru_cache(maxsize=4096)
+def written(path: Path) -> str:
+    """A path as the record has it: "2.1"."""
+    return ".".join(map(str, path))
+
+
+@cache
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("ragmetrics", "sentencex")}

@@ -1,0 +1,131 @@
+"""The boundary to the code of metrics: one of a user's own may raise, yield or return anything.
+
+What goes wrong there is the failure of one sample, with the status `metric_error`, and not of the run.
+"""
+
+import re
+from collections.abc import Generator
+from pathlib import PurePath
+from traceback import walk_tb
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.references import of_reference
+from ragmetrics_core.models._secrets import in_environment, without_secrets
+from ragmetrics_core.protocol import Part, Request, Steps
+from ragmetrics_core.record import Status
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.views import MissingField
+
+__all__ = ["OwnCode", "status_of", "without_place"]
+
+# Of what an error says; the rest is in nobody's way.
+LONGEST = 300
+
+_PLACE = re.compile(r" \([^()]{1,255}, line \d{1,9}\)$")
+
+
+class OwnCode:
+    """The code of a metric, on one sample.
+
+    Raises:
+        StepFailed: from each method: "metric_error", with the names of the metric and the sample.
+    """
+
+    def __init__(self, metric: str, sample: Sample) -> None:
+        self._metric = metric
+        self._sample = sample
+        self._modules: set[str] = set()
+
+    def part_steps(self, metric: Metric[Any], part: Part) -> Steps[Any]:
+        """What a part asks of the sample, against the one reference that the part names.
+
+        Raises:
+            MissingField: the sample lacks something that the metric needs.
+        """
+        if part.reference is None:
+            return self.steps(metric)
+        changed = {"reference": part.reference, "references": None}
+        steps = self.steps(metric, self._sample.model_copy(update=changed))
+        return steps if part.reference_number is None else of_reference(part.reference_number, steps)
+
+    def steps(self, metric: Metric[Any], sample: Sample | None = None) -> Steps[Any]:
+        """What a metric asks of the sample.
+
+        Raises:
+            MissingField: the sample lacks something that the metric needs.
+        """
+        self._modules.add(type(metric).__module__)
+        try:
+            steps: Any = metric.measure(metric.view.of(sample or self._sample))
+        except MissingField:
+            raise
+        except Exception as error:  # the boundary to the user's code
+            raise self.failure(error) from error
+        if not isinstance(steps, Generator):
+            raise self._odd("measure is no generator: it returned", steps)
+        return cast("Steps[Any]", steps)
+
+    def next(self, steps: Steps[Any], failure: StepFailed | None, answer: Any) -> Request:
+        """What it asks next.
+
+        Raises:
+            StopIteration: it has all it needs.
+        """
+        try:
+            return steps.throw(failure) if failure else steps.send(answer)
+        except (StopIteration, StepFailed):
+            raise
+        except Exception as error:  # the boundary to the user's code
+            raise self.failure(error) from error
+
+    def measurement(self, returned: object) -> Measurement:
+        """What `measure` returned."""
+        if not isinstance(returned, Measurement):
+            raise self._odd("measure must return score(), valued() or undefined(), and returned", returned)
+        return returned
+
+    def no_request(self, yielded: object) -> StepFailed:
+        """The failure of a metric that yields what is no request."""
+        return self._odd("measure must yield from the steps of ragmetrics_core.asking, and yielded", yielded)
+
+    def failure(self, error: Exception) -> StepFailed:
+        """The failure of a metric whose code raised an error."""
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            return self._failed(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", self._place(error))
+        return self._failed(f"{type(error).__name__}: {error}", self._place(error))
+
+    def _place(self, error: Exception) -> str:
+        """The line of the metric's own file that the error came through last; "" for none."""
+        lines = [
+            f" ({PurePath(frame.f_code.co_filename).name}, line {number})"
+            for frame, number in walk_tb(error.__traceback__)
+            if frame.f_globals.get("__name__") in self._modules
+        ]
+        return lines[-1] if lines else ""
+
+    def _odd(self, what: str, value: object) -> StepFailed:
+        return self._failed(f"{what} {type(value).__name__}")
+
+    def _failed(self, said: str, place: str = "") -> StepFailed:
+        said = " ".join(without_secrets(said, in_environment()).split())
+        said = said.encode(errors="backslashreplace").decode()
+        said = said if len(said) <= LONGEST else said[:LONGEST] + "..."
+        return StepFailed("metric_error", f"{self._metric} on sample {self._sample.id}: {said}{place}")
+
+
+def without_place(reason: str) -> str:
+    """A failure's reason without the line, which another state of the file has elsewhere."""
+    return _PLACE.sub("", reason)
+
+
+def status_of(measurement: Measurement) -> Status:
+    """The status of a score that nothing went wrong with."""
+    if measurement.value is not None:
+        return "ok"
+    return "incomplete" if measurement.bounds else "undefined"

@@ -1,0 +1,199 @@
+"""The plan driver: counts what a run would ask, without asking it."""
+
+from collections.abc import Callable, Coroutine, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ragmetrics_core.drivers._asynchronous import Models
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.drivers._replay import now
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.journal import call_address
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.models._cascade import Cascade, decider
+from ragmetrics_core.models._meter import tokens_in
+from ragmetrics_core.models._wrapper import unwrapped
+from ragmetrics_core.prompts import digest_of
+from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate
+from ragmetrics_core.record import CompareStep, RateStep
+from ragmetrics_core.sample import Sample
+
+__all__ = ["Known", "MetricEstimate", "plan_sample"]
+
+Known = Callable[[Judge, Generate[Any]], Completion | None]
+
+
+@dataclass
+class MetricEstimate:
+    """What one metric would ask.
+
+    Several draws of one question are one call of a judge that gives several replies at once; a server that
+    does not know how (`n`) is asked for each.
+
+    Attributes:
+        exact: calls that follow from the samples alone.
+        estimated: calls whose number or text depends on replies that are not there yet.
+        shared: replies that come from the calls of another metric before it in the list, or another sample.
+        cached: replies that are in a journal.
+        prompt_tokens, completion_tokens: of `exact` and `estimated` calls; about four characters a token.
+        embedded: texts that would be embedded.
+        rated: pairs of texts that would be rated.
+    """
+
+    exact: int = 0
+    estimated: int = 0
+    shared: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    embedded: int = 0
+    rated: int = 0
+
+    @property
+    def calls(self) -> int:
+        """All calls that would be paid."""
+        return self.exact + self.estimated
+
+    def __add__(self, other: "MetricEstimate") -> "MetricEstimate":
+        """Both together."""
+        return MetricEstimate(**{name: count + getattr(other, name) for name, count in vars(self).items()})
+
+
+def plan_sample(
+    sample: Sample,
+    metrics: Sequence[Metric[Any]],
+    models: Models,
+    *,
+    stand_in: Judge,
+    known: Known,
+    asked: set[Hashable],
+) -> list[MetricEstimate]:
+    """What each metric would ask about one sample.
+
+    Args:
+        sample: the sample.
+        metrics: the metrics, in the order in which they pay for shared calls.
+        models: the models that would be asked; only their identities are used.
+        stand_in: answers in their place, without waiting.
+        known: gives a reply that is there already.
+        asked: the calls that were counted; those of this sample are added.
+    """
+    segments = Segments(sample)
+    estimates: list[MetricEstimate] = []
+    for metric in metrics:
+        planned = _Planned(
+            sample, segments=segments, models=models, stand_in=stand_in, known=known, asked=asked
+        )
+        now(planned.measure(metric))
+        estimates.append(planned.estimate)
+    return estimates
+
+
+class _Planned(Interpreter):
+    """Answers requests with replies that are known, else with those of a stand-in, and counts."""
+
+    def __init__(
+        self,
+        sample: Sample,
+        *,
+        segments: Segments,
+        models: Models,
+        stand_in: Judge,
+        known: Known,
+        asked: set[Hashable],
+    ) -> None:
+        super().__init__(sample, segments=segments)
+        self.estimate = MetricEstimate()
+        self._asks = models
+        self._stand_in = stand_in
+        self._known = known
+        self._asked = asked
+        self._forks: set[Path] = set()
+        self._guessed: list[Path] = []
+
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+        judges = self._asks.judges if request.votes else self._asks.judges[:1]
+        asked = request.with_votes(self._asks.repeats) if request.votes else request
+        return [
+            Drawn(draw, completion)
+            for judge in judges
+            for draw, completion in await self._draws(judge, asked, path)
+        ]
+
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        texts = (request.anchor, *request.texts)
+        for text in texts:
+            if self._is_first(digest_of("embed", text)):
+                self.estimate.embedded += 1
+        # any number does: no metric decides by a cosine what it asks next
+        cosines = (1.0,) * len(request.texts)
+        return CompareStep(path=written(path), text_digests=(), vector_digests=(), cosines=cosines)
+
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        self.estimate.rated += sum(self._is_first(digest_of("rate", *pair)) for pair in request.pairs)
+        return RateStep(path=written(path), pair_digests=(), ratings=(0.5,) * len(request.pairs))
+
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        results: list[Any] = []
+        for branch in branches:
+            try:
+                results.append(await branch)
+            except StepFailed as failed:
+                results.append(failed)
+        return results
+
+    async def _answer(self, request: object, path: Path) -> Any:
+        if isinstance(request, Fork):
+            self._forks.add(path)
+        return await super()._answer(request, path)
+
+    async def _draws(self, judge: Judge, request: Generate[Any], path: Path) -> list[tuple[int, Completion]]:
+        """The reply to each draw: the one that is known, or the stand-in's; counted either way."""
+        estimate = self.estimate
+        # Of a judge that does not say so it is not known before it is asked.
+        at_once = getattr(unwrapped(judge), "draws_at_once", False)
+        cascade = unwrapped(judge)
+        identity = decider(judge, request) or judge.identity
+        is_exact = not any(self._follows(path, each) for each in self._guessed)
+        replies: list[tuple[int, Completion]] = []
+        goes_on = False
+        for draw in range(request.draw, request.draw + request.draws):
+            one = replace(request, draw=draw, draws=1)
+            known = self._known(judge, one)
+            is_asked = False
+            if not self._is_first(call_address(identity, request.digest, str(draw))):
+                estimate.shared += 1
+            elif known is not None:
+                estimate.cached += 1
+            else:
+                is_asked = True
+            if known is None:
+                (reply,) = await self._stand_in.agenerate(one)
+                if isinstance(cascade, Cascade) and cascade.is_first(one):
+                    reply = cascade.sure(one, reply)
+                self._guessed.append(path)
+            else:
+                reply = known
+            if is_asked:
+                estimate.completion_tokens += tokens_in(len(reply.text))
+                if not goes_on:
+                    estimate.exact += is_exact
+                    estimate.estimated += not is_exact
+                    estimate.prompt_tokens += tokens_in(sum(len(each.content) for each in request.messages))
+            goes_on = at_once and is_asked
+            replies.append((draw, reply))
+        return replies
+
+    def _follows(self, path: Path, other: Path) -> bool:
+        """Whether what is asked at a path comes after the reply at another one.
+
+        Paths that part at a fork are side by side; elsewhere the higher number comes later.
+        """
+        shared = next((i for i, (one, two) in enumerate(zip(path, other, strict=False)) if one != two), None)
+        return shared is not None and path[:shared] not in self._forks and path[shared] > other[shared]
+
+    def _is_first(self, address: Hashable) -> bool:
+        if address in self._asked:
+            return False
+        self._asked.add(address)
+        return True

@@ -1,0 +1,242 @@
+"""The replay driver: a record's score derived again from its raw replies, without any model."""
+
+from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
+from ragmetrics_core.metrics import _catalogue as catalogue
+from ragmetrics_core.metrics._metric import Metric, signature_of
+from ragmetrics_core.parsers import Declined
+from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
+from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
+from ragmetrics_core.record import (
+    Abstained,
+    CompareStep,
+    CountStep,
+    GenerateStep,
+    RateStep,
+    Record,
+)
+
+__all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed"]
+
+T = TypeVar("T")
+
+
+class Replay(Interpreter):
+    """Answers requests from the steps of a record.
+
+    Args:
+        record: a hydrated or self-contained record.
+        same_prompts: refuse a metric that asks other prompts than the record answers.
+        vote: use this vote alone, from 0; None for all.
+
+    Raises:
+        RecordError: the record lacks its sample or its prompts.
+    """
+
+    def __init__(self, record: Record, *, same_prompts: bool = False, vote: int | None = None) -> None:
+        if record.sample is None or record.prompts is None:
+            raise not_hydrated(record)
+        super().__init__(
+            record.sample, segments=Segments(record.sample, record.segments), corrections=record.corrections
+        )
+        self._from = record
+        self._same_prompts = same_prompts
+        self._vote = vote
+        self._texts: Mapping[str, PromptText] = record.prompts
+        self._stored: dict[str, list[Any]] = {}
+        for step in record.steps:
+            self._stored.setdefault(step.path, []).append(step)
+        self.messages: dict[str, tuple[Message, ...]] = {}
+        self._place = ""
+
+    def replay(self, metric: Metric[Any]) -> Record:
+        """Run the metric over the stored steps."""
+        try:
+            record = now(self.measure(metric)).read()
+        except (ArithmeticError, LookupError, ValueError) as error:
+            # numbers that no measurement gives: a record is whatever somebody made of it
+            raise RecordError(
+                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if record.status == "metric_error" != self._from.status:
+            raise RecordError(
+                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
+                f"{(record.reason or '').partition(': ')[2]}"
+            )
+        kept = {
+            name: getattr(self._from, name)
+            for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
+        }
+        return record.model_copy(update=kept)
+
+    def said(self, abstained: Abstained | None) -> bool:
+        """Whether a version that did not note the place kept this: some reply's word, or that of none."""
+        if abstained is None:
+            return not self._said
+        return not abstained.path and Declined(abstained.declined, abstained.reason) in self._said
+
+    async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
+        """The stored replies."""
+        steps = self._steps_at(path, GenerateStep, request.prompt.id)
+        self.messages[request.digest] = request.messages
+        if not request.votes and len(steps) != request.draws:
+            raise self._other_number(path, len(steps), request.draws)
+        if request.votes and self._vote is not None:
+            steps = steps[self._vote : self._vote + 1]
+        return [Drawn(step.draw, _completion(step), step.judge) for step in steps]
+
+    async def compare(self, request: Compare, path: Path) -> CompareStep:
+        """The stored cosines."""
+        step = self._step_at(path, CompareStep, "a comparison")
+        digests = tuple(digest_of(text) for text in (request.anchor, *request.texts))
+        if len(step.cosines) != len(request.texts):
+            raise RecordError(
+                f"step {step.path} has {len(step.cosines)} cosines for {len(request.texts)} texts"
+            )
+        return step.model_copy(update={"text_digests": digests})
+
+    async def rate(self, request: Rate, path: Path) -> RateStep:
+        """The stored ratings."""
+        step = self._step_at(path, RateStep, "a rating")
+        digests = tuple(digest_of(*pair) for pair in request.pairs)
+        if len(step.ratings) != len(request.pairs):
+            raise RecordError(
+                f"step {step.path} has {len(step.ratings)} ratings for {len(request.pairs)} pairs"
+            )
+        return step.model_copy(update={"pair_digests": digests})
+
+    async def count(self, request: Count, path: Path) -> CountStep:
+        """The stored counts; where the same library is at hand, in the same version, it counts again."""
+        step = self._step_at(path, CountStep, "a count")
+        try:
+            again = await super().count(request, path)
+        except ConfigError:  # the library is not installed
+            again = None
+        if again is not None and again.made_by == step.made_by:
+            return again
+        digests = tuple(map(digest_of, (request.answer, *request.references)))
+        return step.model_copy(update={"procedure": request.procedure, "text_digests": digests})
+
+    async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
+        """Run branches one after the other: none waits for anything."""
+        results: list[Any] = []
+        with ExitStack() as stack:
+            for branch in branches:
+                stack.callback(branch.close)
+            for branch in branches:
+                try:
+                    results.append(await branch)
+                except StepFailed as failed:
+                    results.append(failed)
+        return results
+
+    def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
+        """The request in the words that the record's step used."""
+        return replace(request, prompt=self._prompt_at(request.prompt, path))
+
+    def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
+        """The prompt in the words that the record's step used."""
+        steps = self._stored.get(written(path), ())
+        if not steps or not isinstance(steps[0], GenerateStep):
+            return prompt
+        own = prompt.in_language(self.sample.language)
+        stored = steps[0]
+        if own.digest == stored.prompt_digest:
+            return own
+        text = self._texts.get(stored.prompt_digest)
+        if self._same_prompts and (text is None or text.name != prompt.name):
+            raise ConfigError(
+                f"the record answers {stored.prompt}, not {prompt.id}: evaluate again for this variant"
+            )
+        if text is None:
+            raise RecordError(f"the prompt {stored.prompt} (digest {stored.prompt_digest}) is missing")
+        try:
+            own = prompt.with_text(system=text.system, user=text.user, again=text.again)
+        except PromptError as error:
+            raise RecordError(f"{stored.prompt} is not what step {written(path)} asked: {error}") from error
+        return replace(own, name=text.name, version=text.version, language=text.language)
+
+    def _steps_at(self, path: Path, kind: type[T], asked: str) -> Sequence[T]:
+        record = self._from
+        steps = self._stored.get(written(path))
+        if steps is None and self._vote is not None:
+            raise StepFailed("cancelled", "one vote alone would have asked again")
+        if steps is None and record.status in ("model_error", "metric_error", "timeout", "cancelled"):
+            raise StepFailed(record.status, record.reason or "")
+        if steps is None:
+            raise RecordError(
+                f"{record.signature} of {record.sample_id}: the record has no step {written(path)} ({asked})"
+            )
+        if not all(isinstance(step, kind) for step in steps):
+            raise RecordError(
+                f"step {written(path)} of {record.signature} on {record.sample_id} is not {asked}"
+            )
+        return steps
+
+    def _step_at(self, path: Path, kind: type[T], asked: str) -> T:
+        """The only step at a place."""
+        steps = self._steps_at(path, kind, asked)
+        if len(steps) != 1:
+            raise self._other_number(path, len(steps), 1)
+        return steps[0]
+
+    def _other_number(self, path: Path, found: int, asked: int) -> RecordError:
+        record = self._from
+        return RecordError(
+            f"{record.signature} of {record.sample_id} has {found} steps {written(path)}, not {asked}"
+        )
+
+
+def replayed(record: Record, metric: Metric[Any] | None, *, replay: Replay | None = None) -> Record:
+    """The record as its replies give it again."""
+    derived = (replay or Replay(record)).replay(metric or metric_of(record))
+    if metric is not None:
+        return derived
+    # Of prompts that were replaced, the settings have digests only, which build no prompt: so settings are
+    # taken as they are stored, and what they are called must follow from them.
+    named = signature_of(record.metric, record.variant, record.settings)
+    return derived.model_copy(update={"settings": record.settings, "signature": named})
+
+
+def _completion(step: GenerateStep) -> Completion:
+    """The reply of a step, as it came."""
+    tokens = step.prompt_tokens, step.completion_tokens
+    usage = None if tokens[0] is None or tokens[1] is None else Usage(tokens[0], tokens[1])
+    return Completion(text=step.reply, model=step.model, usage=usage, finish_reason=step.finish_reason)
+
+
+def not_hydrated(record: Record) -> RecordError:
+    """The error about a record without its sample or its prompts."""
+    missing = "sample" if record.sample is None else "prompts"
+    return RecordError(
+        f"the record of {record.signature} on {record.sample_id} lacks its {missing}; "
+        "read it through its run, or save it self-contained"
+    )
+
+
+def metric_of(record: Record) -> Metric[Any]:
+    """The metric of the catalogue that a record names, with its settings.
+
+    Raises:
+        RecordError: there is none.
+    """
+    try:
+        return catalogue.metric_class(record.metric).from_settings(record.variant, record.settings)
+    except ConfigError as error:
+        raise RecordError(f"the record's metric cannot be built: {error}; pass metric=...") from error
+
+
+def now(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise AssertionError("a replay waits for nothing")

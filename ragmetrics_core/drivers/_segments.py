@@ -1,0 +1,134 @@
+"""A sample's texts as its metrics show them: split into sentences, numbered and rendered once for all."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragmetrics_core.drivers._questions import Places, Question, hints_of
+from ragmetrics_core.parsers import split_sentences, without_leading_thoughts
+from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
+from ragmetrics_core.protocol import Generate
+from ragmetrics_core.sample import Sample
+
+__all__ = ["Segments", "Used"]
+
+Used = dict[str, Places]
+
+
+class _Split(NamedTuple):
+    """A text's digest, where its sentences stand, and the sentences."""
+
+    digest: str
+    places: Places
+    sentences: tuple[str, ...]
+
+
+class Segments:
+    """A sample's texts as its metrics show them: split, numbered and rendered once for all of them.
+
+    Args:
+        sample: the sample.
+        known: where the sentences of its texts stand, by the texts' digests, as far as that is on record.
+
+    Attributes:
+        judged: the sample as it is judged: a thought is no part of an answer.
+        thought: what its records say of that.
+    """
+
+    def __init__(self, sample: Sample, known: Mapping[str, Sequence[tuple[int, int]]] | None = None) -> None:
+        self.judged, self.thought = _without_thought(sample)
+        self._language = sample.language
+        self._known = known or {}
+        self._texts: dict[str, _Split] = {}
+        self._numbered: dict[Sequence[str], str] = {}
+        self._questions: dict[Hashable, Question] = {}
+
+    def sentences(self, text: str, used: Used) -> tuple[str, ...]:
+        """The sentences of a text; where they stand is noted in `used`, by the text's digest."""
+        found = self._texts.get(text)
+        if found is None:
+            digest = digest_of(text)
+            spans = self._known.get(digest)
+            places = tuple(spans) if spans is not None else _spans(text, self._language)
+            sentences = tuple([text[start:end] for start, end in places])
+            found = self._texts[text] = _Split(digest, places, sentences)
+        used[found.digest] = found.places
+        return found.sentences
+
+    def numbered(self, chunks: Sequence[str], used: Used) -> str:
+        """The chunks with their sentences numbered; see `sentences`."""
+        chunks = tuple(chunks)
+        sentences = {chunk: self.sentences(chunk, used) for chunk in chunks}
+        known = self._numbered.get(chunks)
+        if known is None:
+            known = self._numbered[chunks] = numbered_sentences(chunks, sentences.__getitem__)
+        return known
+
+    def question(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
+        """The request as it is sent, in the words of a prompt; the same one for all who ask the same.
+
+        Args:
+            request: what is asked.
+            prompt: the words in which it is asked.
+            first_draw: the number that draw 0 has.
+        """
+        asked = (
+            prompt.digest,
+            prompt.id,
+            prompt.answer,
+            request.draw + first_draw,
+            request.draws,
+            request.again,
+            request.passed_on,
+            request.votes,
+            *request.variables.items(),
+        )
+        try:
+            known = self._questions.get(asked)
+        except TypeError:  # a list, which a metric of one's own may hand over, has no hash
+            return self._rendered(request, prompt, first_draw)
+        if known is None:
+            known = self._questions[asked] = self._rendered(request, prompt, first_draw)
+        return known
+
+    def _rendered(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
+        used: Used = {}
+        shown: list[str] = []
+
+        def show(chunks: Sequence[str]) -> str:
+            shown.append(self.numbered(chunks, used))
+            return shown[-1]
+
+        messages = prompt.render(request.variables, show=show, again=request.again)
+        sent = Generate(
+            prompt=prompt,
+            variables=request.variables,
+            hints=hints_of(request, tuple(shown), prompt.form),
+            draw=request.draw + first_draw,
+            draws=request.draws,
+            again=request.again,
+            passed_on=request.passed_on,
+            votes=request.votes,
+            messages=messages,
+            digest=digest_of(*[message.content for message in messages]),
+        )
+        return Question(sent, used)
+
+
+def _spans(text: str, language: str | None) -> Places:
+    """Where the sentences of a text stand in it."""
+    spans: list[tuple[int, int]] = []
+    position = 0
+    for sentence in split_sentences(text, language):
+        start = text.index(sentence, position)
+        position = start + len(sentence)
+        spans.append((start, position))
+    return tuple(spans)
+
+
+def _without_thought(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
+    """The sample as it is judged, and what the record says of it."""
+    answer = sample.answer
+    if not answer or (said := without_leading_thoughts(answer)) == answer:
+        return sample, ()
+    note = f"the answer begins with a thought, which is no part of it: {len(answer) - len(said)} characters"
+    return sample.model_copy(update={"answer": said}), (note,)

@@ -1,0 +1,49 @@
+"""A run's lines to its models."""
+
+from dataclasses import replace
+
+from ragmetrics_core.drivers._asynchronous import Calls, Models
+from ragmetrics_core.journal import Journal
+from ragmetrics_core.models import Batched, Budget, Line, Meter, Price, Traffic
+from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.protocol import Embedder, Judge, Scorer
+from ragmetrics_core.redaction import Redact
+
+__all__ = ["wired"]
+
+
+def wired(
+    models: Models,
+    traffic: Traffic,
+    journal: Journal | None,
+    budget: Budget | None = None,
+    *,
+    price: Price | None = None,
+    meter: Meter | None = None,
+    redact: Redact | None = None,
+    discretion: type[Discretion] = Discretion,
+    ends_when_refused: bool = True,
+) -> Calls:
+    """Calls to the models, by a line to each of them.
+
+    Args:
+        models: the models.
+        traffic: how they are asked.
+        journal: where answers are kept; None keeps none.
+        budget: what the run may spend; None for no limit.
+        price: what the judge costs; needed for a budget with a cost.
+        meter: counts in place of one with these limits.
+        redact: takes what is private out of replies and errors.
+        discretion: what takes it, and the models' keys, out.
+        ends_when_refused: the run ends when a model refuses every call.
+    """
+    meter = meter or Meter(budget=budget, price=price)
+
+    def line(model: Judge | Embedder | Scorer) -> Line:
+        return Line.to(model, traffic, journal=journal, meter=meter, discretion=discretion(model, redact))
+
+    judges = tuple(map(line, models.judges))
+    embedder = models.embedder and Batched(line(models.embedder))
+    scorer = models.scorer and line(models.scorer)
+    models = replace(models, judges=judges, embedder=embedder, scorer=scorer)
+    return Calls(models, meter.tally, ends_when_refused=ends_when_refused)

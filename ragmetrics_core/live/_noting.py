@@ -1,0 +1,162 @@
+"""What an application says that it retrieved, where no hook can see it."""
+
+import logging
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol
+from weakref import ref
+
+from ragmetrics_core.adapting import is_judging
+from ragmetrics_core.adapting._documents import Chunk, chunks_of
+
+__all__ = ["NoteTaker", "Notes", "note_contexts", "notes_before", "noting", "take_notes"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
+
+
+class Notes:
+    """What was noted during one run, in order; may be added to from any thread."""
+
+    def __init__(self) -> None:
+        self._noted: list[list[Chunk]] = []
+
+    def add(self, chunks: list[Chunk]) -> None:
+        """Take the chunks of one retrieval."""
+        self._noted.append(chunks)
+
+    @property
+    def contexts(self) -> tuple[Chunk, ...] | None:
+        """All chunks, each once; empty when it was noted that nothing was retrieved, None without a note."""
+        if not self._noted:
+            return None
+        return tuple(dict.fromkeys(chunk for chunks in tuple(self._noted) for chunk in chunks))
+
+
+class NoteTaker(Protocol):
+    """A hook that knows to which of its open runs the current code belongs."""
+
+    def notes_here(self) -> Notes | None:
+        """The notes of that run; None when the current code is part of none."""
+        ...
+
+
+class _Pending:
+    """A note that was made outside of any run, for the next one that begins here."""
+
+    def __init__(self, chunks: list[Chunk]) -> None:
+        self.chunks = chunks
+        self._lock = threading.Lock()
+        self._taken: list[ref[object]] = []
+
+    def take(self, taker: object) -> bool:
+        """Whether this taker gets it: once."""
+        with self._lock:
+            if any(each() is taker for each in self._taken):
+                return False
+            self._taken.append(ref(taker))
+            return True
+
+    @property
+    def is_open(self) -> bool:
+        return not self._taken
+
+
+class _Takers:
+    """The hooks that are asked for each note, as long as they live."""
+
+    def __init__(self) -> None:
+        self._adding = threading.Lock()
+        self._refs: tuple[ref[NoteTaker], ...] = ()
+
+    def add(self, taker: NoteTaker) -> None:
+        with self._adding:
+            self._refs = (*(each for each in self._refs if each() is not None), ref(taker))
+
+    def notes_here(self) -> list[Notes]:
+        takers = [taker for each in self._refs if (taker := each()) is not None]
+        return [notes for taker in takers if (notes := taker.notes_here()) is not None]
+
+
+_TAKERS = _Takers()
+# A context variable is the caller's alone: what a concurrent request notes, it notes in a context of its own.
+_SCOPE: ContextVar[Notes | None] = ContextVar("ragmetrics_notes", default=None)
+_PENDING: ContextVar[tuple[_Pending, ...]] = ContextVar("ragmetrics_pending_notes", default=())
+_TOLD: set[str] = set()
+
+
+def note_contexts(documents: object) -> None:
+    """Say what was retrieved, where no hook can see it: one line, in any application of any framework.
+
+    The run that the calling code is part of gets exactly the noted contexts, whatever hooks see besides:
+    several notes in one run are put together, each text once. A note that is made before a run begins is the
+    next one's that begins in the same context. Works in threads and tasks that have the caller's context
+    (`asyncio.create_task`, `asyncio.to_thread`, the executors of the frameworks); nothing is shared between
+    concurrent requests. Texts are those of this moment.
+
+    It costs some microseconds and never raises: what has no text is left out, and a warning says so once.
+
+    Args:
+        documents: a text, a document of LangChain, LlamaIndex or Haystack, a mapping with its text under
+            "text", "content" or "page_content", or a list of these, also with scores. An empty list says that
+            nothing was retrieved.
+    """
+    try:
+        if not is_judging():
+            _note(documents)
+    except Exception as error:  # the boundary to the host: documents with properties of its own
+        _tell(f"note_contexts failed: {type(error).__name__}: {error}")
+
+
+def _note(documents: object) -> None:
+    chunks, unknown = chunks_of(documents)
+    for kind in dict.fromkeys(unknown):
+        _tell(f"note_contexts found no text in a {kind}: hand over texts, documents or mappings with a text")
+    if unknown and not chunks:
+        return
+    scope = _SCOPE.get()
+    here = _TAKERS.notes_here()
+    for notes in (*here, *([] if scope is None else [scope])):
+        notes.add(chunks)
+    if not here and scope is None:
+        waiting = tuple(pending for pending in _PENDING.get() if pending.is_open)
+        _PENDING.set((*waiting, _Pending(chunks)))
+
+
+@contextmanager
+def noting() -> Generator[Notes]:
+    """Collect what is noted in this block, also by the threads and tasks that it starts.
+
+    For an application without an adapter: `Capture(noted=notes.contexts, ...)`. Around one request, never
+    around several.
+    """
+    notes = Notes()
+    token = _SCOPE.set(notes)
+    try:
+        yield notes
+    finally:
+        _SCOPE.reset(token)
+
+
+def take_notes(taker: NoteTaker) -> None:
+    """Have a hook asked for each note, as long as the hook lives."""
+    _TAKERS.add(taker)
+
+
+def notes_before(taker: NoteTaker) -> Notes:
+    """The notes of a run that begins now: with those that were made in this context before, for no other run.
+
+    Each pending note goes to one run of each taker, the first that begins.
+    """
+    notes = Notes()
+    for pending in _PENDING.get():
+        if pending.take(taker):
+            notes.add(pending.chunks)
+    return notes
+
+
+def _tell(message: str) -> None:
+    if message not in _TOLD and len(_TOLD) < 100:
+        _TOLD.add(message)
+        _LOGGER.warning("%s", message)

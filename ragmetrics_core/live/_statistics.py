@@ -1,0 +1,184 @@
+"""What a live scorer has done so far, and the alarm that goes off when scores fall."""
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from math import isfinite
+from typing import Literal, NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.live._capture import LiveResult, by_name
+
+__all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
+
+_KEPT_ERRORS = 20
+
+
+class Statistics(NamedTuple):
+    """Counts since the scorer was made (or since this process was forked).
+
+    `captured` is `scored` + `failed` + `pending` + those of `skipped` that had been handed in.
+
+    Attributes:
+        captured: captures that were handed in and chosen for scoring.
+        scored: those that have records, with whatever status.
+        failed: those that have none because of an error.
+        pending: those that wait or are worked on.
+        skipped: what was not scored, by reason: a `SkipReason`, or a word of your own that a `Skip` has.
+        errors: the newest messages, oldest first: of hooks, translations, models and sinks.
+        lacking: scores that there are none of because the sample lacks a field, by metric and field:
+            {"faithfulness: contexts": 5}.
+    """
+
+    captured: int
+    scored: int
+    failed: int
+    pending: int
+    skipped: Mapping[str, int]
+    errors: Sequence[str]
+    lacking: Mapping[str, int]
+
+
+class Counts:
+    """The numbers of `Statistics`, counted from many threads."""
+
+    def __init__(self) -> None:
+        # A collected generator may come here while this thread is in here already.
+        self._lock = threading.RLock()
+        self._numbers: Counter[str] = Counter()
+        self._skipped: Counter[str] = Counter()
+        self._errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
+
+    def add(self, name: str) -> None:
+        """One more "captured", "scored" or "failed"."""
+        with self._lock:
+            self._numbers[name] += 1
+
+    def skip(self, reason: str) -> None:
+        """One more that is not scored."""
+        with self._lock:
+            self._skipped[reason] += 1
+
+    def error(self, message: str) -> None:
+        """One more message."""
+        self._errors.append(message)
+
+    def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
+        """The numbers now."""
+        with self._lock:
+            return Statistics(
+                captured=self._numbers["captured"],
+                scored=self._numbers["scored"],
+                failed=self._numbers["failed"],
+                pending=pending,
+                skipped=dict(self._skipped),
+                errors=list(self._errors),
+                lacking=lacking,
+            )
+
+
+class LiveMean(NamedTuple):
+    """Mean of all scores with a value so far, None when there is none, and how many they are."""
+
+    mean: float | None
+    n: int
+
+
+class Alert(NamedTuple):
+    """The mean of a metric's last scores has passed a threshold.
+
+    Attributes:
+        metric: by the name under which it is watched.
+        mean: of the last `window` scores.
+        threshold: what it passed.
+        side: where the mean is now.
+        window: how many scores.
+        worst: id of the sample that is furthest on that side.
+    """
+
+    metric: str
+    mean: float
+    threshold: float
+    side: Literal["below", "above"]
+    window: int
+    worst: str
+
+
+class Alarm:
+    """Watches a metric's last scores; goes off once, and again only after the mean was back again.
+
+    Args:
+        metric: by its name, or by its signature where several have the name.
+        below: the threshold that the mean must not fall below; or
+        above: the one that it must not exceed.
+        window: how many scores; with fewer there is no alarm.
+        call: told when it goes off.
+
+    Raises:
+        ConfigError: the window is less than 1, or not exactly one threshold is given.
+    """
+
+    def __init__(
+        self,
+        metric: str,
+        *,
+        below: float | None,
+        above: float | None,
+        window: int,
+        call: Callable[[Alert], None],
+    ) -> None:
+        if window < 1:
+            raise ConfigError(f"window must be at least 1, not {window}")
+        if (below is None) == (above is None):
+            raise ConfigError("an alert takes one threshold: below=..., or above=... where lower is better")
+        self._metric = metric
+        self._side: Literal["below", "above"] = "above" if below is None else "below"
+        threshold = above if below is None else below
+        assert threshold is not None, "one of the two is given"
+        if not isfinite(threshold):  # no mean is below or above NaN
+            raise ConfigError(f"a threshold is a finite number, not {threshold}")
+        self._threshold = threshold
+        self._call = call
+        self._last: deque[tuple[float, str]] = deque(maxlen=window)
+        self._is_off = False
+
+    def hear(self, result: LiveResult) -> None:
+        """Take a result; tell when the mean is beyond the threshold now and was not before."""
+        record = by_name(result.records).get(self._metric)
+        if record is None or record.value is None:
+            return
+        self._last.append((record.value, record.sample_id))
+        window = self._last.maxlen or 0
+        if len(self._last) < window:
+            return
+        # exact until the end: 0.7, 0.7 and 0.7 have no mean below 0.7
+        mean = float(sum(Fraction(value) for value, _ in self._last) / window)
+        is_below = self._side == "below"
+        was_off, self._is_off = self._is_off, mean < self._threshold if is_below else mean > self._threshold
+        if self._is_off and not was_off:
+            _, worst = min(self._last) if is_below else max(self._last)
+            self._call(Alert(self._metric, mean, self._threshold, self._side, window, worst))
+
+
+class Means:
+    """Means of all metrics since the beginning.
+
+    Args:
+        names: of the metrics; more may come.
+    """
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._sums: dict[str, tuple[float, int]] = dict.fromkeys(names, (0.0, 0))
+
+    def hear(self, result: LiveResult) -> None:
+        """Take a result; only scores with a value count."""
+        for name, record in by_name(result.records).items():
+            total, n = self._sums.get(name, (0.0, 0))
+            if record.value is not None:
+                total, n = total + record.value, n + 1
+            self._sums[name] = total, n
+
+    def shown(self) -> dict[str, LiveMean]:
+        """The means now."""
+        return {name: LiveMean(total / n if n else None, n) for name, (total, n) in dict(self._sums).items()}

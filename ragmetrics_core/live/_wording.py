@@ -1,0 +1,40 @@
+"""What the log and the statistics of a live scorer say: one line, no key, nothing that `redact` takes out."""
+
+import re
+
+from ragmetrics_core._wording import visible
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
+from ragmetrics_core.redaction import Redact, redacted
+
+__all__ = ["discreet", "one_line"]
+
+# Escape sequences would act on whoever looks at the log, and a line break would begin a line of its own.
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+# What is longer fills a log, and hides the lines around it.
+_LONGEST = 2000
+
+
+def one_line(text: str) -> str:
+    r"""A text that cannot begin a line of its own, steer a terminal, read other than it is, or fill a log.
+
+    >>> one_line("first\n2024 ERROR\x1b[31m forged \u202e")
+    'first 2024 ERROR [31m forged \ufffd'
+    """
+    line = visible(_CONTROLS.sub(" ", text[: 2 * _LONGEST]).strip())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def discreet(words: str, redact: Redact | None, *holders: object) -> str:
+    """Words of an error without keys and, where texts are redacted, without what is private.
+
+    They may be somebody else's words: of a model, a sink or the application's own code. Known as keys are
+    those of the environment, and those that can be seen in the holders.
+    """
+    words = without_secrets(words, in_environment() | secrets_in(*holders))
+    if redact is None:
+        return words
+    try:
+        return redacted(redact, words)
+    except ConfigError as error:
+        return str(error)

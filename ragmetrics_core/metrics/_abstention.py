@@ -1,0 +1,95 @@
+"""Abstention: does the answer decline exactly when the contexts do not hold an answer?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_each, review, together
+from ragmetrics_core.measurement import Decision, Labels, Measurement, score
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.parsers import DecliningVerdict, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Grounded
+
+__all__ = ["Abstention"]
+
+DECLINES = Labels("declines", "answers")
+SUFFICIENT = Labels("sufficient", "insufficient")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Abstention(Metric[Grounded]):
+    """1 when the answer declines and the contexts are insufficient, or answers and they are not; else 0.
+
+    Range [0, 1], higher is better; never undefined: contexts without a word are insufficient without a call,
+    and a blank answer declines. The counts say which of the four cases it is: declined rightly or wrongly,
+    answered rightly or wrongly; their means over a run are the shares of the four.
+
+    Attributes:
+        decline: asks whether the answer declines.
+        suffice: asks whether the contexts are sufficient.
+
+    The telecom appendix of Roychowdhury et al. (2024) has such answers ("NO ANSWER FOUND"), which statement
+    metrics score in ways that surprise: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "abstention"
+    inputs = Grounded
+
+    decline: Prompt[DecliningVerdict] = prompts.DECLINING
+    suffice: Prompt[VerdictList] = prompts.SUFFICIENCY
+
+    def measure(self, sample: Grounded) -> Steps[Measurement]:
+        """Ask whether the answer declines and whether the contexts suffice; compare the two."""
+        remark = "The answer declines to answer the question."
+        if sample.answer.strip():
+            declining = ask_each(
+                self.decline,
+                [remark],
+                about="remark on the answer",
+                labels=DECLINES,
+                source="answer",
+                declining=True,
+                question=sample.question,
+                answer=sample.answer,
+            )
+        else:
+            blank = [Decision(remark, True, "it is blank")]
+            declining = review(blank, about="remark on the answer", labels=DECLINES, declining=True)
+
+        remark = "The contexts are sufficient to answer the question."
+        if any(chunk.strip() for chunk in sample.contexts):
+            sufficing = ask_each(
+                self.suffice,
+                [remark],
+                about="remark on the contexts",
+                labels=SUFFICIENT,
+                question=sample.question,
+                contexts=sample.contexts,
+            )
+        else:
+            empty = [Decision(remark, False, "nothing was retrieved")]
+            sufficing = review(empty, about="remark on the contexts", labels=SUFFICIENT)
+
+        declined, sufficient = yield from together(declining, sufficing)
+        declines, suffices = declined.known[0], sufficient.known[0]
+        counts = {
+            "declined_rightly": int(declines is True and suffices is False),
+            "declined_wrongly": int(declines is True and suffices is True),
+            "answered_rightly": int(declines is False and suffices is True),
+            "answered_wrongly": int(declines is False and suffices is False),
+        }
+        case = next((name for name, count in counts.items() if count), "undecided")
+        return score(
+            _is_right,
+            declined,
+            sufficient,
+            counts=counts,
+            spelled=case.replace("_", " "),
+            bounds=lambda *known: (0.0, 1.0),
+        )
+
+
+def _is_right(declined: Sequence[bool], sufficient: Sequence[bool]) -> float:
+    return float(declined[0] != sufficient[0])

@@ -1,0 +1,74 @@
+"""Answer accuracy: how far do answer and reference say the same, as two ratings?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_ratings
+from ragmetrics_core.measurement import Measurement, undefined
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import Rating
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Referenced
+
+__all__ = ["AnswerAccuracy"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerAccuracy(ReferenceMetric[Referenced]):
+    """Mean of two ratings of 0, 2 or 4: answer against reference, then with their roles exchanged.
+
+    Range [0, 1], higher is better; undefined when answer or reference is blank. A judge that favours whatever
+    stands first cannot raise it by that. When one rating is missing, the score has bounds. The variant
+    `ragas-0.4` leaves a rating out that cannot be had in five attempts, and has blank texts rated too.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        rate: asks for one of the two ratings.
+        blank: a blank text makes it "undefined", or is "rated" like any other.
+        attempts: how often a rating is asked for until one is on the scale.
+        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
+
+    ragas, "answer accuracy", since 0.2: https://docs.ragas.io/en/stable/concepts/metrics/
+    """
+
+    name = "answer_accuracy"
+    inputs = Referenced
+    variants = {
+        "strict.1": {},
+        "ragas-0.4": {
+            "references": "first",
+            "blank": "rated",
+            "attempts": 5,
+            "missing_ratings": "left_out",
+        },
+    }
+
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
+    rate: Prompt[Rating] = prompts.ACCURACY_GRADE
+    blank: Literal["undefined", "rated"] = "undefined"
+    attempts: int = 1
+    missing_ratings: MissingRatings = "bounds"
+
+    def check(self) -> None:
+        """Once is the least that can be asked."""
+        check_attempts(self.name, self.attempts)
+
+    def against(self, sample: Referenced) -> Steps[Measurement]:
+        """Have answer and reference compared in both directions."""
+        is_blank = not sample.answer.strip() or not sample.reference.strip()
+        if is_blank and (self.blank == "undefined" or not sample.answer or not sample.reference):
+            return undefined("no_answer" if not sample.answer.strip() else "no_reference")
+        scale = Scale(0, 4, 2)
+        pairs = ((sample.answer, sample.reference), (sample.reference, sample.answer))
+        ratings = yield from ask_ratings(
+            *(
+                (self.rate, {"question": sample.question, "first": one, "second": other})
+                for one, other in pairs
+            ),
+            allowed=scale.has,
+            attempts=self.attempts,
+        )
+        return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

@@ -1,0 +1,42 @@
+"""Answer relevance as a rating: how well does a judge find the question addressed?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_ratings
+from ragmetrics_core.measurement import Measurement, undefined
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.ratings import Scale, mean_rating
+from ragmetrics_core.parsers import Rating
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Answered
+
+__all__ = ["AnswerRelevanceRating"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerRelevanceRating(Metric[Answered]):
+    """The answer's rating from 0 to 10 for its relevance to the question, divided by 10.
+
+    Range [0, 1], higher is better; undefined for a blank answer. It is the third side of the RAG triad, and
+    what Oro et al. call answer relevance.
+
+    Attributes:
+        rate: asks for the rating.
+
+    TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/
+    """
+
+    name = "answer_relevance_rating"
+    inputs = Answered
+
+    rate: Prompt[Rating] = prompts.ANSWER_RATING
+
+    def measure(self, sample: Answered) -> Steps[Measurement]:
+        """Have the answer rated."""
+        if not sample.answer.strip():
+            return undefined("no_answer")
+        scale = Scale(0, 10)
+        variables = {"question": sample.question, "answer": sample.answer}
+        return mean_rating((yield from ask_ratings((self.rate, variables), allowed=scale.has)), scale)

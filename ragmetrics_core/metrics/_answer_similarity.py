@@ -1,0 +1,64 @@
+"""Answer similarity: how close are answer and reference as vectors?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core.asking import similar
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Bounds, Measurement, undefined, valued
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Compared
+
+__all__ = ["AnswerSimilarity"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerSimilarity(ReferenceMetric[Compared]):
+    """Cosine between the answer and the reference.
+
+    Range [-1, 1] (with a threshold [0, 1]), higher is better; undefined when a vector is zero. A cosine says
+    little by itself: random pairs of texts can have a high one, and every embedder has its own scale.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        threshold: with one, the score is 1 when the cosine reaches it and 0 when it does not.
+
+    Equation 6 of Roychowdhury et al. (2024), AnsSim: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "answer_similarity"
+    inputs = Compared
+    needs = frozenset({"embedder"})
+    low = -1.0
+    variants = {
+        "strict.1": {},
+        "paper.1": {},
+        "ragas-0.1": {"references": "first"},
+        "ragas-0.4": {"references": "first"},
+    }
+
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
+    threshold: float | None = None
+
+    def check(self) -> None:
+        """A threshold must be a cosine."""
+        if self.threshold is not None and not -1 <= self.threshold <= 1:
+            raise ConfigError(f"answer_similarity: threshold must be between -1 and 1, not {self.threshold}")
+
+    @property
+    def range(self) -> Bounds:
+        """All cosines; with a threshold 0 or 1."""
+        return super().range if self.threshold is None else Bounds(0.0, 1.0)
+
+    def against(self, sample: Compared) -> Steps[Measurement]:
+        """Compare the answer with the reference."""
+        (cosine,) = yield from similar(sample.reference, [sample.answer])
+        if cosine is None:
+            return undefined("zero_vector")
+        if self.threshold is None:
+            return valued(cosine, counts={"cosine": cosine}, spelled="cosine")
+        reached = cosine >= self.threshold
+        sign = "≥" if reached else "<"
+        counts = {"cosine": cosine, "threshold": self.threshold}
+        return valued(float(reached), counts=counts, spelled=f"{{cosine:.3f}} {sign} {{threshold:g}}")

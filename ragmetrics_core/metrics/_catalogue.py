@@ -1,0 +1,239 @@
+"""The catalogue: every metric by name, and what users may call it."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from ragmetrics_core._shapes import is_tuple
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import _definitions as definitions
+from ragmetrics_core.metrics._metric import Metric, is_metric, is_prompt
+from ragmetrics_core.metrics._settings import from_text, type_of
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.protocol import Part
+
+__all__ = [
+    "ALIASES",
+    "METRICS",
+    "RECOMMENDED",
+    "get",
+    "metric_class",
+    "models_needed",
+    "names_of",
+    "of_part",
+    "resolve",
+    "reworded",
+    "with_settings",
+]
+
+M = TypeVar("M", bound=Metric[Any])
+
+_NAMED = re.compile(
+    r"(?P<name>[^/@()]*)(?:@(?P<k>\d+))?(?:/(?P<variant>[^/@()]+))?(?:\((?P<settings>.*)\))?", re.DOTALL
+)
+
+METRICS: Mapping[str, type[Metric[Any]]] = {
+    each.name: each
+    for each in vars(definitions).values()
+    if isinstance(each, type) and issubclass(each, Metric)
+}
+
+ALIASES: Mapping[str, str] = {
+    "answer_relevancy": "answer_relevance",
+    "response_relevancy": "answer_relevance",
+    "context_relevancy": "context_relevance",
+    "semantic_similarity": "answer_similarity",
+    "answer_semantic_similarity": "answer_similarity",
+    "context_entities_recall": "context_entity_recall",
+    "response_groundedness": "groundedness_rating",
+    "sas": "semantic_answer_similarity",
+    "bem": "answer_equivalence",
+    "precision_at_k": "retrieval_precision",
+    "recall_at_k": "retrieval_recall",
+    "hit_rate_at_k": "hit_rate",
+    "map": "average_precision",
+    "mAP": "average_precision",
+    "mrr": "reciprocal_rank",
+    "MRR": "reciprocal_rank",
+    "nDCG": "ndcg",
+    "ndcg_at_k": "ndcg",
+    "em": "exact_match",
+    "f1": "token_f1",
+    "FaiFul": "faithfulness",
+    "AnsRel": "answer_relevance",
+    "ConRel": "context_relevance",
+    "AnsSim": "answer_similarity",
+    "FacCor": "factual_correctness",
+    "AnsCor": "answer_correctness",
+}
+
+RECOMMENDED = ("faithfulness", "factual_correctness")
+
+
+def metric_class(name: str) -> type[Metric[Any]]:
+    """The class of a metric, by its name or an alias.
+
+    Raises:
+        ConfigError: there is no such metric; the nearest names are suggested.
+    """
+    known = METRICS.get(ALIASES.get(name, name))
+    if known is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*METRICS, *ALIASES], n=3)
+        near = get_close_matches(name, near, n=3, cutoff=0.9) or near
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METRICS)}"
+        raise ConfigError(f"there is no metric {name!r}; {hint}")
+    return known
+
+
+def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any]:
+    """A metric by name, with a variant and settings: `get("faithfulness", variant="paper")`.
+
+    The name may carry both, as a signature does: `get("faithfulness/paper")`, `get("ndcg(k=10)")`. A cut-off
+    has a short form: `get("ndcg@10")`.
+
+    Raises:
+        ConfigError: there is no such metric, variant or setting, a setting cannot have this value, or one is
+            given twice.
+    """
+    found = _NAMED.fullmatch(name.strip())
+    if found is None:
+        raise ConfigError(
+            f"{name!r} is no metric's name: write name, name/variant or name/variant(setting=value)"
+        )
+    metric = metric_class(found["name"])
+    written = [("k", found["k"])] if found["k"] else []
+    written += _settings(found["settings"] or "")
+    names = [setting for setting, _ in written] + [*settings] + ["variant"] * bool(variant)
+    names += ["variant"] * bool(found["variant"])
+    twice = next((each for each in names if names.count(each) > 1), None)
+    if twice is not None:
+        raise ConfigError(f"{name}: {twice} is given twice")
+    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
+    chosen: str = variant or found["variant"] or next(iter(metric.variants))
+    return metric.from_settings(chosen, {**read, **settings})
+
+
+def with_settings(metric: type[Metric[Any]], settings: str) -> Metric[Any]:
+    """A metric of somebody's own class, in its first variant, with settings as a signature writes them.
+
+    Raises:
+        ConfigError: there is no such setting, it cannot have this value, or one is given twice.
+    """
+    written = _settings(settings)
+    names = [setting for setting, _ in written]
+    if twice := next((each for each in names if names.count(each) > 1), None):
+        raise ConfigError(f"{metric.__name__}: {twice} is given twice")
+    read = {setting: from_text(text, type_of(metric, setting)) for setting, text in written}
+    return metric.from_settings(next(iter(metric.variants)), read)
+
+
+def _settings(text: str) -> list[tuple[str, str]]:
+    return [_setting(each) for each in text.split(",") if each.strip()]
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """A setting as a signature writes it: `k=10`, `weights=1:0`, `stemmer=true`."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not equals:
+        raise ConfigError(f"{text.strip()!r} is no setting: write setting=value")
+    return name, value
+
+
+def resolve(metrics: str | Metric[Any] | Iterable[str | Metric[Any]]) -> tuple[Metric[Any], ...]:
+    """Metrics from names and objects; `"recommended"` stands for the recommended pair.
+
+    Raises:
+        ConfigError: an unknown name, something that is no metric, none at all, or one twice.
+    """
+    given: list[object] = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    found: dict[str, Metric[Any]] = {}
+    for each in given:
+        names: tuple[object, ...] = RECOMMENDED if each == "recommended" else (each,)
+        for metric in (get(name) if isinstance(name, str) else name for name in names):
+            if not is_metric(metric):
+                raise ConfigError(f"a metric is a name or a Metric object, not {type(metric).__name__}")
+            if metric.signature in found:
+                raise ConfigError(f"the metric {metric.signature} is given twice")
+            found[metric.signature] = metric
+    if not found:
+        raise ConfigError("give at least one metric, or leave metrics out for the recommended ones")
+    return tuple(found.values())
+
+
+def of_part(part: Part) -> Metric[Any]:
+    """The metric that a part names.
+
+    Raises:
+        ConfigError: there is no such metric, variant or setting.
+    """
+    metric = get(part.metric, variant=part.variant, **part.settings)
+    return reworded(metric, part.prompts) if part.prompts else metric
+
+
+def reworded(metric: M, texts: Mapping[str, PromptText]) -> M:
+    """The metric with other texts for its prompts, by `PromptText.key`; each part gets those that it asks.
+
+    Raises:
+        PromptError: a text has other variables than the prompt of its name.
+    """
+    changed = {
+        each.name: new
+        for each in fields(metric)
+        if each.init
+        and each.name not in metric.idle
+        and (new := _reworded(old := getattr(metric, each.name), texts)) != old
+    }
+    return replace(metric, **changed) if changed else metric
+
+
+def _reworded(value: Any, texts: Mapping[str, PromptText]) -> Any:
+    match value:
+        case _ if is_prompt(value):
+            return _prompt_reworded(value, texts)
+        case Part():
+            metric = of_part(value)
+            asked = {key: text for key, text in texts.items() if reworded(metric, {key: text}) != metric}
+            return replace(value, prompts={**value.prompts, **asked})
+        case _ if is_tuple(value):
+            return tuple(_reworded(each, texts) for each in value)
+        case _:
+            return value
+
+
+def _prompt_reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Prompt[Any]:
+    """The prompt with the text of its name; a translation is added to those that there are."""
+    changed = _worded(prompt, texts[prompt.name]) if prompt.name in texts else prompt
+    translations = {
+        text.language: replace(_worded(prompt, text), language=text.language)
+        for key, text in texts.items()
+        if text.language and key == f"{prompt.name}.{text.language}"
+    }
+    return (
+        replace(changed, translations={**changed.translations, **translations}) if translations else changed
+    )
+
+
+def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
+    return prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
+
+
+def models_needed(metric: Metric[Any]) -> frozenset[str]:
+    """The models that a metric with these settings uses: those of its parts, or its own."""
+    parts = list(metric.parts_used)
+    return (
+        frozenset[str]().union(*(models_needed(of_part(each)) for each in parts)) if parts else metric.needs
+    )
+
+
+def names_of(metrics: Iterable[Metric[Any]]) -> dict[str, str]:
+    """How metrics are called where people look: by name, by signature where several have the name.
+
+    >>> names_of(resolve(["faithfulness", "faithfulness/paper", "context_recall"]))  # doctest: +ELLIPSIS
+    {'faithfulness/strict...': 'faithfulness/strict...', ..., 'context_recall/strict...': 'context_recall'}
+    """
+    chosen = list(metrics)
+    names = [metric.name for metric in chosen]
+    return {each.signature: each.name if names.count(each.name) == 1 else each.signature for each in chosen}

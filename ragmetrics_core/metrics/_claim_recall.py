@@ -1,0 +1,48 @@
+"""Claim recall: does some chunk alone hold each fact of the reference?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Attributed
+
+__all__ = ["ClaimRecall"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimRecall(ReferenceMetric[Attributed]):
+    """Share of the reference's statements that some retrieved chunk entails.
+
+    Range [0, 1], higher is better; undefined when the reference makes no statement; 0 without contexts. It
+    differs from context recall in that each chunk is judged alone, so that the record says which chunk has
+    which statement.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        decompose_reference: splits the reference into statements.
+
+    Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
+    """
+
+    name = "claim_recall"
+    inputs = Attributed
+
+    decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def against(self, sample: Attributed) -> Steps[Measurement]:
+        """Split the reference, judge each statement against each chunk, take the share found in any."""
+        statements = yield from statements_in(
+            self.decompose_reference, question=sample.question, reference=sample.reference
+        )
+        if not statements:
+            return undefined("no_statements")
+        chunks = yield from each_chunk(self.verify, statements, sample.contexts, about="reference statement")
+        found = in_any(chunks, len(statements))
+        counts = {"found": found.supported, "statements": len(found), "chunks": len(chunks)}
+        return score(scoring.supported_share, found, counts=counts, spelled="{found} / {statements}")

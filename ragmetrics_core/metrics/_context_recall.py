@@ -1,0 +1,79 @@
+"""Context recall: was everything retrieved that the reference says?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, ask_each, review, split
+from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Attributed
+
+__all__ = ["ContextRecall"]
+
+ATTRIBUTED = Labels("attributed", "not attributed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRecall(ReferenceMetric[Attributed]):
+    """Share of the reference's statements that can be attributed to the retrieved chunks.
+
+    Range [0, 1], higher is better; undefined when the reference makes no statement. Without contexts the
+    score is 0 and the judge is not asked for verdicts. With `granularity="sentence"` the reference's own
+    sentences are attributed. The chunk of an attribution is where its quoted evidence stands.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        granularity: each "statement" that the judge makes, or each "sentence" of the reference.
+        per_call: statements shown in one call, at least 1; small judges read them better one by one.
+
+    Formula with worked examples in Sarkar, Evaluating LLM and RAG Systems (slides, 2024).
+    """
+
+    name = "context_recall"
+    inputs = Attributed
+    variants = {"strict.1": {}, "ragas-0.1": {"references": "first"}, "ragas-0.4": {"references": "first"}}
+
+    variant: Literal["strict", "strict.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
+    granularity: Literal["statement", "sentence"] = "statement"
+    per_call: int = 20
+    decompose: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def check(self) -> None:
+        """A call shows at least one statement."""
+        self.check_count("per_call")
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Sentences need no prompt to be split."""
+        return frozenset({"decompose"} if self.granularity == "sentence" else ())
+
+    def against(self, sample: Attributed) -> Steps[Measurement]:
+        """Split the reference into statements, attribute each one, take the attributed share."""
+        if self.granularity == "sentence":
+            statements = yield from split(sample.reference)
+        else:
+            reference = yield from ask(self.decompose, question=sample.question, reference=sample.reference)
+            statements = reference.statements
+        if not statements:
+            return undefined("no_statements")
+
+        about = f"reference {self.granularity}"
+        if any(chunk.strip() for chunk in sample.contexts):
+            judged = yield from ask_each(
+                self.verify,
+                statements,
+                about=about,
+                labels=ATTRIBUTED,
+                size=self.per_call,
+                contexts=sample.contexts,
+            )
+        else:
+            nothing = [Decision(text, False, "nothing was retrieved") for text in statements]
+            judged = yield from review(nothing, about=about, labels=ATTRIBUTED)
+        counts = {"attributed": judged.supported, "statements": len(judged)}
+        return score(scoring.supported_share, judged, counts=counts, spelled="{attributed} / {statements}")

@@ -1,0 +1,129 @@
+"""Context relevance: how much of what was retrieved is needed for the question?"""
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, ask_votes, review, split, together
+from ragmetrics_core.measurement import (
+    Decision,
+    Evidence,
+    Labels,
+    Measurement,
+    majority,
+    score,
+    undefined,
+    valued,
+)
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.parsers import ExtractedSentences, RelevantSentences, locate
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Retrieved
+
+__all__ = ["ContextRelevance"]
+
+RELEVANT = Labels("relevant", "not relevant")
+EXTRACTED = Labels("in the contexts", "not in the contexts")
+REFUSAL = "Insufficient Information"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRelevance(Metric[Retrieved]):
+    """Share of the contexts' sentences that are needed to answer the question.
+
+    Range [0, 1], higher is better; 0 when the judge finds the information insufficient; undefined when the
+    contexts hold no sentence. The judge names sentences by number, so an invented or repeated one cannot
+    count. The variant `paper` counts the sentences that the judge copies out, invented ones included, as
+    the paper does, and can exceed 1. The score falls as chunks grow longer, whatever their quality.
+
+    Attributes:
+        select: asks for the numbers of the sentences.
+        extract: asks for copies of the sentences instead (the paper).
+        at_most_one: cut the score at 1, where copies are counted.
+        refusal: "any" spelling of "Insufficient Information" counts as none extracted, or only the
+            "exact" phrase with its full stop.
+        without_sentences: the score for contexts without a sentence; None for undefined.
+
+    Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 5 of Roychowdhury et al.
+    (2024), ConRel: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "context_relevance"
+    inputs = Retrieved
+    variants = {
+        "strict.1": {},
+        "paper.1": {"extract": prompts.PAPER_SENTENCES},
+        "ragas-0.1": {
+            "extract": prompts.PAPER_SENTENCES,
+            "at_most_one": True,
+            "refusal": "exact",
+            "without_sentences": 0.0,
+        },
+    }
+
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1"] = "strict.1"
+    at_most_one: bool = False
+    refusal: Literal["any", "exact"] = "any"
+    without_sentences: float | None = None
+    select: Prompt[RelevantSentences] = prompts.RELEVANT_SENTENCES
+    extract: Prompt[ExtractedSentences] | None = None
+
+    def check(self) -> None:
+        """The score without sentences must be one."""
+        self.check_score("without_sentences")
+
+    @property
+    def exceeds(self) -> bool:
+        """There may be more copies than sentences, where they are not cut at 1."""
+        return self.extract is not None and not self.at_most_one
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Where copies are asked for, numbers are not."""
+        return frozenset({"select"} if self.extract else ())
+
+    def measure(self, sample: Retrieved) -> Steps[Measurement]:
+        """Number the contexts' sentences, have the relevant ones named, take their share."""
+        chunks = yield from together(*(split(chunk) for chunk in sample.contexts))
+        sentences = tuple(chain.from_iterable(chunks))
+        if not sentences and self.without_sentences is not None:
+            return valued(self.without_sentences, counts={"sentences": 0}, spelled="no sentence")
+        if not sentences:
+            return undefined("no_sentences")
+        if self.extract is not None:
+            return (yield from self._count_copies(self.extract, sample, len(sentences)))
+
+        ballots = yield from ask_votes(self.select, question=sample.question, contexts=sample.contexts)
+        named = [frozenset(ballot.numbers) for ballot in ballots]
+        decisions: list[Decision] = []
+        for number, text in enumerate(sentences, start=1):
+            votes = tuple([number in each for each in named])
+            decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
+        invented = sorted(frozenset[int]().union(*named) - set(range(1, len(sentences) + 1)))
+        dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
+        judged = yield from review(decisions, about="context sentence", labels=RELEVANT, dropped=dropped)
+        counts = {"relevant": judged.supported, "sentences": len(judged)}
+        return score(scoring.supported_share, judged, counts=counts, spelled="{relevant} / {sentences}")
+
+    def _count_copies(
+        self, extract: Prompt[ExtractedSentences], sample: Retrieved, total: int
+    ) -> Steps[Measurement]:
+        copied = yield from ask(extract, question=sample.question, contexts=sample.contexts)
+        refused = copied.insufficient if self.refusal == "any" else copied.insufficient_exactly
+        # a refusal that is not taken for one is a sentence like any other
+        sentences = () if refused else copied.sentences or (REFUSAL,)
+        spans = [locate(sentence, sample.contexts) for sentence in sentences]
+        yield from review(
+            [
+                Decision(text, span is not None, evidence=(Evidence(quote=text, span=span),))
+                for text, span in zip(sentences, spans, strict=True)
+            ],
+            about="extracted sentence",
+            labels=EXTRACTED,
+        )
+        share = len(sentences) / total
+        counts = {"extracted": len(sentences), "sentences": total}
+        value = min(share, 1.0) if self.at_most_one else share
+        return valued(value, counts=counts, spelled="{extracted} / {sentences}")

@@ -1,0 +1,106 @@
+"""Context relevance as a rating: how relevant does a judge find what was retrieved?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_ratings
+from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
+from ragmetrics_core.parsers import Rating
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Retrieved
+
+__all__ = ["ContextRelevanceRating"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextRelevanceRating(Metric[Retrieved]):
+    """Mean rating of the chunks, each rated from 0 to 10 for its relevance to the question, divided by 10.
+
+    Range [0, 1], higher is better; undefined without contexts; a blank chunk is rated 0 without a call. It
+    is the first side of the RAG triad. The variant `ragas-0.4` asks two prompts about all contexts at once,
+    each for 0, 1 or 2, and takes their mean. There 2 means "any relevant information", contexts that stand in
+    the question are 0 without a call, and a rating that cannot be had in five attempts is left out.
+
+    Attributes:
+        rate: asks for a rating of one chunk.
+        grade, grade_again: ask for 0, 1 or 2 for all contexts instead.
+        without_contexts: the score where question or contexts are blank; None for undefined.
+        in_question: the score where the question holds the contexts; None to ask as always.
+        attempts: how often a rating is asked for until one is on the scale.
+        missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
+
+    TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
+    ragas' "context relevance" since 0.2.
+    """
+
+    name = "context_relevance_rating"
+    inputs = Retrieved
+    variants = {
+        "strict.1": {},
+        "ragas-0.4": {
+            "grade": prompts.CONTEXT_GRADE,
+            "grade_again": prompts.CONTEXT_GRADE_AGAIN,
+            "without_contexts": 0.0,
+            "in_question": 0.0,
+            "attempts": 5,
+            "missing_ratings": "left_out",
+        },
+    }
+
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
+    rate: Prompt[Rating] = prompts.CHUNK_RATING
+    grade: Prompt[Rating] | None = None
+    grade_again: Prompt[Rating] | None = None
+    without_contexts: float | None = None
+    in_question: float | None = None
+    attempts: int = 1
+    missing_ratings: MissingRatings = "bounds"
+
+    def check(self) -> None:
+        """The scores that are given must be scores; once is the least that can be asked."""
+        self.check_score("without_contexts")
+        self.check_score("in_question")
+        check_attempts(self.name, self.attempts)
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Grades take the place of ratings."""
+        return frozenset({"rate"} if self.grade or self.grade_again else ())
+
+    def measure(self, sample: Retrieved) -> Steps[Measurement]:
+        """Have each chunk rated, or all of them twice; take the mean."""
+        together = "\n".join(sample.contexts).strip()
+        if self.without_contexts is not None and not (together and sample.question.strip()):
+            blank = "no question" if together else "no contexts"
+            return valued(self.without_contexts, counts={"ratings": 0}, spelled=blank)
+        if not together:
+            return undefined("no_contexts")
+        if self.in_question is not None and together in sample.question:
+            spelled = "the contexts stand in the question"
+            return valued(self.in_question, counts={"ratings": 0}, spelled=spelled)
+        grades = [each for each in (self.grade, self.grade_again) if each is not None]
+        if grades:
+            scale = Scale(0, 2)
+            variables = {"question": sample.question, "contexts": sample.contexts}
+            ratings = yield from ask_ratings(
+                *((each, variables) for each in grades), allowed=scale.has, attempts=self.attempts
+            )
+            return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
+
+        scale = Scale(0, 10)
+        rated = yield from ask_ratings(
+            *(
+                (self.rate, {"question": sample.question, "contexts": (chunk,)})
+                for chunk in sample.contexts
+                if chunk.strip()
+            ),
+            allowed=scale.has,
+            attempts=self.attempts,
+        )
+        given = iter(rated)
+        of_chunks = [next(given) if chunk.strip() else 0.0 for chunk in sample.contexts]
+        return mean_rating(of_chunks, scale, missing_ratings=self.missing_ratings)

@@ -1,0 +1,108 @@
+"""Context utilization: how much of what was retrieved and needed does the answer use?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask_each, together
+from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
+from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements_in
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Complete
+
+__all__ = ["ContextUtilization"]
+
+COVERED = Labels("used", "left out")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextUtilization(ReferenceMetric[Complete]):
+    """Of the reference's statements that some chunk entails, the share that the answer has.
+
+    Range [0, 1], higher is better; undefined when no chunk entails a statement of the reference. RAGChecker
+    gives 0 there.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        decompose_reference: splits the reference into statements.
+        cover: is each of them in the answer?
+        verify: does a chunk entail each of them?
+
+    Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067
+    """
+
+    name = "context_utilization"
+    inputs = Complete
+
+    decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    cover: Prompt[VerdictList] = prompts.ANSWER_VERDICTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def against(self, sample: Complete) -> Steps[Measurement]:
+        """Split the reference, judge it against chunks and answer, take the share of what is in both."""
+        statements = yield from statements_in(
+            self.decompose_reference, question=sample.question, reference=sample.reference
+        )
+        if not statements:
+            return undefined("no_statements")
+        covered, chunks = yield from together(
+            ask_each(
+                self.cover,
+                statements,
+                about="reference statement",
+                labels=COVERED,
+                source="answer",
+                question=sample.question,
+                answer=sample.answer,
+            ),
+            each_chunk(self.verify, statements, sample.contexts, about="reference statement"),
+        )
+        retrieved = in_any(chunks, len(statements))
+        covered = _where_it_counts(covered, retrieved)
+        used = sum(one is True and other is True for one, other in _pairs(covered, retrieved))
+        counts = {"used": used, "retrieved": retrieved.supported, "statements": len(statements)}
+        return score(
+            _used_share,
+            covered,
+            retrieved,
+            counts=counts,
+            spelled="{used} / {retrieved}",
+            otherwise="nothing_retrieved",
+            bounds=_bounds,
+        )
+
+
+def _where_it_counts(covered: Judged, retrieved: Judged) -> Judged:
+    """What no chunk entails does not enter the share: whether the answer has it need not be known."""
+    return Judged(
+        tuple([one if other is not False else bool(one) for one, other in _pairs(covered, retrieved)])
+    )
+
+
+def _pairs(covered: Judged, retrieved: Judged) -> list[tuple[bool | None, bool | None]]:
+    return list(zip(covered.known, retrieved.known, strict=True))
+
+
+def _used_share(covered: Sequence[bool], retrieved: Sequence[bool]) -> float | None:
+    used = [one for one, other in zip(covered, retrieved, strict=True) if other]
+    return scoring.supported_share(used)
+
+
+def _bounds(covered: Sequence[bool | None], retrieved: Sequence[bool | None]) -> scoring.Bounds:
+    """The extremes: unknown statements are retrieved and left out, or retrieved and used."""
+    low = _used_share(
+        [bool(one) for one in covered],
+        [other is True or (other is None and not one) for one, other in zip(covered, retrieved, strict=True)],
+    )
+    high = _used_share(
+        [one is not False for one in covered],
+        [
+            other is True or (other is None and one is not False)
+            for one, other in zip(covered, retrieved, strict=True)
+        ],
+    )
+    # where it may be that no statement is retrieved, all of the range is open
+    return scoring.Bounds(0.0, 1.0) if low is None or high is None else scoring.Bounds(low, high)

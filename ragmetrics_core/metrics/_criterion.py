@@ -1,0 +1,62 @@
+"""A criterion of the user's own: does the answer meet it?"""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from ragmetrics_core import prompts
+from ragmetrics_core.asking import ask_each
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Labels, Measurement, score
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.parsers import VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Answered
+
+__all__ = ["Criterion"]
+
+MET = Labels("met", "not met")
+
+
+@dataclass(frozen=True)
+class Criterion(Metric[Answered]):
+    """1 when the answer meets a criterion that you state in words, else 0: `Criterion("names the release")`.
+
+    Range [0, 1], higher is better; never undefined. The verdict comes with a reason and the words of the
+    answer that decide it, and a person can overrule it.
+
+    Attributes:
+        text: the criterion, as what is said of an answer that meets it.
+        verify: asks whether the answer meets it.
+    """
+
+    name = "criterion"
+    inputs = Answered
+
+    text: str = field(default="answers the question that was asked", kw_only=False)
+    verify: Prompt[VerdictList] = field(default=prompts.CRITERION, kw_only=True)
+
+    def __new__(cls, *text: str, **settings: object) -> Self:
+        """A criterion given by position is one given by name."""
+        return super().__new__(cls, **(dict.fromkeys(("text",), text) if text else {}), **settings)
+
+    def check(self) -> None:
+        """A criterion must say something."""
+        if not self.text.strip():
+            raise ConfigError(
+                "criterion: say what the answer must do, such as Criterion('names the release')"
+            )
+
+    def measure(self, sample: Answered) -> Steps[Measurement]:
+        """Ask whether the answer meets the criterion."""
+        judged = yield from ask_each(
+            self.verify,
+            [self.text],
+            about="criterion",
+            labels=MET,
+            source="answer",
+            question=sample.question,
+            answer=sample.answer,
+        )
+        counts = {"met": judged.supported, "criteria": len(judged)}
+        return score(lambda met: float(all(met)), judged, counts=counts, spelled="{met} of {criteria} met")

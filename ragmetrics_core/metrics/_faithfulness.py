@@ -1,0 +1,78 @@
+"""Faithfulness: does the answer say only what the contexts support?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask, ask_each, split
+from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Grounded
+
+__all__ = ["Faithfulness"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Faithfulness(Metric[Grounded]):
+    """Share of the answer's statements that the retrieved contexts support.
+
+    Range [0, 1], higher is better; undefined without contexts and for an answer that makes no statement.
+    With `granularity="sentence"` the answer's own sentences are judged instead of statements that the
+    judge makes of them; with `"answer"` the whole answer is one statement, as a claim is.
+
+    Attributes:
+        granularity: each "statement" that the judge makes, each "sentence" of the answer, or the "answer".
+        per_call: statements shown in one call, at least 1; small judges read them better one by one.
+
+    Es et al. (2023), section 3: https://arxiv.org/abs/2309.15217. Equation 3 of Roychowdhury et al.
+    (2024), FaiFul: https://arxiv.org/abs/2407.12873
+    """
+
+    name = "faithfulness"
+    inputs = Grounded
+    variants = {
+        "strict.1": {},
+        "paper.1": {"decompose": prompts.PAPER_STATEMENTS, "verify": prompts.PAPER_VERDICTS},
+        "ragas-0.1": {},
+        "ragas-0.4": {},
+    }
+
+    variant: Literal["strict", "strict.1", "paper", "paper.1", "ragas-0.1", "ragas-0.4"] = "strict.1"
+    granularity: Literal["statement", "sentence", "answer"] = "statement"
+    per_call: int = 20
+    decompose: Prompt[StatementList] = prompts.STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def check(self) -> None:
+        """A call shows at least one statement."""
+        self.check_count("per_call")
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Sentences need no prompt to be split, and a whole answer is not split."""
+        return frozenset({"decompose"} if self.granularity != "statement" else ())
+
+    def measure(self, sample: Grounded) -> Steps[Measurement]:
+        """Split the answer into statements, verify each one, take the supported share."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            return undefined("no_contexts")
+
+        if self.granularity == "sentence":
+            statements = yield from split(sample.answer)
+        elif self.granularity == "answer":
+            statements = (sample.answer,) if sample.answer.strip() else ()
+        else:
+            answer = yield from ask(self.decompose, question=sample.question, answer=sample.answer)
+            statements = answer.statements
+        if not statements:
+            return undefined("no_statements")
+
+        about = "answer" if self.granularity == "answer" else f"answer {self.granularity}"
+        judged = yield from ask_each(
+            self.verify, statements, about=about, size=self.per_call, contexts=sample.contexts
+        )
+        counts = {"supported": judged.supported, "statements": len(judged)}
+        return score(scoring.supported_share, judged, counts=counts, spelled="{supported} / {statements}")

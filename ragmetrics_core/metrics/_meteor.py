@@ -1,0 +1,73 @@
+"""METEOR: how well do the answer's words align with the reference's?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core import scoring
+from ragmetrics_core.asking import count
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.texts import best_of, references_of
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Worded
+
+__all__ = ["Meteor"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meteor(Metric[Worded]):
+    """METEOR with the matching stages that need no downloaded data: equal words, then equal Porter stems.
+
+    Range [0, 1], higher is better; undefined when no reference has a word; with several references the best
+    one counts. The stage that matches synonyms needs WordNet, which is a download; it is left out, so the
+    values are at or below those of an installation that has it. A text compared with itself stays just below
+    1, because its one unbroken run counts too.
+
+    Attributes:
+        stemmer: match words with the same Porter stem too (English).
+        alpha: the weight of recall in the harmonic mean; precision has the rest.
+        beta: how sharply the penalty rises with the number of unbroken runs.
+        gamma: the highest penalty.
+
+    Banerjee and Lavie (2005): https://aclanthology.org/W05-0909; aligned by NLTK.
+    """
+
+    name = "meteor"
+    inputs = Worded
+    needs = frozenset()
+    packages = (("nltk", "text"),)
+
+    stemmer: bool = True
+    alpha: float = 0.9
+    beta: float = 3.0
+    gamma: float = 0.5
+
+    def check(self) -> None:
+        """The parameters must leave the score in its range."""
+        if not (0 < self.alpha < 1 and self.beta > 0 and 0 <= self.gamma <= 1):
+            raise ConfigError(
+                "meteor: alpha must be between 0 and 1, beta above 0 and gamma from 0 to 1, "
+                f"not {self.alpha}, {self.beta} and {self.gamma}"
+            )
+
+    def measure(self, sample: Worded) -> Steps[Measurement]:
+        """Align words, take the mean of precision and recall less the penalty for broken runs."""
+        found = yield from count("meteor", sample.answer, references_of(sample), stemmer=self.stemmer)
+        (answer,) = found["answer"]
+        rows = list(zip(found["matches"], found["chunks"], found["reference"], strict=True))
+        settings = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
+        best = best_of(
+            [scoring.meteor(matched, runs, answer, words, **settings) for matched, runs, words in rows]
+        )
+        if best is None:
+            return undefined("no_reference_words")
+        matched, runs, words = rows[best.number]
+        counts = {
+            "matched": matched,
+            "runs": runs,
+            "answer_words": answer,
+            "reference_words": words,
+            "reference": best.number + 1,
+        }
+        shares = "P {matched} / {answer_words} and R {matched} / {reference_words}"
+        return valued(best.value, counts=counts, spelled=f"METEOR of {shares}, matched in {{runs}} runs")

@@ -1,0 +1,284 @@
+"""What all metrics are: settings that never change, and one generator that measures a sample."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+from typing_extensions import TypeIs
+
+from ragmetrics_core._shapes import is_dict, is_list, is_tuple
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Bounds, Measurement
+from ragmetrics_core.metrics._settings import checks_of, escaped
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.protocol import Part, Steps
+from ragmetrics_core.views import View
+
+__all__ = ["Metric", "Needs", "signature_of"]
+
+V = TypeVar("V", bound=View)
+
+Needs = frozenset[str]
+
+# Up to here a float holds every whole number.
+_WHOLE = 2**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Generic[V]):
+    """A metric: its settings are the dataclass's fields, its procedure is `measure`.
+
+    A variant is a table of settings with a name and a version. Settings given by hand win over it.
+
+    Attributes:
+        name: the metric's name, the same as its module's.
+        inputs: the view of a sample that `measure` takes; it says which fields are needed.
+        needs: which models it uses, of "judge", "embedder" and "scorer".
+        low, high: the range of the score, whatever the settings; `range` is that of these settings.
+        higher_is_better: whether the high end of the range is the good one.
+        packages: what must be installed to measure it, as (module, extra of ragmetrics); nothing of it is
+            needed to recompute a record.
+        variants: settings by variant name; the first one is the default.
+        variant: the variant; a name without version ("paper") means its newest version.
+        repetition: which of several measurements of the same; each asks for draws of its own.
+    """
+
+    name: ClassVar[str]
+    inputs: ClassVar[type[View]]
+    needs: ClassVar[Needs] = frozenset({"judge"})
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+    higher_is_better: ClassVar[bool] = True
+    packages: ClassVar[tuple[tuple[str, str], ...]] = ()
+    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strict.1": {}}
+
+    variant: str = "strict.1"
+    repetition: int = 1
+    _given: ClassVar[frozenset[str]] = frozenset()
+
+    if not TYPE_CHECKING:  # an editor would show `**settings` in place of the settings
+
+        def __new__(cls, **settings: object) -> Self:
+            """Remember which settings were given by hand, so that the variant does not replace them."""
+            metric = super().__new__(cls)
+            object.__setattr__(metric, "_given", frozenset(settings))
+            return metric
+
+    def __post_init__(self) -> None:
+        """Fill in the variant's settings, then check all."""
+        given = self._given
+        object.__setattr__(self, "variant", self._variant_name(self.variant))
+        for name, value in self.variants[self.variant].items():
+            if name not in given:
+                object.__setattr__(self, name, value)
+        self._check_types()
+        self.check()
+
+    def _check_types(self) -> None:
+        """Each value must be what its setting's type says, however it was given; a list becomes a tuple."""
+        own: type = type(self)
+        checks = checks_of(own)
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is each.default or each.name not in checks:
+                continue
+            if is_list(value):
+                object.__setattr__(self, each.name, value := tuple(value))
+            checks[each.name](value)
+        self.check_count("repetition")
+
+    def check(self) -> None:
+        """Raise `ConfigError` when a setting is out of its range."""
+
+    def measure(self, sample: V) -> Steps[Measurement]:
+        """Measure one sample; yields requests, returns the outcome."""
+        raise NotImplementedError
+
+    def check_score(self, setting: str) -> None:
+        """Raise `ConfigError` when a setting that stands in for a score is none of the metric's range."""
+        value = getattr(self, setting)
+        if value is not None and not self.low <= value <= self.high:
+            raise ConfigError(
+                f"{self.name}: {setting} is a score, from {self.low:g} to {self.high:g}, not {value}"
+            )
+
+    def check_count(self, setting: str) -> None:
+        """Raise `ConfigError` when a setting that counts something is below 1."""
+        if getattr(self, setting) < 1:
+            raise ConfigError(f"{self.name}: {setting} must be at least 1, not {getattr(self, setting)}")
+
+    @property
+    def range(self) -> Bounds:
+        """The range of the score with these settings."""
+        return Bounds(self.low, self.high)
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether a score may lie above the range, which is then where it usually ends."""
+        return False
+
+    @property
+    def view(self) -> type[View]:
+        """The view that these settings need: `inputs`, unless a setting asks for other fields."""
+        return self.inputs
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The settings that differ from the variant's own, as JSON."""
+        usual = type(self)(variant=self.variant)
+        return {
+            each.name: _as_json(getattr(self, each.name))
+            for each in fields(self)
+            if each.init and each.name != "variant" and getattr(self, each.name) != getattr(usual, each.name)
+        }
+
+    @cached_property
+    def signature(self) -> str:
+        """Name, variant and the settings that differ from it: `answer_correctness/strict.1(weights=1:0)`."""
+        return signature_of(self.name, self.variant, self.settings)
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """The settings that hold prompts or parts which are not used, because another setting decides so."""
+        return frozenset()
+
+    @property
+    def prompts_asked(self) -> dict[str, Prompt[Any]]:
+        """The prompts that this metric asks itself, by setting (its parts' prompts are not among them)."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if is_prompt(value) and name not in self.idle}
+
+    @property
+    def prompt_names(self) -> frozenset[str]:
+        """Names of the prompts that this metric asks itself."""
+        return frozenset(prompt.name for prompt in self.prompts_asked.values())
+
+    @property
+    def parts_used(self) -> tuple[Part, ...]:
+        """The metrics that this one measures as its parts."""
+        values = (getattr(self, each.name) for each in fields(self))
+        each_as_tuple = (value if is_tuple(value) else (value,) for value in values)
+        return tuple(part for group in each_as_tuple for part in group if isinstance(part, Part))
+
+    @classmethod
+    def from_settings(cls, variant: str, settings: Mapping[str, Any]) -> Self:
+        """Build the metric from a record's `variant` and `settings`; prompts come from the record's steps.
+
+        Raises:
+            ConfigError: there is no such variant or setting, or a setting cannot have this value.
+        """
+        if "variant" in settings:
+            raise ConfigError(
+                f"{cls.name}: the variant is no setting, write {cls.name}/{settings['variant']}"
+            )
+        known = {each.name: each for each in fields(cls) if each.init}
+        unknown = sorted(set(settings) - set(known))
+        if unknown:
+            own = sorted(set(known) - {"repetition", "variant"})
+            raise ConfigError(f"{cls.name} has no setting {unknown[0]!r}; it has {own}")
+        usual = cls(variant=variant)
+        values = {
+            name: _from_json(value, getattr(usual, name) or cls._prompt_of_a_variant(name))
+            for name, value in settings.items()
+        }
+        return cls(variant=variant, **values)
+
+    @classmethod
+    def _prompt_of_a_variant(cls, setting: str) -> Prompt[Any] | None:
+        """A prompt that some variant asks where this one asks none: it stands in for one given by hand."""
+        values = (each.get(setting) for each in cls.variants.values())
+        return next((each for each in values if is_prompt(each)), None)
+
+    @classmethod
+    def _variant_name(cls, name: object) -> str:
+        if not isinstance(name, str):  # of a configuration file
+            raise ConfigError(f"{cls.name}: a variant is named by a text, not by {name!r}")
+        if name in cls.variants:
+            return name
+        versions = [each for each in cls.variants if each.rpartition(".")[0] == name]
+        if versions:
+            return max(versions, key=lambda each: int(each.rpartition(".")[2]))
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, cls.variants, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"{cls.name} has no variant {name!r}, only {', '.join(cls.variants)}{hint}")
+
+
+def is_metric(value: object) -> TypeIs[Metric[Any]]:
+    """Whether it is a metric; a metric's class is none."""
+    return isinstance(value, Metric)
+
+
+def is_metric_class(value: object) -> TypeIs[type[Metric[Any]]]:
+    """Whether it is the class of a metric."""
+    return isinstance(value, type) and issubclass(value, Metric)
+
+
+def is_prompt(value: object) -> TypeIs[Prompt[Any]]:
+    """Whether it is a prompt."""
+    return isinstance(value, Prompt)
+
+
+def signature_of(name: str, variant: str, settings: Mapping[str, Any]) -> str:
+    """The signature of a metric with these settings, as a record has them."""
+    told = ",".join(f"{each}={_in_short(value)}" for each, value in sorted(settings.items()))
+    return f"{name}/{variant}" + (f"({told})" if told else "")
+
+
+def _as_json(value: Any) -> Any:
+    match value:
+        case _ if is_prompt(value):
+            told: dict[str, Any] = {"prompt": value.id, "digest": value.digest}
+            translations = {language: _as_json(each) for language, each in value.translations.items()}
+            return told | ({"translations": translations} if translations else {})
+        case PromptText():
+            return {"prompt": value.id, "digest": value.digest}
+        case Part():
+            told = {
+                "part": value.metric,
+                "variant": value.variant,
+                "settings": {name: _as_json(each) for name, each in value.settings.items()},
+            }
+            prompts = {key: _as_json(text) for key, text in value.prompts.items()}
+            return told | ({"prompts": prompts} if prompts else {})
+        case _ if is_tuple(value):
+            return [_as_json(each) for each in value]
+        case _:
+            return value
+
+
+def _from_json(value: Any, usual: Any) -> Any:
+    if is_dict(value) and "prompt" in value:
+        return usual
+    if is_dict(value) and "part" in value:
+        part: dict[str, Any] = value
+        return Part(part["part"], part.get("variant"), part.get("settings", {}))
+    if is_list(value):
+        return tuple(_from_json(each, usual[0] if is_tuple(usual) and usual else None) for each in value)
+    return value
+
+
+def _in_short(value: Any) -> str:
+    match value:
+        case _ if is_list(value):
+            # "a:b" and "c" are not "a" and "b:c"
+            return ":".join(escaped(each) if isinstance(each, str) else _in_short(each) for each in value)
+        case {"digest": digest, "prompt": prompt}:
+            translations = sorted(value.get("translations", {}).items())
+            return ":".join([f"{prompt}@{digest[:8]}", *(_in_short(each) for _, each in translations)])
+        case {"part": name, "variant": variant, "settings": settings}:
+            inner = [f"{key}={_in_short(each)}" for key, each in sorted(settings.items())]
+            inner += [_in_short(each) for _, each in sorted(value.get("prompts", {}).items())]
+            named = f"{name}/{variant}" if variant else name
+            return named + (f"({','.join(inner)})" if inner else "")
+        case bool() | None:
+            return str(value).lower()
+        case float():
+            if value.is_integer() and abs(value) < _WHOLE:
+                return str(int(value))  # as the whole number that equals it
+            short = f"{value:g}"
+            return short if float(short) == value else repr(value)
+        case _:
+            return str(value)

@@ -1,0 +1,107 @@
+"""Noise sensitivity: how much of what is wrong in the answer came from the chunks?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask_each, together
+from ragmetrics_core.measurement import Judged, Measurement, score, undefined
+from ragmetrics_core.metrics._steps.answers import CORRECT
+from ragmetrics_core.metrics._steps.matrix import (
+    all_of,
+    each_chunk,
+    in_any,
+    in_relevant,
+    inverse,
+    relevant_chunks,
+    statements_in,
+)
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Complete
+
+__all__ = ["NoiseSensitivity"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseSensitivity(ReferenceMetric[Complete]):
+    """Share of the answer's statements that are wrong and that a chunk entails.
+
+    Range [0, 1], lower is better; undefined without contexts and when the answer makes no statement. Wrong is
+    what the reference does not have. A chunk is relevant when it entails a statement of the reference.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        mode: wrong statements that a "relevant" chunk entails, or those that only "irrelevant" ones do.
+        decompose: splits the answer into statements.
+        decompose_reference: splits the reference, to tell which chunks are relevant.
+        check_reference: is each answer statement in the reference?
+        verify: does a chunk entail each statement?
+
+    Ru et al. (2024), RAGChecker: https://arxiv.org/abs/2408.08067; ragas has the same formula.
+    """
+
+    name = "noise_sensitivity"
+    inputs = Complete
+    higher_is_better = False
+    variants = {"strict.1": {}, "ragas-0.4": {"references": "first"}}
+
+    variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
+    mode: Literal["relevant", "irrelevant"] = "relevant"
+    decompose: Prompt[StatementList] = prompts.STATEMENTS
+    decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    check_reference: Prompt[VerdictList] = prompts.REFERENCE_VERDICTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def against(self, sample: Complete) -> Steps[Measurement]:
+        """Split both texts, judge all statements, take the share that is wrong and from such a chunk."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            return undefined("no_contexts")
+        question, contexts = sample.question, sample.contexts
+        statements, expected = yield from together(
+            statements_in(self.decompose, question=question, answer=sample.answer),
+            statements_in(self.decompose_reference, question=question, reference=sample.reference),
+        )
+        if not statements:
+            return undefined("no_statements")
+        judged = yield from together(
+            _alone(
+                ask_each(
+                    self.check_reference,
+                    statements,
+                    about="answer statement",
+                    labels=CORRECT,
+                    source="reference",
+                    question=question,
+                    reference=sample.reference,
+                )
+            ),
+            each_chunk(self.verify, statements, contexts, about="answer statement"),
+            each_chunk(self.verify, expected, contexts, about="reference statement"),
+        )
+        (correct,), entailed, reference = judged
+        relevant = relevant_chunks(reference)
+        from_relevant = in_relevant(entailed, relevant, len(statements))
+        source = from_relevant.known
+        if self.mode == "irrelevant":
+            found = in_any(entailed, len(statements)).known
+            source = tuple(
+                all_of((one, inverse(other))) for one, other in zip(found, from_relevant.known, strict=True)
+            )
+        noise = Judged(
+            tuple(all_of((inverse(one), other)) for one, other in zip(correct.known, source, strict=True))
+        )
+        counts = {
+            "noise": noise.supported,
+            "statements": len(statements),
+            "correct": correct.supported,
+            "relevant_chunks": relevant.supported,
+            "chunks": len(contexts),
+        }
+        return score(scoring.supported_share, noise, counts=counts, spelled="{noise} / {statements}")
+
+
+def _alone(steps: Steps[Judged]) -> Steps[tuple[Judged, ...]]:
+    return ((yield from steps),)

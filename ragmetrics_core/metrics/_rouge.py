@@ -1,0 +1,64 @@
+"""ROUGE: how much of the reference's wording is in the answer?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import scoring
+from ragmetrics_core.asking import count
+from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.texts import best_of, references_of
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Worded
+
+__all__ = ["Rouge"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rouge(Metric[Worded]):
+    """ROUGE-1, ROUGE-2 or ROUGE-L as rouge-score has it; with several references the best one counts.
+
+    Range [0, 1], higher is better; undefined when neither side has an n-gram of the length. The tokeniser of
+    rouge-score knows the letters a to z and digits only: for other scripts choose the words "unicode".
+
+    Attributes:
+        kind: n-grams of 1 or 2 words, or the longest common subsequence "L".
+        mode: the whole score, or only its "precision" or "recall".
+        words: the tokeniser of "rouge_score", or words in every script ("unicode").
+        stemmer: compare Porter stems of English words.
+
+    Lin (2004): https://aclanthology.org/W04-1013. Oro et al. (2024) name ROUGE for answers.
+    """
+
+    name = "rouge"
+    inputs = Worded
+    needs = frozenset()
+    packages = (("rouge_score", "text"),)
+
+    kind: Literal["1", "2", "L"] = "L"
+    mode: Literal["f", "precision", "recall"] = "f"
+    words: Literal["rouge_score", "unicode"] = "rouge_score"
+    stemmer: bool = False
+
+    def measure(self, sample: Worded) -> Steps[Measurement]:
+        """Count what answer and reference share, take the F-measure of the best reference."""
+        settings = {"kind": self.kind, "words": self.words, "stemmer": self.stemmer}
+        found = yield from count("rouge", sample.answer, references_of(sample), **settings)
+        (answer,) = found["answer"]
+        pairs = list(zip(found["matches"], found["reference"], strict=True))
+        best = best_of([self._value(matched, answer, reference) for matched, reference in pairs])
+        if best is None:
+            return undefined("no_words")
+        matched, reference = pairs[best.number]
+        counts = {"shared": matched, "answer": answer, "reference": reference, "best": best.number + 1}
+        precision, recall = "{shared} / {answer}", "{shared} / {reference}"
+        spelled = {"f": f"F1 of P {precision} and R {recall}", "precision": precision, "recall": recall}
+        return valued(best.value, counts=counts, spelled=spelled[self.mode])
+
+    def _value(self, matched: int, answer: int, reference: int) -> float | None:
+        if not answer and not reference:
+            return None
+        precision, recall = scoring.share(matched, answer), scoring.share(matched, reference)
+        if self.mode == "f":
+            return scoring.f_measure(precision, recall)
+        return (precision if self.mode == "precision" else recall) or 0.0

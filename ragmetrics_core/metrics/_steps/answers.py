@@ -1,0 +1,76 @@
+"""What the metrics share that look where the statements of an answer come from."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.asking import ask_each, together
+from ragmetrics_core.measurement import Judged, Labels, Measurement, score, undefined
+from ragmetrics_core.metrics._steps.matrix import all_of, each_chunk, in_any, inverse, statements_in
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Complete
+
+__all__ = ["CORRECT", "OriginMetric", "Origins"]
+
+CORRECT = Labels("correct", "incorrect")
+
+
+class Origins(NamedTuple):
+    """For each statement of an answer, whether the reference has it and whether a chunk does."""
+
+    correct: Judged
+    retrieved: Judged
+
+
+@dataclass(frozen=True, kw_only=True)
+class OriginMetric(ReferenceMetric[Complete]):
+    """Share of the answer's statements that come neither, or only, from a given side.
+
+    Attributes:
+        decompose: splits the answer into statements.
+        check_reference: is each statement in the reference?
+        verify: does a chunk entail each statement?
+    """
+
+    inputs = Complete
+    higher_is_better = False
+
+    decompose: Prompt[StatementList] = prompts.STATEMENTS
+    check_reference: Prompt[VerdictList] = prompts.REFERENCE_VERDICTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def counted(self, correct: bool | None) -> bool | None:
+        """Whether a statement counts that no chunk entails, given whether it is correct."""
+        raise NotImplementedError
+
+    def against(self, sample: Complete) -> Steps[Measurement]:
+        """Split the answer, judge its statements against reference and chunks, take the share that counts."""
+        statements = yield from statements_in(self.decompose, question=sample.question, answer=sample.answer)
+        if not statements:
+            return undefined("no_statements")
+        correct, chunks = yield from together(
+            ask_each(
+                self.check_reference,
+                statements,
+                about="answer statement",
+                labels=CORRECT,
+                source="reference",
+                question=sample.question,
+                reference=sample.reference,
+            ),
+            each_chunk(self.verify, statements, sample.contexts, about="answer statement"),
+        )
+        retrieved = in_any(chunks, len(statements))
+        pairs = zip(correct.known, retrieved.known, strict=True)
+        wanted = Judged(tuple(all_of((self.counted(one), inverse(other))) for one, other in pairs))
+        counts = {
+            self.name: wanted.supported,
+            "statements": len(statements),
+            "correct": correct.supported,
+            "retrieved": retrieved.supported,
+        }
+        spelled = f"{{{self.name}}} / {{statements}}"
+        return score(scoring.supported_share, wanted, counts=counts, spelled=spelled)

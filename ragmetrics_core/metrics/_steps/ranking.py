@@ -1,0 +1,227 @@
+"""What the ranking metrics share: which results are relevant, put on record as one verdict for each rank."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ragmetrics_core import scoring
+from ragmetrics_core.asking import review
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined, valued
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import RankedIds, RankedTexts, View
+
+__all__ = ["Ranked", "RankingMetric", "precisions", "terms"]
+
+RELEVANT = Labels("relevant", "not relevant")
+_MOST_TERMS = 12
+
+
+class Ranked(NamedTuple):
+    """A ranking with the verdict on each of its ranks, as the formulas take it.
+
+    Attributes:
+        results: a name for each rank.
+        grades: the grade of everything that is relevant: of ranks, and of what was not retrieved.
+        gains: the grade at each rank, 0 where it is not relevant.
+    """
+
+    results: tuple[str, ...]
+    grades: Mapping[str, float]
+    gains: tuple[float, ...]
+
+
+class _Wanted(NamedTuple):
+    """A relevant item: its name in the record, its words where it is matched by text, its grade."""
+
+    name: str
+    words: tuple[str, ...]
+    grade: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingMetric(Metric[RankedIds | RankedTexts]):
+    """A metric of the ranks at which relevant items stand.
+
+    Attributes:
+        k: how many results count; None for all.
+        match: find relevant results by their ids, or by their text.
+        threshold: for texts, the share of a relevant passage's words that a chunk must hold.
+    """
+
+    inputs = RankedIds
+    needs = frozenset()
+
+    k: int | None = None
+    match: Literal["ids", "text"] = "ids"
+    threshold: float = 0.9
+
+    def check(self) -> None:
+        """The cut-off must be at least 1, the threshold a share."""
+        if self.k is not None and self.k < 1:
+            raise ConfigError(f"{self.name}: k must be at least 1, or none for all results, not {self.k}")
+        if not 0 < self.threshold <= 1:
+            raise ConfigError(f"{self.name}: threshold must be above 0 and at most 1, not {self.threshold}")
+
+    @property
+    def view(self) -> type[View]:
+        """Ids, or texts where these are matched."""
+        return RankedIds if self.match == "ids" else RankedTexts
+
+    def formula(self, ranked: Ranked) -> float | None:
+        """The score of a ranking."""
+        raise NotImplementedError
+
+    def spelled(self, ranked: Ranked) -> str:
+        """The formula as text; `counts` may be named in braces."""
+        raise NotImplementedError
+
+    def measure(self, sample: RankedIds | RankedTexts) -> Steps[Measurement]:
+        """Find the relevant results, each relevant item once; then the formula."""
+        notes: list[str] = []
+        if isinstance(sample, RankedIds):
+            listed, relevant = sample.context_ids, sample.reference_context_ids
+        else:
+            listed, relevant = sample.contexts, sample.reference_contexts
+        own_words, their_words = (
+            [self._words(text, sample.language) for text in texts] for texts in (listed, relevant)
+        )
+        grades = sample.reference_context_grades or (1.0,) * len(relevant)
+        if len(grades) != len(relevant):
+            return undefined("grades_of_other_items", grades=len(grades), relevant=len(relevant))
+        wanted = _wanted(relevant, their_words, grades, notes)
+        results = _distinct(listed, own_words, notes)
+        matches = _matches(results, wanted, self.threshold if self.match == "text" else 1.0)
+
+        cut = len(results) if self.k is None else min(self.k, len(results))
+        decisions = [
+            _decision(result.text, match, wanted, by_text=self.match == "text")
+            for result, match in zip(results[:cut], matches[:cut], strict=True)
+        ]
+        judged = yield from review(decisions, about="result", labels=RELEVANT, dropped=notes)
+        ranked = _ranked(judged, matches[:cut], wanted)
+        counts = {
+            "found": judged.supported,
+            "relevant": len(ranked.grades),
+            "ranks": cut if self.k is None else self.k,
+            "retrieved": len(results),
+        }
+        value = self.formula(ranked)
+        if value is None:
+            return undefined("nothing_relevant", **counts)
+        return valued(value, counts=counts, spelled=self.spelled(ranked))
+
+    def _words(self, text: str, language: str | None) -> tuple[str, ...]:
+        """What a result is found by: its id, or the words of its text."""
+        return (text,) if self.match == "ids" else tuple(scoring.words_of(text, language=language))
+
+
+def precisions(relevant: Sequence[float | None]) -> list[str]:
+    """The precision at each rank that holds something relevant, as fractions: "1/2"."""
+    ranks = [rank for rank, each in enumerate(relevant, start=1) if each]
+    return [f"{seen}/{rank}" for seen, rank in enumerate(ranks, start=1)]
+
+
+def terms(values: Sequence[str]) -> str:
+    """The terms of a sum; of very many only the first."""
+    shown = list(values[:_MOST_TERMS])
+    return " + ".join(shown + ["..."] * (len(values) > _MOST_TERMS)) or "0"
+
+
+class _Result(NamedTuple):
+    """A result and the words that it is found by: its id alone, or those of its text."""
+
+    text: str
+    words: tuple[str, ...]
+
+
+class _Match(NamedTuple):
+    """The relevant item that a result is or holds, and how much of it; it may belong to an earlier rank."""
+
+    number: int | None
+    share: float = 0.0
+    taken: bool = False
+
+
+def _wanted(
+    names: Sequence[str], words: Sequence[tuple[str, ...]], grades: Sequence[float], notes: list[str]
+) -> list[_Wanted]:
+    """The relevant items, each once; an item that is listed twice has its higher grade."""
+    found: dict[tuple[str, ...], _Wanted] = {}
+    for number, (name, own, grade) in enumerate(zip(names, words, grades, strict=True), start=1):
+        if grade <= 0:
+            notes.append(f"relevant item {number}: grade {grade:g} means not relevant")
+        elif not own:
+            notes.append(f"relevant item {number}: has no word to be found by")
+        elif own in found:
+            notes.append(f"relevant item {number}: repeats an earlier one")
+            found[own] = found[own]._replace(grade=max(grade, found[own].grade))
+        else:
+            found[own] = _Wanted(name, own, grade)
+    return list(found.values())
+
+
+def _distinct(texts: Sequence[str], words: Sequence[tuple[str, ...]], notes: list[str]) -> list[_Result]:
+    """The results, each at the first rank where it stands."""
+    first: dict[tuple[str, ...], _Result] = {}
+    for rank, (text, own) in enumerate(zip(texts, words, strict=True), start=1):
+        if own in first:
+            notes.append(f"rank {rank}: repeats an earlier result and is no rank of its own")
+        else:
+            first[own] = _Result(text, own)
+    return list(first.values())
+
+
+def _matches(results: Sequence[_Result], wanted: Sequence[_Wanted], threshold: float) -> list[_Match]:
+    """For each result the relevant item that it holds best; each item is credited to one rank."""
+    places: dict[str, set[int]] = {}
+    for number, item in enumerate(wanted):
+        for word in item.words:
+            places.setdefault(word, set()).add(number)
+    credited: set[int] = set()
+    matches: list[_Match] = []
+    for result in results:
+        near = set[int]().union(*(places.get(word, ()) for word in set(result.words)))
+        shares = [_Match(number, _share(result.words, wanted[number].words)) for number in sorted(near)]
+        held = [each for each in shares if each.share >= threshold]
+        free = [each for each in held if each.number not in credited]
+        if free:
+            best = max(free, key=lambda each: each.share)
+            credited.add(best.number or 0)
+            matches.append(best)
+        elif held:
+            matches.append(max(held, key=lambda each: each.share)._replace(taken=True))
+        else:
+            matches.append(_Match(None, max((each.share for each in shares), default=0.0)))
+    return matches
+
+
+def _share(words: Sequence[str], wanted: Sequence[str]) -> float:
+    return scoring.shared_words(words, wanted) / len(wanted)
+
+
+def _decision(result: str, match: _Match, wanted: Sequence[_Wanted], *, by_text: bool) -> Decision:
+    if match.number is None:
+        nearest = f"; the nearest one has {match.share:.2f} of its words here" if by_text else ""
+        return Decision(result, False, f"not among the relevant items{nearest}")
+    item = f"relevant item {match.number + 1}" + (f", {match.share:.2f} of its words" if by_text else "")
+    if match.taken:
+        return Decision(result, False, f"{item}, which is credited to an earlier rank")
+    grade = wanted[match.number].grade
+    return Decision(result, True, item if grade == 1 else f"{item}, grade {grade:g}")
+
+
+def _ranked(judged: Judged, matches: Sequence[_Match], wanted: Sequence[_Wanted]) -> Ranked:
+    """The ranking as its verdicts have it: a person's decision makes an item relevant, or no longer so."""
+    left = dict(enumerate(wanted))
+    grades: dict[str, float] = {}
+    gains: list[float] = []
+    for rank, (relevant, match) in enumerate(zip(judged.known, matches, strict=True), start=1):
+        item = None if match.number is None or match.taken else left.pop(match.number)
+        gain = (item.grade if item else 1.0) if relevant else 0.0
+        gains.append(gain)
+        if gain:
+            grades[f"rank {rank}"] = gain
+    grades |= {f"item {number}": item.grade for number, item in left.items()}
+    return Ranked(tuple(f"rank {rank}" for rank in range(1, len(matches) + 1)), grades, tuple(gains))

@@ -1,0 +1,141 @@
+"""Metrics that compare with a reference: where a sample has several, the best one counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
+
+from ragmetrics_core.asking import together
+from ragmetrics_core.errors import StepFailed
+from ragmetrics_core.measurement import Bounds, Decision, Measurement
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.protocol import Fork, Part, Request, Review, Steps
+from ragmetrics_core.views import View
+
+__all__ = ["ReferenceMetric", "best_measurement", "distinct", "of_reference"]
+
+T = TypeVar("T")
+V = TypeVar("V", bound=View)
+
+
+class _HasReferences(Protocol):
+    reference: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceMetric(Metric[V]):
+    """A metric that measures against one reference at a time.
+
+    Attributes:
+        references: where the sample has several, "best" measures against each and takes the best score, the
+            first of equal ones; "first" measures against `reference` alone.
+        best_is_highest: which score is the best reference's, where that is not `higher_is_better`.
+    """
+
+    best_is_highest: ClassVar[bool | None] = None
+
+    references: Literal["best", "first"] = "best"
+
+    def against(self, sample: V) -> Steps[Measurement]:
+        """Measure the sample against its one reference."""
+        raise NotImplementedError
+
+    def measure(self, sample: V) -> Steps[Measurement]:
+        """Measure against each reference, take the best."""
+        given = cast("_HasReferences", sample)
+        texts = distinct((given.reference, *given.references))
+        if self.references == "first" or len(texts) == 1:
+            return (yield from self.against(_with_one(sample, given.reference)))
+        found: tuple[Measurement, ...] = yield from together(
+            *(
+                of_reference(number, self.against(_with_one(sample, text)))
+                for number, text in enumerate(texts, start=1)
+            )
+        )
+        highest = self.higher_is_better if self.best_is_highest is None else self.best_is_highest
+        return best_measurement(found, highest=highest)
+
+
+def distinct(references: Sequence[str]) -> tuple[str, ...]:
+    """The references that say something, each once, in order; the first where none does.
+
+    >>> distinct(["Ulm", " ", "In Ulm", "Ulm "])
+    ('Ulm', 'In Ulm')
+    """
+    by_words: dict[str, str] = {}
+    for text in references:
+        if text.strip():
+            by_words.setdefault(" ".join(text.split()), text)
+    return tuple(by_words.values()) or tuple(references[:1])
+
+
+def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
+    """The same steps; their verdicts say which of several references they are about."""
+    try:
+        request = next(steps)
+        while True:
+            try:
+                answer: Any = yield _about(number, request)
+            except StepFailed as failed:
+                request = steps.throw(failed)
+            else:
+                request = steps.send(answer)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    finally:
+        steps.close()
+
+
+def best_measurement(found: Sequence[Measurement], *, highest: bool) -> Measurement:
+    """The best of the measurements against several references, the first of equal ones.
+
+    References for which the metric is undefined are passed over. Where verdicts are missing, the bounds are
+    those of the best score.
+    """
+    ranges = [
+        (number, each, each.range) for number, each in enumerate(found, start=1) if each.range is not None
+    ]
+    if not ranges:
+        return found[0]
+    best_of = max if highest else min
+    bounds = Bounds(best_of(each.low for *_, each in ranges), best_of(each.high for *_, each in ranges))
+    sure = bounds.low if highest else bounds.high
+    number, best, _ = next(item for item in ranges if sure == (item[2].low if highest else item[2].high))
+    told = replace(
+        best,
+        counts={**best.counts, "reference": number, "references": len(found)},
+        formula=f"{best.formula} (reference {number} of {len(found)})",
+    )
+    if bounds.low == bounds.high:
+        return replace(told, value=bounds.low, bounds=None, reason=None)
+    reason = next(each.reason for _, each, _ in ranges if each.bounds is not None)
+    return replace(told, value=None, bounds=bounds, reason=reason)
+
+
+def _with_one(sample: V, reference: str) -> V:
+    return replace(sample, **cast("dict[str, Any]", {"reference": reference, "references": ()}))
+
+
+def _about(number: int, request: Request) -> Request:
+    match request:
+        case Fork():
+            return Fork(tuple(of_reference(number, branch) for branch in request.branches))
+        case Part():
+            return replace(request, reference_number=number)
+        case Review():
+            decisions = tuple(_decision(number, each) for each in request.decisions)
+            return replace(request, decisions=decisions, about=f"{request.about} (reference {number})")
+        case _:
+            return request
+
+
+def _decision(number: int, decision: Decision) -> Decision:
+    """The decision; a quote of another reference than the first says where it stands."""
+    if number == 1 or not any(each.source == "reference" for each in decision.evidence):
+        return decision
+    evidence = tuple(
+        replace(each, source=f"reference {number}") if each.source == "reference" else each
+        for each in decision.evidence
+    )
+    return decision._replace(evidence=evidence)

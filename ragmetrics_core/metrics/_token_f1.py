@@ -1,0 +1,78 @@
+"""Token F1: which words do answer and reference share?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ragmetrics_core import scoring
+from ragmetrics_core.measurement import Measurement, undefined, valued
+from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.metrics._steps.texts import best_of, references_of
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Worded
+
+__all__ = ["TokenF1"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenF1(Metric[Worded]):
+    """F1 of the words that answer and reference share; with several references the best one counts.
+
+    Range [0, 1], higher is better; undefined when neither side has a word; 0 when one of them has none.
+    Case, punctuation and English articles do not count; each character of a script without spaces is a word.
+
+    Attributes:
+        mode: the whole score, or only its "precision" or "recall".
+        rules: "unicode" for every language, or "squad" as the evaluation script of SQuAD.
+        without_words: the score when neither side has a word; None for undefined.
+
+    Rajpurkar et al. (2016), SQuAD, section 6.1: https://arxiv.org/abs/1606.05250. Oro et al. (2024) name
+    token precision, recall and F1 for answers.
+    """
+
+    name = "token_f1"
+    inputs = Worded
+    needs = frozenset()
+    variants = {"strict.1": {}, "squad.1": {"rules": "squad", "without_words": 1.0}}
+
+    variant: Literal["strict", "strict.1", "squad", "squad.1"] = "strict.1"
+    mode: Literal["f", "precision", "recall"] = "f"
+    rules: Literal["unicode", "squad"] = "unicode"
+    without_words: float | None = None
+
+    def check(self) -> None:
+        """The score without words must be one."""
+        self.check_score("without_words")
+
+    def measure(self, sample: Worded) -> Steps[Measurement]:
+        """Count the shared words with each reference, take the best."""
+        yield from ()
+        answer = scoring.words_of(sample.answer, language=sample.language, rules=self.rules)
+        references = [
+            scoring.words_of(text, language=sample.language, rules=self.rules)
+            for text in references_of(sample)
+        ]
+        best = best_of([self._value(answer, words) for words in references])
+        if best is None:
+            return undefined("no_words")
+        words = references[best.number]
+        if not answer and not words:
+            return valued(best.value, counts={"words": 0}, spelled="no word on either side")
+        counts = {
+            "shared": scoring.shared_words(answer, words),
+            "answer_words": len(answer),
+            "reference_words": len(words),
+            "reference": best.number + 1,
+        }
+        precision, recall = "{shared} / {answer_words}", "{shared} / {reference_words}"
+        spelled = {"f": f"F1 of P {precision} and R {recall}", "precision": precision, "recall": recall}
+        return valued(best.value, counts=counts, spelled=spelled[self.mode])
+
+    def _value(self, answer: Sequence[str], reference: Sequence[str]) -> float | None:
+        if not answer and not reference:
+            return self.without_words
+        shared = scoring.shared_words(answer, reference)
+        precision, recall = scoring.share(shared, len(answer)), scoring.share(shared, len(reference))
+        if self.mode == "f":
+            return scoring.f_measure(precision, recall)
+        return (precision if self.mode == "precision" else recall) or 0.0

@@ -1,0 +1,50 @@
+"""Useful chunks: which of the retrieved chunks hold a fact of the reference?"""
+
+from dataclasses import dataclass
+
+from ragmetrics_core import prompts, scoring
+from ragmetrics_core.measurement import Measurement, score, undefined
+from ragmetrics_core.metrics._steps.matrix import each_chunk, relevant_chunks, statements_in
+from ragmetrics_core.metrics._steps.references import ReferenceMetric
+from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Steps
+from ragmetrics_core.views import Attributed
+
+__all__ = ["UsefulChunks"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsefulChunks(ReferenceMetric[Attributed]):
+    """Share of the retrieved chunks that entail a statement of the reference, whatever their rank.
+
+    Range [0, 1], higher is better; undefined without contexts and when the reference makes no statement. It
+    is what RAGChecker calls context precision, which there is 0 in both cases.
+
+    Attributes:
+        references: the "best" of several counts, or the "first" alone.
+        decompose_reference: splits the reference into statements.
+        verify: does a chunk entail each of them?
+
+    Ru et al. (2024), RAGChecker, "context precision": https://arxiv.org/abs/2408.08067
+    """
+
+    name = "useful_chunks"
+    inputs = Attributed
+
+    decompose_reference: Prompt[StatementList] = prompts.REFERENCE_STATEMENTS
+    verify: Prompt[VerdictList] = prompts.VERDICTS
+
+    def against(self, sample: Attributed) -> Steps[Measurement]:
+        """Split the reference, judge each statement against each chunk, take the share with any."""
+        if not any(chunk.strip() for chunk in sample.contexts):
+            return undefined("no_contexts")
+        statements = yield from statements_in(
+            self.decompose_reference, question=sample.question, reference=sample.reference
+        )
+        if not statements:
+            return undefined("no_statements")
+        chunks = yield from each_chunk(self.verify, statements, sample.contexts, about="reference statement")
+        useful = relevant_chunks(chunks)
+        counts = {"useful": useful.supported, "chunks": len(useful), "statements": len(statements)}
+        return score(scoring.supported_share, useful, counts=counts, spelled="{useful} / {chunks}")

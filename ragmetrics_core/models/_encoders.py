@@ -1,0 +1,293 @@
+"""Models of the transformers library that rate pairs of texts, in this process. The extra `models` has them.
+
+Weights are read from a folder or fetched by the library from its hub; only the safetensors format is loaded,
+and no code that comes with a model is run. Every pair is rated by itself: what else is in a batch changes
+nothing. A text that is longer than the encoder takes is refused with its length, unless cutting is asked for,
+and then the scorer's identity in the record says so.
+"""
+
+# torch and transformers ship types that say little; what they return is converted here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+import asyncio
+import hashlib
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core._shapes import is_tuple
+from ragmetrics_core.errors import ConfigError, ModelRefused
+from ragmetrics_core.models._openai_endpoint import encodable
+
+__all__ = ["CrossEncoderScorer", "Encoder", "TokenMatchScorer"]
+
+Pair = tuple[str, str]
+_UNLIMITED = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """An encoder with its tokeniser, loaded when it is first asked.
+
+    Attributes:
+        model: a folder, or a name on the library's hub.
+        device: where it runs: "cpu", "cuda", "cuda:1", "mps".
+        batch_size: how many texts or pairs go through it at once.
+        too_long: "refuse" what is longer than the encoder takes, or "cut" it.
+        longest: the most tokens; None for what the model says.
+        asked: False for one that is only planned with: a missing package is an error when it is asked.
+    """
+
+    model: str
+    device: str = "cpu"
+    batch_size: int = 16
+    too_long: Literal["refuse", "cut"] = "refuse"
+    longest: int | None = None
+    asked: bool = field(default=True, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without loading anything."""
+        from importlib.util import find_spec
+
+        for module in ("torch", "transformers"):
+            if self.asked and find_spec(module) is None:
+                raise ConfigError(
+                    f"{type(self).__name__} needs the package {module}: pip install 'ragmetrics[models]'"
+                )
+        if self.batch_size < 1 or (self.longest is not None and self.longest < 4):
+            raise ConfigError(
+                f"{type(self).__name__}: batch_size must be at least 1 and longest at least 4, "
+                f"not {self.batch_size} and {self.longest}"
+            )
+
+    @property
+    def concurrency(self) -> int:
+        """One call at a time: a call has all of the device."""
+        return 1
+
+    @cached_property
+    def weights(self) -> str:
+        """The model's name; for a folder its own name and a digest of its files."""
+        folder = Path(self.model)
+        if not folder.is_dir():
+            return self.model
+        state = hashlib.sha256()
+        for path in sorted(folder.glob("*")):
+            if path.suffix in {".json", ".safetensors", ".txt", ".model"}:
+                state.update(path.name.encode())
+                with path.open("rb") as file:
+                    state.update(hashlib.file_digest(file, "sha256").digest())
+        return f"{folder.resolve().name}@{state.hexdigest()[:12]}"
+
+    @property
+    def named(self) -> str:
+        """The weights, and what was cut."""
+        cut = f",cut at {self.longest or 'its limit'}" if self.too_long == "cut" else ""
+        return f"{self.weights}{cut}"
+
+    def load(self, kind: str) -> Any:
+        """The model as the given Auto class of the library, ready to rate."""
+        try:
+            import transformers
+
+            model = getattr(transformers, kind).from_pretrained(
+                self.model, use_safetensors=True, trust_remote_code=False
+            )
+        except (ImportError, OSError, ValueError) as error:
+            raise ModelRefused(f"the model {self.model!r} cannot be loaded: {error}") from error
+        return model.to(self.device).eval()
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The model's own tokeniser."""
+        try:
+            import transformers
+
+            return transformers.AutoTokenizer.from_pretrained(self.model, trust_remote_code=False)
+        except (ImportError, OSError, ValueError) as error:
+            raise ModelRefused(f"the tokeniser of {self.model!r} cannot be loaded: {error}") from error
+
+    def batches(self, texts: Sequence[Any], limit: int) -> Iterator[tuple[list[int], Any]]:
+        """Places of texts or pairs of like length, and their tokens as tensors.
+
+        Raises:
+            ModelRefused: one is longer than the limit.
+        """
+        longest = min(limit, self.longest or _UNLIMITED)
+        pairs = [text if is_tuple(text) else (text, None) for text in texts]
+        lengths = [len(self.tokenizer(*pair)["input_ids"]) for pair in pairs]
+        if self.too_long == "refuse" and lengths and max(lengths) > longest:
+            raise ModelRefused(
+                f"a text of {max(lengths):,} tokens, and {self.weights} takes {longest:,}: "
+                "give it less, or pass too_long='cut' to leave out what is beyond"
+            )
+        order = sorted(range(len(pairs)), key=lambda place: lengths[place])
+        for start in range(0, len(order), self.batch_size):
+            places = order[start : start + self.batch_size]
+            first = [pairs[place][0] for place in places]
+            second = [pairs[place][1] for place in places]
+            tokens = self.tokenizer(
+                first,
+                None if second[0] is None else second,
+                padding=True,
+                truncation=self.too_long == "cut",
+                max_length=longest if self.too_long == "cut" else None,
+                return_tensors="pt",
+            )
+            yield places, tokens.to(self.device)
+
+    def limit(self, model: Any) -> int:
+        """How many tokens the model takes."""
+        positions = getattr(model.config, "max_position_embeddings", None) or _UNLIMITED
+        # models of the RoBERTa family begin to count their positions behind the padding's number
+        if getattr(model.config, "model_type", "") in {"roberta", "xlm-roberta", "camembert"}:
+            positions -= 2
+        return min(int(positions), int(min(self.tokenizer.model_max_length, _UNLIMITED)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossEncoderScorer(Encoder):
+    """A sequence classifier that reads two texts together: SAS, BEM, rerankers, entailment.
+
+    With one output its sigmoid is the rating, for each pair by itself; with several, the probability of one
+    of the labels.
+
+    Attributes:
+        label: the label whose probability counts, by name or number; for two labels the second by default.
+        activation: with one output: "sigmoid", or "none" for a model that gives numbers from 0 to 1 itself.
+    """
+
+    label: str | int | None = None
+    activation: Literal["sigmoid", "none"] = "sigmoid"
+
+    @property
+    def identity(self) -> str:
+        """The model and what is read from it."""
+        read = f",label {self.label}" if self.label is not None else ""
+        read += ",no activation" if self.activation == "none" else ""
+        return f"cross-encoder:{self.named}{read}"
+
+    async def arate(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """One number from 0 to 1 for each pair.
+
+        Raises:
+            ModelRefused: the model cannot be loaded or used so, or a pair is too long.
+        """
+        return await asyncio.to_thread(self.rate, pairs)
+
+    def rate(self, pairs: Sequence[Pair]) -> list[float]:
+        """As `arate`, in this thread."""
+        import torch
+
+        with self._lock, torch.inference_mode():
+            model = self._model
+            ratings = [0.0] * len(pairs)
+            readable = [(encodable(one), encodable(other)) for one, other in pairs]
+            for places, tokens in self.batches(readable, self.limit(model)):
+                logits = model(**tokens).logits.double()
+                if logits.shape[1] == 1:
+                    values = logits[:, 0].sigmoid() if self.activation == "sigmoid" else logits[:, 0]
+                else:
+                    values = logits.softmax(dim=1)[:, self._place]
+                for place, value in zip(places, values.tolist(), strict=True):
+                    ratings[place] = value
+        return ratings
+
+    @cached_property
+    def _model(self) -> Any:
+        return self.load("AutoModelForSequenceClassification")
+
+    @cached_property
+    def _place(self) -> int:
+        """The number of the label that counts."""
+        names = {int(number): str(name) for number, name in self._model.config.id2label.items()}
+        if self.label is None and len(names) == 2:
+            return 1
+        found = [
+            number
+            for number, name in names.items()
+            if self.label == number or str(self.label).casefold() == name.casefold()
+        ]
+        if not found:
+            raise ModelRefused(f"{self.weights} has the labels {', '.join(names.values())}: say which counts")
+        return found[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenMatchScorer(Encoder):
+    """BERTScore's match: how well each token of the first text is found in the second one, on average.
+
+    Each token of the first text takes the highest cosine that it has with a token of the second; the mean of
+    these is the precision of the first against the second, and with the texts exchanged the recall. The
+    tokens that a tokeniser adds ([CLS], [SEP]) do not count.
+
+    Attributes:
+        layer: the layer whose vectors are compared, counted from 1; None for the last one.
+    """
+
+    layer: int | None = None
+
+    @property
+    def identity(self) -> str:
+        """The model and the layer."""
+        return f"token-match:{self.named},layer {self.layer or 'last'}"
+
+    async def arate(self, pairs: Sequence[Pair]) -> Sequence[float]:
+        """One number for each pair; 0 where a text has no token.
+
+        Raises:
+            ModelRefused: the model cannot be loaded, has no such layer, or a text is too long.
+        """
+        return await asyncio.to_thread(self.rate, pairs)
+
+    def rate(self, pairs: Sequence[Pair]) -> list[float]:
+        """As `arate`, in this thread."""
+        readable = [(encodable(one), encodable(other)) for one, other in pairs]
+        texts = list(dict.fromkeys(text for pair in readable for text in pair))
+        with self._lock:
+            vectors = dict(zip(texts, self._vectors(texts), strict=True))
+        return [_found(vectors[one], vectors[other]) for one, other in readable]
+
+    def _vectors(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        """The vectors of each text's own tokens, of length 1."""
+        import torch
+
+        model = self._model
+        layers = int(model.config.num_hidden_layers)
+        if self.layer is not None and not 1 <= self.layer <= layers:
+            raise ModelRefused(f"{self.weights} has layers 1 to {layers}, no {self.layer}")
+        rows: list[NDArray[np.float64]] = [np.zeros((0, 0))] * len(texts)
+        special = torch.tensor(_frame(self.tokenizer), device=self.device)
+        with torch.inference_mode():
+            for places, tokens in self.batches(texts, self.limit(model)):
+                hidden = model(**tokens, output_hidden_states=True).hidden_states[self.layer or layers]
+                unit = torch.nn.functional.normalize(hidden.double(), dim=-1)
+                own = tokens["attention_mask"].bool() & ~torch.isin(tokens["input_ids"], special)
+                for row, place in enumerate(places):
+                    rows[place] = unit[row][own[row]].cpu().numpy()
+        return rows
+
+    @cached_property
+    def _model(self) -> Any:
+        return self.load("AutoModel")
+
+
+def _found(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    if not len(one) or not len(other):
+        return 0.0
+    # rounding can leave a cosine of equal vectors a little above 1
+    return min(1.0, float((one @ other.T).max(axis=1).mean()))
+
+
+def _frame(tokenizer: Any) -> list[int]:
+    """The tokens that stand around a text and are none of it; an unknown word ([UNK]) is one of it."""
+    names = ("cls", "sep", "bos", "eos", "pad")
+    ids = [getattr(tokenizer, f"{name}_token_id", None) for name in names]
+    return [each for each in ids if each is not None]

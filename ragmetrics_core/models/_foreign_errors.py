@@ -1,0 +1,150 @@
+"""Errors of clients that we do not know, as ours."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from ragmetrics_core._shapes import is_mapping
+from ragmetrics_core.errors import (
+    AccessRefused,
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelTimeout,
+    TransientModelError,
+)
+from ragmetrics_core.models._secrets import keyless
+from ragmetrics_core.models._waits import retry_after
+
+__all__ = ["foreign_answer", "model_error"]
+
+T = TypeVar("T")
+
+_OVERLOADED = frozenset({429, 503, 529})
+_PASSING_4XX = frozenset({408, 409, 425})
+# the key, what it may be used for, and models that are not there
+_NO_ACCESS = frozenset({401, 402, 403, 404})
+# Parts of the names that clients give to errors of a refused key and of a lost connection (httpx, aiohttp,
+# requests, openai).
+_DENIED = ("Authentication", "Unauthenticated", "Unauthorized", "PermissionDenied")
+_LOST = ("Connect", "Disconnect", "NetworkError", "TransportError")
+_LONGEST_MESSAGE = 300
+
+
+async def foreign_answer(call: Awaitable[T], told: Callable[[Exception], ModelError]) -> T:
+    """Await what a provider's client answers; what it raises becomes an error of ours.
+
+    Args:
+        call: the client's call.
+        told: makes our error of the client's, as `model_error` does.
+
+    Raises:
+        ModelError: the model did not answer. It has no cause: the client's error may hold the request, and
+            with it the key.
+    """
+    try:
+        return await call
+    except ModelError:
+        raise
+    except Exception as error:  # the boundary to foreign code: each client has errors of its own
+        failure = told(error)
+    # outside the handler, so that the client's error is not its context either
+    raise failure
+
+
+def model_error(error: Exception, model: object = None, *, identity: str | None = None) -> ModelError:
+    """Say what an error of a provider's client means for asking again.
+
+    Each client has errors of its own, so they are told by what most of them have: a HTTP status, on the error
+    or its response, or else a name (of the class or one that it extends) that speaks of a timeout or a
+    connection. Where an error says neither, the one that it was raised from is looked at.
+
+    Args:
+        error: what the client raised; one of ours stays as it is.
+        model: what was called; what can be seen of its keys is taken out of the message.
+        identity: the model's name, put before the message.
+
+    Returns:
+        The error to raise in its place. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
+        `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `AccessRefused`: 401 to
+        404, or a name that speaks of authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
+        else. Where asking again may help it has the wait that the server asks for (Retry-After), as far as
+        the error holds the headers of the answer.
+    """
+    if isinstance(error, ModelError):
+        return error
+    cause, kind = next(
+        ((each, kind) for each in _causes(error) if (kind := _kind(each)) is not None), (error, ModelError)
+    )
+    text = " ".join(_said(error, model).split())
+    text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
+    message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
+    if issubclass(kind, TransientModelError):
+        return kind(message, retry_after=retry_after(_headers(cause)))
+    return kind(message)
+
+
+def _said(error: Exception, model: object) -> str:
+    try:
+        return keyless(error, model)
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return ""
+
+
+def _held(owner: object, name: str) -> Any:
+    try:
+        return getattr(owner, name, None)
+    except Exception:  # the boundary to foreign code: so may a property, as of an error without its answer
+        return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what it was raised from on purpose; each once, an error may be its own cause."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__
+
+
+def _kind(error: BaseException) -> type[ModelError] | None:
+    status = _status(error)
+    if status in _OVERLOADED:
+        return ModelOverloaded
+    if status is not None:
+        if status in _NO_ACCESS:
+            return AccessRefused
+        return TransientModelError if status in _PASSING_4XX or status >= 500 else ModelRefused
+    names = " ".join(each.__name__ for each in type(error).__mro__)
+    if "Timeout" in names:
+        return ModelTimeout
+    if any(part in names for part in _DENIED):
+        return AccessRefused
+    return TransientModelError if any(part in names for part in _LOST) else None
+
+
+def _status(error: BaseException) -> int | None:
+    """The HTTP status of a failure, where clients put it: 400 to 599."""
+    # one after the other: a later one may be deprecated where an earlier one is there, and warn
+    return next((each for each in _statuses(error) if isinstance(each, int) and 400 <= each < 600), None)
+
+
+def _statuses(error: BaseException) -> Iterator[object]:
+    response = _held(error, "response")
+    if is_mapping(response):  # botocore
+        told = response.get("ResponseMetadata")
+        yield told.get("HTTPStatusCode") if is_mapping(told) else None
+    else:
+        yield _held(response, "status_code")
+    for name in ("status_code", "status", "code"):
+        yield _held(error, name)
+
+
+def _headers(error: BaseException) -> Mapping[str, str]:
+    """The headers of the answer that the error tells of, by small letters, where clients put them."""
+    response = _held(error, "response")
+    if is_mapping(response):  # botocore
+        told = response.get("ResponseMetadata")
+        found: object = told.get("HTTPHeaders") if is_mapping(told) else None
+    else:
+        found = _held(response, "headers") or _held(error, "headers")
+    return {str(name).lower(): str(value) for name, value in found.items()} if is_mapping(found) else {}

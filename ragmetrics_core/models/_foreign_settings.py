@@ -1,0 +1,119 @@
+"""Telling models of frameworks apart by their settings."""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator
+from enum import Enum
+from typing import Any, NamedTuple, cast
+
+from pydantic import BaseModel, SecretBytes, SecretStr
+
+from ragmetrics_core._shapes import is_mapping, is_series
+from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in
+
+__all__ = ["SettingsDigest", "settings_digest"]
+
+# How calls are made; the replies are the same.
+_CALLING = frozenset(
+    {
+        "batch_size",
+        "chunk_size",
+        "embed_batch_size",
+        "max_retries",
+        "name",
+        "num_workers",
+        "request_timeout",
+        "show_progress",
+        "timeout",
+        "verbose",
+    }
+)
+
+
+class SettingsDigest(NamedTuple):
+    """Settings in short.
+
+    Attributes:
+        text: eight hexadecimal digits; "" when all settings are the usual ones.
+        is_complete: whether every setting could be read, so that other settings have another digest.
+    """
+
+    text: str
+    is_complete: bool
+
+
+def settings_digest(model: object, *, shown: Collection[str] = ()) -> SettingsDigest:
+    """Digest of the public settings of a model that are not the usual ones.
+
+    Settings are the fields of a pydantic model and what it takes beside them, without those that it leaves
+    out of its serialization (clients, callbacks), or the public attributes of any other object. Keys,
+    passwords, clients and what only says how calls are made (time limits, batch sizes) are left out.
+
+    Args:
+        model: the model.
+        shown: names of settings to leave out, because the identity has them already.
+    """
+    settings: dict[str, Any] = {}
+    is_complete = True
+    for name, value, usual in _settings(model):
+        if name in shown or name in _CALLING or "client" in name or _is_secret(name, value):
+            continue
+        try:
+            text = _as_json(value)
+            if text != _as_json(usual):
+                settings[name] = text
+        except (TypeError, ValueError):
+            is_complete = False
+    if not settings:
+        return SettingsDigest("", is_complete)
+    return SettingsDigest(hashlib.sha256(_as_json(settings).encode()).hexdigest()[:8], is_complete)
+
+
+def _settings(model: object) -> Iterator[tuple[str, Any, Any]]:
+    """Name, value and usual value of each setting that has a value."""
+    if isinstance(model, BaseModel):
+        for name, field in type(model).model_fields.items():
+            if field.exclude is not True and (value := getattr(model, name)) is not None:
+                # before pydantic 2.10 no factory took the other fields, and none was asked whether it does
+                needs_others: bool = getattr(field, "default_factory_takes_validated_data", False)
+                yield name, value, None if needs_others else field.get_default(call_default_factory=True)
+        yield from (
+            (name, each, None) for name, each in (model.model_extra or {}).items() if each is not None
+        )
+        return
+    for name, value in getattr(model, "__dict__", {}).items():
+        if not name.startswith("_") and value is not None:
+            yield name, value, None
+
+
+def _is_secret(name: object, value: object) -> bool:
+    if isinstance(value, SecretStr | SecretBytes):
+        return True
+    return isinstance(value, str) and "://" not in value and bool(secrets_in({str(name): value}))
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(_plain(value), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON has it, without secrets and in an order that does not change.
+
+    Raises:
+        TypeError: it is of a kind that JSON has not. An iterator, say, must not be read up.
+    """
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, str):
+        return bare_address(value) if any(passwords_in(value)) else value
+    if isinstance(value, BaseModel):
+        return {name: _plain(each) for name, each, _ in _settings(value) if not _is_secret(name, each)}
+    if is_mapping(value):
+        return {str(name): _plain(each) for name, each in value.items() if not _is_secret(name, each)}
+    if isinstance(value, set | frozenset):
+        return sorted(_as_json(each) for each in cast("Iterable[object]", value))
+    if is_series(value):
+        return [_plain(each) for each in value]
+    raise TypeError(f"{type(value).__name__} is no setting")

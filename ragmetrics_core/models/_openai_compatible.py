@@ -1,0 +1,337 @@
+"""Judge and embedder behind any server that speaks the OpenAI protocol: hosted, vLLM, Ollama, llama.cpp."""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+from urllib.parse import urlencode
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import SecretStr
+
+from ragmetrics_core._shapes import Json, are_dicts
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
+from ragmetrics_core.models._openai_endpoint import Endpoint, encodable, without_key
+from ragmetrics_core.models._reply_form import asks_for_json, reply_schema
+from ragmetrics_core.prompts import digest_of
+from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
+
+__all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
+
+ResponseFormat = Literal["text", "json_object", "json_schema"]
+
+# Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
+_LARGEST_REPLY = 2**24
+# 8,192 numbers in full digits.
+_LARGEST_VECTOR = 2**18
+
+
+@dataclass(frozen=True, repr=False)
+class OpenAIJudge:
+    """A chat model behind an OpenAI-compatible server.
+
+    It is used from any number of event loops; its connections close when their loop ends, or by `aclose`.
+    Retries and time limits belong to the caller.
+
+    Attributes:
+        model: the model's name, as the server knows it.
+        base_url: the server, such as "http://127.0.0.1:8080/v1"; by default OPENAI_BASE_URL, else OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
+            A server given by address may need none.
+        temperature: None leaves it to the server, which some models insist on.
+        max_tokens: the length limit of a reply; None leaves it to the server.
+        seed: for repeatable sampling where the server knows it; the number of the draw is added.
+        response_format: holds the replies to JSON where the prompt asks for it: to any ("json_object") or
+            to the form that is asked for ("json_schema"); "text" holds them to nothing.
+        extra_body: further parameters of the request, as the server knows them.
+        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+
+    Raises:
+        ConfigError: the openai package or the key is missing, or a setting cannot be used.
+    """
+
+    draws_at_once: ClassVar[bool] = True
+
+    model: str
+    base_url: str | None = field(default=None, kw_only=True)
+    api_key: str | SecretStr | None = field(default=None, kw_only=True)
+    temperature: float | None = field(default=0.0, kw_only=True)
+    max_tokens: int | None = field(default=None, kw_only=True)
+    seed: int | None = field(default=None, kw_only=True)
+    response_format: ResponseFormat = field(default="text", kw_only=True)
+    extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _hide_key(self)
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise ConfigError(f"temperature must be between 0 and 2, or None, not {self.temperature}")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise ConfigError(f"max_tokens must be at least 1, or None, not {self.max_tokens}")
+        if self.response_format not in {"text", "json_object", "json_schema"}:
+            raise ConfigError(
+                f"response_format must be text, json_object or json_schema, not {self.response_format!r}"
+            )
+        _ = self._endpoint  # a missing key is an error here, not in the middle of a run
+
+    @fixed_property
+    def identity(self) -> str:
+        """Server, model and the settings that change its replies; never the key."""
+        extra = json.dumps(dict(self.extra_body), sort_keys=True, default=repr)
+        settings = {
+            "temperature": None if self.temperature is None else f"{self.temperature:g}",
+            "max_tokens": self.max_tokens,
+            "seed": self.seed,
+            "response_format": None if self.response_format == "text" else self.response_format,
+            "extra_body": digest_of(extra)[:12] if self.extra_body else None,
+        }
+        return _identity(self._endpoint, settings)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Reply to the request, several draws in one call where the server does that.
+
+        Raises:
+            ModelError: the server did not answer; the message says why and never holds the key.
+        """
+        several = request.draws > 1 and self._counted.many
+        try:
+            reply = await self._endpoint.post("/chat/completions", self.body(request, several=several))
+        except ModelRefused:
+            if not several:
+                raise
+            # Servers that give one reply a call refuse `n` in their own words, so it is left out to see.
+            reply = await self._endpoint.post("/chat/completions", self.body(request))
+            self._counted.many = False
+        return completions_in(reply, where=self._endpoint.url, model=self.model)[: request.draws]
+
+    def body(self, request: Generate[Any], *, several: bool = False) -> Mapping[str, object]:
+        """The JSON that asks for the request's first draw, or for `several` draws at once."""
+        messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
+        body: dict[str, object] = {"model": self.model, "messages": messages}
+        if self.temperature is not None:
+            body["temperature"] = self.temperature
+        if self.max_tokens is not None:
+            body["max_tokens"] = self.max_tokens
+        if self.seed is not None:
+            body["seed"] = self.seed + request.draw
+        if several:
+            body["n"] = request.draws
+        if (form := self._format(request)) is not None:
+            body["response_format"] = form
+        return {**body, **self.extra_body}
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._endpoint.aclose()
+
+    def __repr__(self) -> str:
+        """Its identity, which holds no key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
+        return without_key(self, names=tuple(each.name for each in fields(self)))
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(
+            "OpenAIJudge",
+            model=self.model,
+            base_url=self.base_url,
+            api_key=_hidden(self.api_key),
+            body=self.extra_body,
+            largest=_LARGEST_REPLY,
+            asked=self.asked,
+        )
+
+    @cached_property
+    def _counted(self) -> "_Counted":
+        return _Counted()
+
+    def _format(self, request: Generate[Any]) -> Mapping[str, object] | None:
+        if self.response_format == "text" or not asks_for_json(request):
+            return None
+        schema = reply_schema(request) if self.response_format == "json_schema" else None
+        if schema is None:
+            return {"type": "json_object"}
+        name = request.prompt.answer.__name__
+        return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+@dataclass(frozen=True, repr=False)
+class OpenAIEmbedder:
+    """An embedding model behind an OpenAI-compatible server; a blank text has the zero vector.
+
+    Attributes:
+        model: the model's name, as the server knows it.
+        base_url: the server; by default OPENAI_BASE_URL, else OpenAI.
+        api_key: the key, as text or as pydantic's `SecretStr`, which it becomes; by default OPENAI_API_KEY.
+            A server given by address may need none.
+        dimensions: the length of the vectors, for models that can shorten them.
+        batch_size: how many texts one request may hold.
+        asked: False for one that is only planned with: a missing package or key is an error when it is asked.
+
+    Raises:
+        ConfigError: the openai package or the key is missing, or a setting cannot be used.
+    """
+
+    model: str
+    base_url: str | None = field(default=None, kw_only=True)
+    api_key: str | SecretStr | None = field(default=None, kw_only=True)
+    dimensions: int | None = field(default=None, kw_only=True)
+    batch_size: int = field(default=128, kw_only=True)
+    asked: bool = field(default=True, compare=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _hide_key(self)
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size must be at least 1, not {self.batch_size}")
+        if self.dimensions is not None and self.dimensions < 1:
+            raise ConfigError(f"dimensions must be at least 1, or None, not {self.dimensions}")
+        _ = self._endpoint
+
+    @fixed_property
+    def identity(self) -> str:
+        """Server, model and vector length; never the key."""
+        return _identity(self._endpoint, {"dimensions": self.dimensions})
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """One row for each text.
+
+        Raises:
+            ModelError: the server did not answer, or not with one vector for each text.
+        """
+        asked = [position for position, text in enumerate(texts) if text.strip()]
+        vectors: list[NDArray[np.float64]] = []
+        for start in range(0, len(asked), self.batch_size):
+            batch = [encodable(texts[position]) for position in asked[start : start + self.batch_size]]
+            vectors += await self._embed(batch)
+        if len({len(vector) for vector in vectors}) > 1:
+            raise ModelError(f"{self._endpoint.url} gave vectors of different lengths")
+        # No server is asked about blank texts (most refuse them), so their length comes from the others.
+        rows = np.zeros((len(texts), len(vectors[0]) if vectors else self.dimensions or 1))
+        if vectors:
+            rows[asked] = vectors
+        return rows
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._endpoint.aclose()
+
+    def __repr__(self) -> str:
+        """Its identity, which holds no key."""
+        return f"{type(self).__name__}({self.identity!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its settings without a key, which is read where they arrive; one with a key is not pickled."""
+        return without_key(self, names=tuple(each.name for each in fields(self)))
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(
+            "OpenAIEmbedder",
+            model=self.model,
+            base_url=self.base_url,
+            api_key=_hidden(self.api_key),
+            largest=_LARGEST_REPLY + self.batch_size * _LARGEST_VECTOR,
+            asked=self.asked,
+        )
+
+    async def _embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+        # base64 is what the official client asks for by itself; servers without it send plain numbers.
+        body: dict[str, object] = {"model": self.model, "input": texts, "encoding_format": "base64"}
+        if self.dimensions is not None:
+            body["dimensions"] = self.dimensions
+        reply = await self._endpoint.post("/embeddings", body)
+        try:
+            data = sorted(reply["data"], key=lambda entry: entry["index"])
+            vectors = [_vector(entry["embedding"]) for entry in data]
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise ModelError(
+                f"{self._endpoint.url} answered without vectors: is it an embeddings server?"
+            ) from None
+        if len(vectors) != len(texts):
+            raise ModelError(f"{self._endpoint.url} gave {len(vectors)} vectors for {len(texts)} texts")
+        if not all(np.isfinite(vector).all() for vector in vectors):
+            raise ModelError(f"{self._endpoint.url} gave a vector with numbers that are not finite")
+        return vectors
+
+
+@dataclass
+class _Counted:
+    """What a judge has learned about its server: whether one call may ask for several replies."""
+
+    many: bool = True
+
+
+def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[Completion]:
+    """The completions in the JSON of a chat completions server.
+
+    Args:
+        reply: the JSON.
+        where: what the reply came from, for messages.
+        model: the model's name, should the reply not give it.
+
+    Raises:
+        ModelError: there are none.
+    """
+    choices: Json = reply.get("choices")
+    if not isinstance(choices, list) or not are_dicts(choices):
+        raise ModelError(f"{where} answered without choices: is it a chat completions server?")
+    if not choices:
+        raise TransientModelError(f"{where} answered with an empty list of choices")
+    usage = _usage(reply.get("usage"))
+    return [
+        Completion(
+            text=_text(choice.get("message")),
+            model=named if isinstance(named := reply.get("model"), str) and named else model,
+            usage=usage if position == 0 else None,
+            finish_reason=reason if isinstance(reason := choice.get("finish_reason"), str) else None,
+        )
+        for position, choice in enumerate(choices)
+    ]
+
+
+def _hide_key(model: OpenAIJudge | OpenAIEmbedder) -> None:
+    """Keep the key as something that does not show itself; the model is frozen for everyone else."""
+    object.__setattr__(model, "api_key", _hidden(model.api_key))
+
+
+def _hidden(key: str | SecretStr | None) -> SecretStr | None:
+    return SecretStr(key) if isinstance(key, str) else key
+
+
+def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:
+    given = {name: value for name, value in settings.items() if value is not None}
+    return f"openai:{endpoint.url}/{endpoint.model}" + (f"?{urlencode(given)}" if given else "")
+
+
+def _text(message: Json) -> str:
+    """The text of a message: its content or its parts, else the model's words of refusal; "" for none."""
+    if not isinstance(message, dict):
+        return ""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return encodable(str(content or message.get("refusal") or ""))
+
+
+def _usage(usage: Json) -> Usage | None:
+    if not isinstance(usage, dict):
+        return None
+    prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not isinstance(prompt, int) or not isinstance(completion, int):
+        return None
+    return Usage(prompt, completion)
+
+
+def _vector(embedding: object) -> NDArray[np.float64]:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float64)
+    vector = np.asarray(embedding, dtype=np.float64)
+    if vector.ndim != 1:
+        raise ValueError("not a vector")
+    return vector

@@ -1,0 +1,315 @@
+"""Keys and passwords: where they are in a model, and a text without them.
+
+A key belongs to the client that sends it. Servers, proxies and clients repeat it, though, in what they say
+about a failed call, and that goes on record. So what is known to be a key is taken out of such words.
+"""
+
+import functools
+import os
+import re
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, cast
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+from ragmetrics_core._shapes import is_dict, is_mapping, is_series
+
+__all__ = [
+    "HIDDEN",
+    "SHORTEST",
+    "bare_address",
+    "holds_secret",
+    "in_environment",
+    "is_secret",
+    "keyless",
+    "passwords_in",
+    "secrets_in",
+    "settings_for_names",
+    "without_secrets",
+]
+
+HIDDEN = "***"
+
+# Shorter ones are placeholders ("EMPTY", "ollama") and words that other texts may hold.
+SHORTEST = 8
+# Enough of a key to be told from other texts: a server may show the beginning alone.
+_BEGINNING, _WITH_BEGINNING = 12, 20
+# How far, and at how many objects, a model is looked through.
+_DEPTH, _OBJECTS = 5, 2000
+
+_KEY_NAME = re.compile(
+    r"(api|access|private|secret|auth|subscription|master|signing)[_-]?key|secret|passw(or)?d|passphrase"
+    r"|credential|authorization|(access|auth|api|bearer|refresh)[_-]token",
+    re.IGNORECASE,
+)
+# Such names have other uses, too (`input_key`, `pad_token`): what they name must look like a key as well.
+_MAYBE_KEY_NAME = re.compile(r"(^|[_-])(auth|key|token|signature|cookie)$", re.IGNORECASE)
+_WORDS_APART = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+# What a key is made of; the texts and marks that share a name with keys (`pad_token`) are not.
+_KEY_LIKE = re.compile(r"[\w.+/=:~@-]+", re.ASCII)
+_RANDOM_LIKE = re.compile(r"(?=.*\d)(?=.*[a-zA-Z]).{12,}")
+_USER_INFO = re.compile(r"(?<=://)(?:[^\s/@?#'\"]+@|[^\s/@?#:'\"]*:(?!\d*/)[^\s?#@'\"]{0,200}@)")
+# User and password of an address, also where the password holds a slash that should be written as %2F.
+_WITH_USER = re.compile(r"^([\w+.-]+://)(?:[^\s/@?#]*@|[^\s/@?#:]*:(?!\d*(?:/|$))[^\s?#]*@)")
+_IN_QUERY = re.compile(
+    r"([?&](?:[\w.-]*[_.-])?(?:key|token|secret|sig|signature|password)=)[^&\s'\"<>#]+", re.I
+)
+_ADDRESS = re.compile(r"[\w+.-]+://\S*")
+# Settings that are sent beside a request (`extra_headers`), and the headers that say who pays and how.
+_SENT = re.compile(r"header|cookie", re.IGNORECASE)
+_OPEN_HEADERS = frozenset(
+    {
+        "accept",
+        "anthropic-beta",
+        "anthropic-version",
+        "content-type",
+        "openai-beta",
+        "openai-organization",
+        "openai-project",
+        "user-agent",
+    }
+)
+_SCHEME = re.compile(r"\b(Bearer|Basic)\s+[\w.+/=~-]{8,}", re.IGNORECASE)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a text under a name is a key: under `api_key`, `HF_TOKEN`, `Authorization`, `x-api-key`.
+
+    >>> is_secret("api_key", "sk-0123456789"), is_secret("api_key", "none"), is_secret("key", "question")
+    (True, False, False)
+    """
+    if len(value) < SHORTEST or not _KEY_LIKE.fullmatch(value):
+        return False
+    name = _WORDS_APART.sub("_", name)
+    if _KEY_NAME.search(name):
+        return True
+    return bool(_MAYBE_KEY_NAME.search(name) and _RANDOM_LIKE.fullmatch(value))
+
+
+def in_environment() -> frozenset[str]:
+    """The values of the environment variables that are named like keys."""
+    return _with_forms(value for name, value in os.environ.items() if is_secret(name, value))
+
+
+def secrets_in(*objects: object) -> frozenset[str]:
+    """The keys that objects hold, as far as they can be seen, in the forms in which they may be repeated.
+
+    Seen are the secret types of pydantic and Haystack; texts under a name like `api_key`, in attributes and
+    mappings; passwords in addresses; and for a function what it has closed over, its bound arguments and the
+    globals that it names. Nothing is called but what gives a secret's value.
+    """
+    search = _Search()
+    for each in objects:
+        search.look("", each, _DEPTH)
+    return _with_forms(search.found)
+
+
+def keyless(error: object, *models: object) -> str:
+    """The words of an error without the keys of models and of the environment, for a record or a log."""
+    return without_secrets(str(error), secrets_in(*models) | in_environment())
+
+
+def without_secrets(text: str, secrets: Iterable[str] = ()) -> str:
+    """A text without these secrets, and without what stands where only a secret stands.
+
+    That is the user and password of an address, the value of a parameter such as `api_key=` in one, and what
+    follows "Bearer" or "Basic".
+
+    >>> without_secrets("401 for http://me:pw@host/v1?api_key=abc sent Bearer 0123456789", ["pw"])
+    '401 for http://***@host/v1?api_key=*** sent Bearer ***'
+    """
+    for secret in sorted(secrets, key=len, reverse=True):
+        if secret in text:
+            text = text.replace(secret, HIDDEN)
+        elif len(secret) >= _WITH_BEGINNING and secret[:_BEGINNING] in text:
+            text = re.sub(re.escape(secret[:_BEGINNING]) + r"[\w*.…-]*", HIDDEN, text)
+    if "://" in text:
+        text = _USER_INFO.sub(f"{HIDDEN}@", text)
+    if "=" in text:
+        text = _IN_QUERY.sub(rf"\1{HIDDEN}", text)
+    return _SCHEME.sub(rf"\1 {HIDDEN}", text)
+
+
+def bare_address(address: str) -> str:
+    """An address as records name it: without user, password, parameters and fragment.
+
+    >>> bare_address("https://me:pw@host:81/v1/?key=abc")
+    'https://host:81/v1/'
+    """
+    parts = urlsplit(_WITH_USER.sub(r"\1", address))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def settings_for_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a model as its name may have them: addresses bare, and of what may hold a key a digest.
+
+    A header or a cookie is taken for a key, whatever it is called and however deep it stands, unless it is
+    one of those that are none. A text that only speaks of an address stays whole.
+    """
+    told: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, str) and _ADDRESS.fullmatch(value):
+            told[name] = bare_address(value)
+        elif secrets_in({name: value}) or _may_hold_key(name, value, _DEPTH):
+            told[name] = sha256(repr(value).encode("utf-8", "replace")).hexdigest()[:12]
+        else:
+            told[name] = value
+    return told
+
+
+def _may_hold_key(name: str, value: object, depth: int) -> bool:
+    """Whether a setting is, or holds, a header, a cookie, or an address with more than host and path."""
+    if _SENT.search(name) and not _is_open(value):
+        return True
+    if isinstance(value, str):
+        return "://" in value and not value == without_secrets(value) == bare_address(value)
+    if not depth:
+        return False
+    if is_mapping(value):
+        return any(_may_hold_key(str(inner), each, depth - 1) for inner, each in value.items())
+    return is_series(value) and any(_may_hold_key("", each, depth - 1) for each in value)
+
+
+def _is_open(headers: object) -> bool:
+    """Whether these are headers none of which is ever a key."""
+    return is_mapping(headers) and all(str(name).lower() in _OPEN_HEADERS for name in headers)
+
+
+def holds_secret(text: str, secrets: Iterable[str]) -> bool:
+    """Whether a text holds one of these secrets, or an address with a password."""
+    return _USER_INFO.search(text) is not None or any(each in text for each in secrets)
+
+
+class _Search:
+    """Looks through objects for secrets."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self._seen: set[int] = set()
+        self._held: list[object] = []
+
+    def look(self, name: str, value: object, depth: int) -> None:
+        if value is None or isinstance(value, bool | int | float | type | ModuleType):
+            return
+        if isinstance(value, str | bytes):
+            self._text(name, value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+            return
+        if id(value) in self._seen or len(self._seen) >= _OBJECTS:
+            return
+        self._seen.add(id(value))
+        self._held.append(value)  # so that no later object gets its id
+        reveal = _revealing(value)
+        if reveal is not None:
+            secret = _revealed(reveal)
+            if secret:
+                self.found.append(secret)
+        elif depth:
+            for inner, each in _parts(value):
+                # an element of a list is what the list's name says
+                self.look(inner or name, each, depth - 1)
+
+    def _text(self, name: str, text: str) -> None:
+        # the scheme of a header is no secret: "Bearer sk-..."
+        secret = text.strip().rpartition(" ")[2]
+        if is_secret(name, secret):
+            self.found.append(secret)
+        if "://" in text and "@" in text:
+            self.found += passwords_in(text)
+
+
+def passwords_in(address: str) -> Iterator[str]:
+    """The password in an address, as it is written, meant and sent; without one, the user's name."""
+    found = _WITH_USER.match(address)
+    if found is None:
+        return
+    user, _, password = found[0].removeprefix(found[1]).removesuffix("@").partition(":")
+    secret = password or user
+    if secret:
+        yield secret
+        yield unquote(secret)
+    if user and password:
+        yield b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+
+
+def _parts(value: object) -> Iterator[tuple[str, object]]:
+    """What an object holds, with names; nothing of the object's own code runs."""
+    if is_mapping(value):
+        yield from _of_mapping(value)
+    elif is_series(value) or isinstance(value, set | frozenset):
+        yield from (("", each) for each in cast("Iterable[object]", value))
+    elif isinstance(value, FunctionType):
+        yield from _of_function(value)
+    elif isinstance(value, MethodType):
+        yield "", value.__self__
+        yield "", value.__func__
+    elif isinstance(value, functools.partial):
+        yield from (("", each) for each in (value.func, value.args, value.keywords))
+    else:
+        yield from list(getattr(value, "__dict__", {}).items())
+        private = getattr(value, "__pydantic_private__", None)
+        if is_dict(private):
+            yield from list(private.items())
+        for kind in type(value).__mro__:
+            for name in _slots(kind):
+                if not name.startswith("__"):
+                    yield name, getattr(value, name, None)
+
+
+def _of_mapping(value: Mapping[Any, Any]) -> list[tuple[str, object]]:
+    try:
+        return [(str(key), each) for key, each in value.items()]
+    except Exception:  # the boundary to foreign code: a mapping that somebody else changes, or that loads
+        return []
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
+def _of_function(function: FunctionType) -> Iterator[tuple[str, object]]:
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # a variable that has no value yet
+            continue
+    names = function.__globals__
+    yield from ((name, names[name]) for name in function.__code__.co_names if name in names)
+    yield from (function.__kwdefaults__ or {}).items()
+    code = function.__code__
+    given = code.co_varnames[: code.co_argcount]
+    defaults = function.__defaults__ or ()
+    yield from zip(given[len(given) - len(defaults) :], defaults, strict=True)
+
+
+def _revealing(value: object) -> Callable[[], Any] | None:
+    """What gives the value of a secret of pydantic (and so LangChain's) or of Haystack."""
+    for name in ("get_secret_value", "resolve_value"):
+        if callable(getattr(type(value), name, None)):
+            found: Callable[[], Any] = getattr(value, name)
+            return found
+    return None
+
+
+def _revealed(reveal: Callable[[], Any]) -> str | None:
+    try:
+        secret = reveal()
+    except Exception:  # the boundary to foreign code: a secret of the environment that is not set
+        return None
+    if isinstance(secret, bytes):
+        secret = secret.decode("utf-8", "replace")
+    return secret if isinstance(secret, str) else None
+
+
+def _with_forms(found: Iterable[str]) -> frozenset[str]:
+    """Secrets as they are, and as addresses and JSON write them."""
+    secrets = {each for each in found if len(each) >= SHORTEST}
+    return frozenset(
+        secrets | {quote(each, safe="") for each in secrets} | {_in_json(each) for each in secrets}
+    )
+
+
+def _in_json(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("/", "\\/")

@@ -1,0 +1,160 @@
+"""Texts to tokens: what a sentence speaks of, cheaply enough for a thousand words of context a call."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from ragmetrics_core.models._support.citations import without_citations
+from ragmetrics_core.models._support.quantities import readings
+from ragmetrics_core.models._support.vocabulary import UNITS, MeasureUnit, language_of, stem
+
+__all__ = ["Kind", "Sentence", "Token", "read_sentences", "read_words"]
+
+Kind = Literal["function", "word", "name", "number"]
+
+_CJK = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+)
+_MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u0dff"
+_LETTER = rf"(?:[^\W\d_{_CJK}]|[{_MARKS}])"
+# In this order: digits with letters behind them, a number, a run of a script without spaces, a word, a sign.
+_TOKEN = re.compile(
+    rf"\d+[A-Za-z]+\w*|\d{{1,3}}(?:[ \u00a0\u2009\u202f]\d{{3}})+(?![\d.,])|\d+(?:[.,:]\d+)*|[{_CJK}]+"
+    rf"|{_LETTER}(?:{_LETTER}|\d)*(?:['’]{_LETTER}+)?|[%°$€£¥]",
+    re.UNICODE,
+)
+_JOINED = re.compile(f"[{_CJK}]")
+_MIXED = re.compile(r"(?P<digits>\d+)(?P<letters>[A-Za-z]+\w*)")
+_ORDINAL = frozenset({"st", "nd", "rd", "th", "s"})
+_POSSESSIVE = re.compile(r"'s?$")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+|\n+|(?<=[。！？])")
+# A longer stretch without an end is a table or a list: it is looked at in overlapping pieces.
+_LONGEST = 60
+_PIECE = 50
+_OVERLAP = 10
+
+
+class Token(NamedTuple):
+    """A word as it is compared.
+
+    Attributes:
+        key: what must be equal: a stem, or the first reading of a number.
+        kind: "function" words carry no content; a "name" has a capital letter inside its sentence.
+        folded: the word as it stands, casefolded.
+        readings: all that the digits of a number can stand for; empty for words.
+        unit: the unit behind a number.
+    """
+
+    key: str
+    kind: Kind
+    folded: str
+    readings: tuple[str, ...] = ()
+    unit: MeasureUnit | None = None
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it says something by itself."""
+        return self.kind != "function"
+
+
+class Sentence(NamedTuple):
+    """A piece of a text: as it is written, its tokens, and how many of them negate."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    negations: int
+
+
+def read_sentences(text: str) -> list[Sentence]:
+    """The sentences of a text; long ones in overlapping pieces, each with the text of the whole.
+
+    >>> [len(sentence.tokens) for sentence in read_sentences("It is 8 bits. Yes!")]
+    [4, 1]
+    """
+    return [piece for part in _SENTENCE.split(text) if part.strip() for piece in _pieces(part.strip())]
+
+
+@lru_cache(maxsize=4096)
+def _pieces(text: str) -> tuple[Sentence, ...]:
+    # marks that cite a source are no words; what is quoted keeps them, for it is a copy
+    whole = read_words(without_citations(text))._replace(text=text)
+    if len(whole.tokens) <= _LONGEST:
+        return (whole,) if whole.tokens else ()
+    starts = range(0, len(whole.tokens) - _OVERLAP, _PIECE - _OVERLAP)
+    return tuple(Sentence(text, whole.tokens[start : start + _PIECE], whole.negations) for start in starts)
+
+
+@lru_cache(maxsize=4096)
+def read_words(text: str) -> Sentence:
+    """A text as one sentence.
+
+    >>> [token.key for token in read_words("Timers were started at 1,200 ms").tokens if token.is_content]
+    ['timer', 'start', '1200', 'ms']
+    """
+    found = _TOKEN.findall(text)
+    folded = [word.casefold().replace("’", "'") for word in found]
+    language = language_of(folded)
+    capitals = language.code != "de" and not _shouts(found)
+    tokens: list[Token] = []
+    for place, (word, low) in enumerate(zip(found, folded, strict=True)):
+        if (mixed := _MIXED.fullmatch(word)) is not None:
+            tokens.append(_measured(mixed, word, low))
+        elif word[0].isdecimal():
+            tokens.append(_number(word, low, found[place + 1 : place + 2]))
+        elif _is_joined(word):
+            tokens += _bigrams(word)
+        elif low in language.numbers and not _is_name(word, inside=capitals and bool(tokens)):
+            value = language.numbers[low]
+            tokens.append(Token(value, "number", low, (value,), _unit(found[place + 1 : place + 2])))
+        elif low in language.stop or len(low) == 1 or low.endswith("n't"):
+            tokens.append(Token(low, "function", low))
+        else:
+            is_name = _is_name(word, inside=capitals and bool(tokens))
+            tokens.append(Token(stem(_POSSESSIVE.sub("", low)), "name" if is_name else "word", low))
+    negations = sum(low in language.negations or low.endswith("n't") for low in folded)
+    return Sentence(text, tuple(tokens), negations)
+
+
+def _number(word: str, low: str, following: Sequence[str]) -> Token:
+    values = sorted(readings(word.rstrip(".,:")), key=lambda reading: (-len(reading), reading))
+    return Token(values[0], "number", low, tuple(values), _unit(following))
+
+
+def _measured(mixed: re.Match[str], word: str, low: str) -> Token:
+    """Digits with letters behind them: "25MB" is a number, "5G" a name."""
+    letters = mixed["letters"]
+    if letters.casefold() in _ORDINAL or _unit([letters]) is not None:
+        return _number(mixed["digits"], low, [letters])
+    return Token(low, "name", low)
+
+
+def _unit(following: Sequence[str]) -> MeasureUnit | None:
+    """The unit that the next word is; a single letter is one only as it is written."""
+    if not following:
+        return None
+    word = following[0]
+    return UNITS.get(word) or (UNITS.get(word.casefold()) if len(word) > 2 else None)
+
+
+def _is_joined(word: str) -> bool:
+    """Whether a run comes from a script without spaces between words."""
+    return _JOINED.match(word) is not None
+
+
+def _bigrams(run: str) -> list[Token]:
+    if len(run) == 1:
+        return [Token(run, "function", run)]
+    return [Token(one + two, "word", one + two) for one, two in pairwise(run)]
+
+
+def _is_name(word: str, *, inside: bool) -> bool:
+    """A capital within a sentence, or within a word wherever it stands."""
+    return (inside and word[0].isupper()) or any(char.isupper() for char in word[1:])
+
+
+def _shouts(words: Sequence[str]) -> bool:
+    """Whether most words have a capital, as in headings: then capitals name nothing."""
+    long = [word for word in words[1:] if len(word) > 3 and word[0].isalpha()]
+    return len(long) >= 3 and sum(word[0].isupper() for word in long) > 0.6 * len(long)

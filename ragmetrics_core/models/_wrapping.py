@@ -1,0 +1,147 @@
+"""Any callable as a judge, and models by their command line names."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmetrics_core.errors import ConfigError, ModelError
+from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
+
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_judge"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallableJudge:
+    """A function from a prompt's text to a reply as a judge; a synchronous one runs in a thread.
+
+    The function gets system and user message as one text, with an empty line between them.
+
+    Attributes:
+        function: takes the prompt, returns the reply or an awaitable of it.
+        identity: names the function in records; functions with one name are taken for one another.
+    """
+
+    # not shown: the arguments of a partial function may be a key
+    function: Callable[[str], str | Awaitable[str]] = field(repr=False)
+    identity: str
+
+    @property
+    def cacheable(self) -> bool:
+        """Whether replies may be kept for later runs: only where `identity` was chosen.
+
+        A function's own name says nothing of what it does: two scripts have a `judge` each, and an edited one
+        has the name that it had before.
+        """
+        return self.identity != _named(self.function)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """Call the function once."""
+        text = "\n\n".join(message.content for message in request.messages)
+        if inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(
+            getattr(self.function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
+        ):
+            reply = self.function(text)
+        else:
+            reply = await asyncio.to_thread(self.function, text)
+        if inspect.isawaitable(reply):
+            reply = await reply
+        if not isinstance(reply, str):
+            raise ModelError(f"the judge {self.identity} returned {type(reply).__name__}, not text")
+        return [Completion(text=reply)]
+
+
+def as_judge(judge: Judge | TextFunction | str, *, asked: bool = True) -> Judge:
+    """A judge from a judge, from any callable `str -> str` (synchronous or not), or from a name.
+
+    Names are those of the command line: "embedded", "openai:MODEL", "openai:MODEL@URL", "llama",
+    "llama:PATH", "entailment:MODEL", "grounded:MODEL", "cascade:CHEAP,DEAR".
+
+    Args:
+        judge: one of these.
+        asked: False for a judge of a name that is never asked, so that it needs no key, package or file.
+
+    Raises:
+        ConfigError: none of these.
+    """
+    if isinstance(judge, str):
+        from ragmetrics_core.models._names import judge_by_name
+
+        return judge_by_name(judge, asked=asked)
+    if isinstance(judge, type):
+        raise ConfigError(f"a judge is an object, not the class {judge.__name__}: call it first")
+    # A wrapper has the methods of every kind; what it goes around says what it is.
+    if isinstance(judge, Judge) and isinstance(unwrapped(judge), Judge):
+        return judge
+    if callable(judge):
+        return CallableJudge(function=judge, identity=_named(judge))
+    raise ConfigError(
+        "a judge is an object with `identity` and `agenerate`, or a function from text to text, "
+        f"not {_told(judge)}"
+    )
+
+
+def as_embedder(embedder: Embedder | str, *, asked: bool = True) -> Embedder:
+    """An embedder from an embedder or from a name: "embedded", "openai:MODEL".
+
+    Args:
+        embedder: one of these.
+        asked: False for one of a name whose missing key or package is an error only when it is asked.
+
+    Raises:
+        ConfigError: neither.
+    """
+    if isinstance(embedder, str):
+        from ragmetrics_core.models._names import embedder_by_name
+
+        return embedder_by_name(embedder, asked=asked)
+    if isinstance(unwrapped(embedder), Embedder):
+        return embedder
+    raise ConfigError(f"an embedder is an object with `identity` and `aembed`, not {_told(embedder)}")
+
+
+def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
+    """A scorer from a scorer or from a name: "cross-encoder:MODEL", "token-match:MODEL".
+
+    Args:
+        scorer: one of these.
+        asked: False for one of a name whose missing package is an error only when it is asked.
+
+    Raises:
+        ConfigError: neither.
+    """
+    if isinstance(scorer, str):
+        from ragmetrics_core.models._names import scorer_by_name
+
+        return scorer_by_name(scorer, asked=asked)
+    if isinstance(unwrapped(scorer), Scorer):
+        return scorer
+    raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
+
+
+def missing_judge(asking: str, option: str) -> ConfigError:
+    """What every door says that was given no judge: none is chosen for anybody, and three ways lead on.
+
+    Args:
+        asking: what needs a judge: a metric's name, "a probe".
+        option: how one is given there: "judge=...", "--judge NAME".
+    """
+    return ConfigError(
+        f"{asking} needs a judge, and none was given: {option} takes one. Three ways on: 'embedded', which "
+        "comes with the package and needs no key and no network; 'openai:MODEL' or 'openai:MODEL@URL', a "
+        "model on a server; 'llama:PATH', a model file on this machine. In Python any function from prompt "
+        "to reply is a judge, too"
+    )
+
+
+def _named(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"callable:{getattr(function, '__module__', '')}.{name}"
+
+
+def _told(given: object) -> str:
+    if isinstance(given, Wrapper):
+        return f"{type(given).__name__} around {_told(given.inner)}"
+    return str(getattr(given, "__name__", type(given).__name__))

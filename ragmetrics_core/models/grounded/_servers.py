@@ -1,0 +1,174 @@
+"""Bespoke-MiniCheck-7B and Granite Guardian behind a server that gives the probabilities of tokens."""
+
+import asyncio
+import math
+import re
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ragmetrics_core._shapes import is_list, is_mapping
+from ragmetrics_core.models._openai_compatible import completions_in
+from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
+from ragmetrics_core.models.grounded._formats import (
+    BESPOKE_SYSTEM,
+    GUARDIAN_BLOCK,
+    bespoke_question,
+    minicheck_chunks,
+)
+from ragmetrics_core.models.grounded._judge import GroundedFinding
+
+__all__ = ["BespokeMiniCheck", "GraniteGuardian"]
+
+_LARGEST_REPLY = 2**20
+# Bespoke-MiniCheck reads 32,768 tokens, of which its makers keep 300 for the statement.
+_BESPOKE_TOKENS = 32_768 - 300
+_SCORE = re.compile(r"<score>\s*(yes|no)\s*</score>", re.IGNORECASE)
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OnServer:
+    """A grounded model behind an OpenAI-compatible server; a call for each statement and chunk.
+
+    Attributes:
+        model: the model's name, as the server knows it.
+        base_url: the server; by default OPENAI_BASE_URL.
+
+    Raises:
+        ConfigError: the openai package is missing, or the address cannot be used.
+    """
+
+    model: str
+    base_url: str | None = None
+
+    def __post_init__(self) -> None:
+        _ = self._endpoint
+
+    @abstractmethod
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
+        """The finding on one statement."""
+
+    async def acheck(
+        self, claims: Sequence[str], texts: Sequence[str], question: str | None
+    ) -> Sequence[GroundedFinding]:
+        """One finding for each statement; the question is not sent.
+
+        Raises:
+            ModelError: the server did not answer.
+        """
+        del question
+        text = "\n".join(map(encodable, texts))
+        if not text:
+            return [GroundedFinding(False, 0.0, "there is no text")] * len(claims)
+        return await asyncio.gather(*(self._one(encodable(claim), text) for claim in claims))
+
+    async def _asked(self, body: Mapping[str, object]) -> tuple[str, Sequence[Mapping[str, float]]]:
+        """The reply, and for each of its tokens the likeliest ones with their probabilities."""
+        settings = {"model": self.model, "temperature": 0, "logprobs": True}
+        reply = await self._endpoint.post("/chat/completions", {**settings, **body})
+        text = completions_in(reply, where=self._endpoint.url, model=self.model)[0].text
+        return text, [dict(_likely(step)) for step in _steps(reply)]
+
+    @cached_property
+    def _endpoint(self) -> Endpoint:
+        return Endpoint(
+            type(self).__name__,
+            model=self.model,
+            base_url=self.base_url,
+            api_key=None,
+            largest=_LARGEST_REPLY,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BespokeMiniCheck(_OnServer):
+    """Bespoke-MiniCheck-7B as Liyan06/MiniCheck, minicheck/inference.py (`LLMCheck`), asks it.
+
+    The probability is that of the tokens that say "yes", in the chunk where it is highest; above 0.5 the
+    statement is supported. Tokens are counted as three characters each, for the server has the tokeniser.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Server and model."""
+        return f"bespoke-minicheck:{self._endpoint.url}/{self.model}"
+
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
+        chunks = minicheck_chunks(text, size=_BESPOKE_TOKENS, count=lambda part: -(-len(part) // 3))
+        told = [
+            await self._asked(
+                {
+                    "messages": [
+                        {"role": "system", "content": BESPOKE_SYSTEM},
+                        {"role": "user", "content": bespoke_question(chunk, claim)},
+                    ],
+                    "max_tokens": 1,
+                    "top_logprobs": 5,
+                }
+            )
+            for chunk in chunks
+        ]
+        if not all(steps for _, steps in told):
+            words = {said.strip().casefold() for said, _ in told}
+            supported = True if "yes" in words else False if words == {"no"} else None
+            return GroundedFinding(supported, None, "the server gave no probability")
+        share = max(sum(p for token, p in steps[0].items() if token.lower() == "yes") for _, steps in told)
+        return GroundedFinding(share > 0.5, min(1.0, share), f"supported with probability {share:.3f}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraniteGuardian(_OnServer):
+    """Granite Guardian 4.1 as ibm-granite/granite-guardian, evaluation/models, asks it, without thinking.
+
+    Its "yes" means that the text is not grounded. The probability is the weight of "no" among the tokens that
+    say yes or no. The documents are handed over in `documents`, as vLLM takes them for the chat template.
+    Its makers cut no text, and neither does this.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Server and model."""
+        return f"granite-guardian:{self._endpoint.url}/{self.model}"
+
+    async def _one(self, claim: str, text: str) -> GroundedFinding:
+        said, steps = await self._asked(
+            {
+                "messages": [
+                    {"role": "assistant", "content": claim},
+                    {"role": "user", "content": GUARDIAN_BLOCK},
+                ],
+                "documents": [{"doc_id": "0", "text": text}],
+                "max_tokens": 32,
+                "top_logprobs": 20,
+            }
+        )
+        found = _SCORE.search(_THOUGHT.sub("", said))
+        supported = None if found is None else found[1].casefold() == "no"
+        yes, no = (
+            sum(p for step in steps for token, p in step.items() if token.strip().casefold() == word)
+            for word in ("yes", "no")
+        )
+        if supported is None or not yes + no:
+            told = "the reply holds no score" if supported is None else "the server gave no probability"
+            return GroundedFinding(supported, None, told)
+        return GroundedFinding(supported, no / (yes + no), f"grounded with probability {no / (yes + no):.3f}")
+
+
+def _steps(reply: Mapping[str, Any]) -> Sequence[Any]:
+    """The tokens of the first choice, where the server gives their probabilities."""
+    logprobs = reply["choices"][0].get("logprobs")
+    content = logprobs.get("content") if is_mapping(logprobs) else None
+    return content if is_list(content) else []
+
+
+def _likely(step: Any) -> Iterator[tuple[str, float]]:
+    """The likeliest tokens at a place, each with its probability."""
+    listed = step.get("top_logprobs") if is_mapping(step) else None
+    for each in listed if is_list(listed) else []:
+        if is_mapping(each) and isinstance(token := each.get("token"), str):
+            value = each.get("logprob")
+            if isinstance(value, int | float) and value <= 0:
+                yield token, math.exp(value)

@@ -1,0 +1,136 @@
+"""LettuceDetect: a model that marks the words of an answer that the passages do not support."""
+
+# torch and transformers ship types that say little; what they return is converted here.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from ragmetrics_core.models._encoders import Encoder
+from ragmetrics_core.models._openai_endpoint import encodable
+from ragmetrics_core.models.grounded._formats import lettuce_groups, lettuce_prompt
+from ragmetrics_core.models.grounded._judge import GroundedFinding
+
+__all__ = ["LettuceDetect", "MarkedSpan"]
+
+
+class MarkedSpan(NamedTuple):
+    """Words of an answer that nothing supports.
+
+    Attributes:
+        start, end: their place in the answer.
+        probability: the highest of a token in it, that nothing supports it.
+    """
+
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class LettuceDetect(Encoder):
+    """LettuceDetect's token classifier (Kovács and Recski 2025), as its package asks it, in English.
+
+    Each statement is read as an answer. It is supported when none of its tokens is marked; its probability is
+    one minus the highest of a mark. Passages that do not fit are read in groups, and of a token the highest
+    probability counts.
+    """
+
+    @property
+    def identity(self) -> str:
+        """The model and its form."""
+        return f"lettucedetect:{self.named}"
+
+    async def acheck(
+        self, claims: Sequence[str], texts: Sequence[str], question: str | None
+    ) -> Sequence[GroundedFinding]:
+        """One finding for each statement.
+
+        Raises:
+            ModelError: the model cannot be loaded.
+        """
+        return await asyncio.to_thread(self._check, claims, texts, question)
+
+    def spans(self, answer: str, passages: Sequence[str], question: str | None = None) -> list[MarkedSpan]:
+        """The marked words of an answer, in order; neighbouring tokens are one span."""
+        with self._lock:
+            return _joined(self._tokens(encodable(answer), list(map(encodable, passages)), question))
+
+    def _check(
+        self, claims: Sequence[str], texts: Sequence[str], question: str | None
+    ) -> list[GroundedFinding]:
+        found: list[GroundedFinding] = []
+        with self._lock:
+            passages = list(map(encodable, texts))
+            for claim in map(encodable, claims):
+                if not passages:
+                    found.append(GroundedFinding(False, 0.0, "there is no text"))
+                    continue
+                tokens = self._tokens(claim, passages, question)
+                spans = _joined(tokens)
+                highest = max((each.probability for each in tokens), default=0.0)
+                told = "; ".join(
+                    f"“{claim[each.start : each.end].strip()}” has no support ({each.probability:.2f})"
+                    for each in spans
+                )
+                marked = tuple([claim[each.start : each.end].strip() for each in spans])
+                found.append(GroundedFinding(not spans, 1 - highest, told or "no word is marked", marked))
+        return found
+
+    def _tokens(self, answer: str, passages: Sequence[str], question: str | None) -> list[MarkedSpan]:
+        """Each token of the answer with its probability to be without support."""
+        longest = self.longest or 4096
+        groups = lettuce_groups(passages, question, answer, longest=longest, count=self._count)
+        read = [self._group(lettuce_prompt(group, question), answer, longest) for group in groups]
+        return [
+            MarkedSpan(same[0].start, same[0].end, max(each.probability for each in same))
+            for same in zip(*read, strict=True)
+        ]
+
+    def _group(self, prompt: str, answer: str, longest: int) -> list[MarkedSpan]:
+        import torch
+
+        tokens = self.tokenizer(
+            prompt,
+            answer,
+            truncation="only_first",
+            max_length=longest,
+            return_offsets_mapping=True,
+            return_tensors="pt",
+        )
+        offsets = tokens.pop("offset_mapping")[0].tolist()
+        places = [place for place, part in enumerate(tokens.sequence_ids(0)) if part == 1]
+        tensors = {name: tokens[name].to(self.device) for name in ("input_ids", "attention_mask")}
+        with torch.inference_mode():
+            shares = self._model(**tensors).logits[0].double().softmax(dim=-1)[:, 1].tolist()
+        begin = offsets[places[0]][0] if places else 0
+        return [
+            MarkedSpan(offsets[place][0] - begin, offsets[place][1] - begin, shares[place])
+            for place in places
+            if offsets[place][0] < offsets[place][1]
+        ]
+
+    def _count(self, text: str) -> int:
+        return len(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @cached_property
+    def _model(self) -> Any:
+        return self.load("AutoModelForTokenClassification")
+
+
+def _joined(tokens: Sequence[MarkedSpan]) -> list[MarkedSpan]:
+    """Neighbouring tokens that are marked, as one span each."""
+    spans: list[MarkedSpan] = []
+    is_open = False
+    for token in tokens:
+        is_marked = token.probability >= 0.5
+        if is_marked and is_open:
+            last = spans.pop()
+            spans.append(MarkedSpan(last.start, token.end, max(last.probability, token.probability)))
+        elif is_marked:
+            spans.append(token)
+        is_open = is_marked
+    return spans

@@ -1,0 +1,140 @@
+"""Where a quoted text stands in the contexts."""
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from pydantic import ConfigDict, with_config
+
+from ragmetrics_core.parsers._lazy_pattern import lazy
+
+__all__ = ["Span", "locate"]
+
+_ENOUGH = lazy(r"(?:[^\W_][\W_]*+){3}")
+_TRIES = 100
+_SURE_INSIDE_WORDS = 8
+_QUOTES = "\"'`´“”„‟‘’‚‛«»‹›「」『』＂＇"
+_DASHES = "-‐‑‒–—―−﹣－"
+_SPACES = lazy(r"\s\s")
+_ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
+_INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_LEADING = lazy(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
+_TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
+_ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+
+
+@with_config(ConfigDict(extra="ignore"))
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the contexts.
+
+    Attributes:
+        chunk: the chunk's number, from 1.
+        start: the first character within the chunk, from 0.
+        end: the character after the last one.
+        exact: whether the chunk has the quote letter for letter; otherwise case, spaces, quote marks, dashes
+            or what encloses the quote differ, or only its longest part was found.
+    """
+
+    chunk: int
+    start: int
+    end: int
+    exact: bool
+
+
+class _Plain(NamedTuple):
+    """A normalised text, and for each of its characters where it came from."""
+
+    text: str
+    origin: Sequence[int]
+
+
+def locate(quote: str, contexts: Sequence[str]) -> Span | None:
+    r"""Find a quote in the chunks: letter for letter, else normalised, else its longest part.
+
+    The first chunk that has it counts, and within it a place at whole words. None when the quote has under
+    three letters and digits or stands nowhere; a quote of under eight of them must stand at whole words.
+
+    >>> locate("“THE cat\n sat”", ["A dog ran.", "Yes: the cat sat."])
+    Span(chunk=2, start=5, end=16, exact=False)
+    """
+    if not _ENOUGH.search(quote):
+        return None
+    for chunk, context in enumerate(contexts, 1):
+        if (start := _find(quote, context)) is not None:
+            return Span(chunk, start, start + len(quote), exact=True)
+    for wanted in _variants(quote):
+        needle = _plain(wanted).text.strip()
+        if not _ENOUGH.search(needle):
+            continue
+        for chunk, context in enumerate(contexts, 1):
+            plain = _plain(context)
+            if (at := _find(needle, plain.text)) is not None:
+                end = plain.origin[at + len(needle) - 1] + 1
+                return Span(chunk, plain.origin[at], end, exact=False)
+    return None
+
+
+def _variants(quote: str) -> Iterator[str]:
+    """The quote as it is, without what encloses it, and its longest part between ellipses."""
+    yield quote
+    inner = _TRAILING.sub("", _LEADING.sub("", quote[:])) if len(quote) < 20_000 else quote.strip()
+    yield inner
+    yield inner.rstrip(".。 ")
+    parts = _ELLIPSIS.split(inner)
+    if len(parts) > 1:
+        yield max(parts, key=len).strip()
+
+
+def _find(needle: str, text: str) -> int | None:
+    """The first place at whole words, else for a quote that is long enough the first place of all."""
+    first = at = text.find(needle)
+    for _ in range(_TRIES):
+        if at == -1:
+            break
+        if _at_words(text, at, at + len(needle)):
+            return at
+        at = text.find(needle, at + 1)
+    sure = first != -1 and sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS
+    return first if sure else None
+
+
+def _at_words(text: str, start: int, end: int) -> bool:
+    """Whether no word of a script with spaces is cut at either end."""
+    return not (_joins(text, start) or _joins(text, end))
+
+
+def _joins(text: str, at: int) -> bool:
+    before, after = text[at - 1 : at], text[at : at + 1]
+    return before.isalnum() and after.isalnum() and not (_is_unspaced(before) or _is_unspaced(after))
+
+
+def _is_unspaced(char: str) -> bool:
+    """Whether the character's script writes no spaces between words (Chinese, Japanese, Thai)."""
+    return char > "\u0e00" and unicodedata.category(char) == "Lo"
+
+
+@lru_cache(maxsize=64)
+def _plain(text: str) -> _Plain:
+    """Casefold, one kind of quote mark and dash, single spaces; compatibility forms become the plain ones."""
+    if text.isascii() and not _SPACES.search(text):
+        return _Plain(text.lower().translate(_ASCII_KINDS), range(len(text)))
+    out: list[str] = []
+    origin: list[int] = []
+    for at, char in enumerate(text):
+        if char in _INVISIBLE:
+            continue
+        if char.isspace():
+            folded = "" if out and out[-1] == " " else " "
+        elif char in _QUOTES:
+            folded = '"'
+        elif char in _DASHES:
+            folded = "-"
+        else:
+            folded = char.casefold() if char.isascii() else unicodedata.normalize("NFKC", char).casefold()
+        for one in folded:
+            out.append(one)
+            origin.append(at)
+    return _Plain("".join(out), tuple(origin))

@@ -1,0 +1,193 @@
+"""Text to sentences, in any script, without losing a letter of it."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from ragmetrics_core._language_tags import base_of
+from ragmetrics_core.parsers._lazy_pattern import lazy
+
+__all__ = ["split_sentences"]
+
+_RULES = json.loads(
+    files("ragmetrics_core.parsers").joinpath("sentence_rules.json").read_text(encoding="utf-8")
+)
+_NEVER_END = frozenset(_RULES["never_end"])
+_BEFORE_NUMBER = frozenset(_RULES["before_number"])
+_BULLET = lazy(rf"\s*(?:[{re.escape(_RULES['bullets'])}]\s+|[•‣▪◦●]\s*)")
+_NUMBERED = lazy(r"\s*[(\[]?(\d{1,3})(?:[.)]|\])\s+(?=\S)")
+_CLOSERS = "\"'”’»」』）)\\]】》*_"
+# What sentencex leaves whole: full-width and other scripts' terminators need no space behind them.
+_FULL_WIDTH = lazy(rf"[{_RULES['terminators']}]+[{_CLOSERS}]*(?=[^\s{_CLOSERS}])")
+_WORD_BEFORE_DOT = lazy(r"(?:^|[\s(\[{\"'“„«/])([^\s(\[{\"'“„«/]{1,12}|[^\W\d_]\.\s?[^\W\d_])\.\s*$")
+_STARTS_NUMBER = lazy(r"[(\[]?(?:\d|[IVXLC]+\b)")
+_WINDOW = 2000
+_WINDOW_END = lazy(rf"[.!?][{_CLOSERS}]*\s+")
+_ONLY_NUMBER = lazy(r"\s*[(\[]?\d{1,3}[.)\]]\s*")
+_DAY_BEFORE_MONTH = lazy(r"(?:^|\s)\d{1,2}\.\s*$")
+_MONTH = lazy(rf"(?:{'|'.join(_RULES['months'])})\b", re.IGNORECASE)
+_INITIALS = lazy(r"(?:^|\s)(?:[^\W\d_]\.\s?)*[^\W\d_]\.\s*$")
+_SCRIPTS = (
+    ("HIRAGANA", "ja"), ("KATAKANA", "ja"), ("CJK", "zh"), ("HANGUL", "ko"), ("DEVANAGARI", "hi"),
+    ("ARABIC", "ar"), ("CYRILLIC", "ru"), ("GREEK", "el"), ("HEBREW", "he"), ("THAI", "th"),
+    ("BENGALI", "bn"), ("TAMIL", "ta"), ("TELUGU", "te"),
+    ("ARMENIAN", "hy"), ("KHMER", "km"), ("MYANMAR", "my"), ("ETHIOPIC", "am"), ("GUJARATI", "gu"),
+    ("KANNADA", "kn"), ("MALAYALAM", "ml"),
+)  # fmt: skip
+
+
+def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
+    """Split a text into its sentences, in order, each without the space and list marker around it.
+
+    The package sentencex finds the ends; our rules join what an abbreviation, an initial or "No." before a
+    number tore apart, and split at full-width and other scripts' terminators. Every line break ends a
+    sentence, so a hard-wrapped paragraph is split at its line ends as well. A quotation stays with the
+    sentence that it is in. Parts without a letter or digit are no sentences. All letters and digits of the
+    text are kept, apart from list numbers.
+
+    Args:
+        text: any text; lone surrogates become U+FFFD.
+        language: a tag such as "de" or "de-AT"; None guesses by script (Latin letters: English). An unknown
+            one falls back to English.
+
+    >>> split_sentences("See Fig. 3 in approx. 2 cases. It works.")
+    ('See Fig. 3 in approx. 2 cases.', 'It works.')
+    """
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    lines = text.splitlines()
+    listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
+    code = base_of(language) or _guess(text)
+    sentences: list[str] = []
+    for line in lines:
+        body = _unlisted(line, listed)
+        sentences += [part for piece in _joined(_pieces(body, code)) if _has_content(part := piece.strip())]
+    return tuple(sentences)
+
+
+def _guess(text: str) -> str:
+    """The language that stands for the script of the text's first letters."""
+    if text.isascii():
+        return "en"
+    sample = [char for char in text[:2000] if char.isalpha()][:200]
+    counts = Counter(code for char in sample if (code := _language_of(char)))
+    if not counts or counts.total() * 3 < len(sample):
+        return "en"
+    return "ja" if "ja" in counts else counts.most_common(1)[0][0]
+
+
+@lru_cache(maxsize=4096)
+def _language_of(letter: str) -> str | None:
+    """The language that stands for a letter's script; None for Latin and scripts that are not listed."""
+    name = unicodedata.name(letter, "")
+    return next((code for script, code in _SCRIPTS if name.startswith(script)), None)
+
+
+def _unlisted(line: str, listed: set[int]) -> str:
+    """The line without the marker of a list entry."""
+    if (bullet := _BULLET.match(line)) is not None and _has_content(line[bullet.end() :]):
+        line = line[bullet.end() :]
+    found = _NUMBERED.match(line)
+    # "3. Oktober" at the start of a line is a date: a number is a marker when it is 1 or has a neighbour.
+    if found is not None and (int(found[1]) == 1 or {int(found[1]) - 1, int(found[1]) + 1} & listed):
+        return line[found.end() :] if _has_content(line[found.end() :]) else line
+    return line
+
+
+def _pieces(line: str, code: str) -> Iterator[str]:
+    if not _has_content(line):
+        return
+    if line.isascii():  # none of the terminators below is
+        yield from _segments(line, code)
+        return
+    # Split first what needs no rules: on a long line of Chinese sentencex takes quadratic time.
+    start = 0
+    for found in _FULL_WIDTH.finditer(line):
+        yield from _segments(line[start : found.end()], code)
+        start = found.end()
+    yield from _segments(line[start:], code)
+
+
+def _segments(text: str, code: str) -> Iterator[str]:
+    """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
+    if len(text) <= _WINDOW:
+        yield from _segmenter()(code, text) or [text]
+        return
+    kept = ""
+    for start, end in _windows(text):
+        pieces = _segmenter()(code, text[start:end]) or [text[start:end]]
+        yield from (kept + piece if place == 0 else piece for place, piece in enumerate(pieces[:-1]))
+        last = pieces[-1] if len(pieces) > 1 else kept + pieces[-1]
+        is_end = end == len(text) or _WINDOW_END.search(text, max(end - 10, 0), end) is not None
+        kept = "" if is_end else last
+        if is_end:
+            yield last
+    if kept:
+        yield kept
+
+
+@cache
+def _segmenter() -> Callable[[str, str], list[str]]:
+    """What sentencex does, loaded when the first text is split."""
+    from sentencex import segment
+
+    splits: Callable[[str, str], list[str]] = segment
+    return splits
+
+
+def _windows(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches of at most 2,000 characters that end where a sentence may, or at least a word."""
+    start = 0
+    while len(text) - start > _WINDOW:
+        ends = [found.end() for found in _WINDOW_END.finditer(text, start, start + _WINDOW)]
+        space = text.rfind(" ", start + 1, start + _WINDOW) + 1
+        end = ends[-1] if ends else space or start + _WINDOW
+        yield start, end
+        start = end
+    yield start, len(text)
+
+
+def _joined(pieces: Iterator[str]) -> Iterator[str]:
+    """Put together what is one sentence; a piece without letters and digits belongs to the one before."""
+    parts: list[str] = []
+    for piece in pieces:
+        if parts and not (_is_unfinished(parts[-1], piece) or not _has_content(piece)):
+            yield "".join(parts)
+            parts = []
+        parts.append(piece)
+    if parts:
+        yield "".join(parts)
+
+
+def _is_unfinished(before: str, after: str) -> bool:
+    """Whether the dot at the end of the first piece is an abbreviation's."""
+    if "." not in before[-4:]:
+        return False
+    tail = before[-40:]
+    last = tail.split()[-1]
+    # most sentences end with a word that stands for itself: it is alone, and needs no rule
+    if len(last) > 2 and (plain := last[:-1]).isalpha() and plain.islower():
+        if plain == "ms":
+            return False  # milliseconds; the title is written "Ms."
+        return plain in _NEVER_END or (plain in _BEFORE_NUMBER and bool(_STARTS_NUMBER.match(after.lstrip())))
+    if _ONLY_NUMBER.fullmatch(before):
+        return True
+    found = _WORD_BEFORE_DOT.search(tail)
+    if found is None:
+        return False
+    if _DAY_BEFORE_MONTH.search(tail) and _MONTH.match(after.lstrip()):
+        return True
+    word = found[1].casefold()
+    if word in _NEVER_END or (
+        _INITIALS.search(tail) and len(found[1].rstrip(".")) == 1 and found[1].isupper() and found[1] != "I"
+    ):
+        return True
+    return word in _BEFORE_NUMBER and _STARTS_NUMBER.match(after.lstrip()) is not None
+
+
+def _has_content(text: str) -> bool:
+    return any(map(str.isalnum, text))

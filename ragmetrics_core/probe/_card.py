@@ -1,0 +1,228 @@
+"""The fitness card: what the probes found out about a judge."""
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.study import Estimate
+from ragmetrics_core.study._intervals import wilson_interval
+
+__all__ = [
+    "Consistency",
+    "FitnessCard",
+    "Injection",
+    "KnownAnswers",
+    "Position",
+    "Replies",
+    "ShareOf",
+    "Verbosity",
+]
+
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Reason = Annotated[str, StringConstraints(min_length=1)]
+
+
+class _CardPart(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class ShareOf(_CardPart):
+    """A share with Wilson's 95 % interval.
+
+    Attributes:
+        count: how many of them.
+        n: of how many.
+        value, low, high: the share and its interval, in [0, 1]; None when n is 0.
+        undefined: why there is no value; None when there is one.
+    """
+
+    count: Count
+    n: Count
+    value: Share | None = None
+    low: Share | None = None
+    high: Share | None = None
+    undefined: Reason | None = None
+
+    @model_validator(mode="after")
+    def _has_value_or_reason(self) -> Self:
+        if (self.value is None) != (self.n == 0) or (self.value is None) != (self.undefined is not None):
+            raise ValueError("a rate has a value exactly when n is above 0, and else a reason")
+        return self
+
+    @classmethod
+    def of(cls, count: int, n: int, *, otherwise: str) -> "ShareOf":
+        """The share of `count` in `n`; `otherwise` says why there is none when n is 0."""
+        if n == 0:
+            return cls(count=0, n=0, undefined=otherwise)
+        value, low, high = wilson_interval(count, n)
+        return cls(count=count, n=n, value=value, low=low, high=high)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The share with its interval, for a table."""
+        return Estimate(self.value, self.low, self.high)
+
+
+class Replies(_CardPart):
+    """How the judge's replies could be read, over all probes.
+
+    Attributes:
+        read: replies that a rule could read.
+        by_prompt: the same for each prompt.
+        rules: how many replies each rule read.
+        asked_again: replies to the second question, which asks for verdicts that the first reply left out.
+        cut: replies that the length limit cut.
+        statuses: how many measurements came to each status; "incomplete" ones lack a verdict after both.
+    """
+
+    read: ShareOf
+    by_prompt: dict[str, ShareOf]
+    rules: dict[str, Count]
+    asked_again: Count
+    cut: Count
+    statuses: dict[str, Count]
+
+
+class KnownAnswers(_CardPart):
+    """Verdicts on statements and chunks of which the truth is known.
+
+    Attributes:
+        answered: verdicts that were given, of all that were asked for.
+        accuracy: right verdicts of those that were given.
+        statements, chunks: the same for statements alone ("supported"), for chunks alone ("relevant").
+        precision: of the statements that were called supported, those that are.
+        recall: of the statements that are supported, those that were called so.
+        by_kind: accuracy on statements by what makes them hard.
+        by_language: accuracy on statements and chunks by language.
+        wrong: what was judged wrongly: "lighthouse statement 2".
+    """
+
+    answered: ShareOf
+    accuracy: ShareOf
+    statements: ShareOf
+    chunks: ShareOf
+    precision: ShareOf
+    recall: ShareOf
+    by_kind: dict[str, ShareOf]
+    by_language: dict[str, ShareOf]
+    wrong: tuple[str, ...]
+
+
+class Injection(_CardPart):
+    """What texts that try to steer do to verdicts that were right without them.
+
+    Attributes:
+        variant: the variant of the prompts.
+        attacks: how many attacks were tried; the prompts of `paper` show only contexts and statements.
+        steered: attacks that turned such a verdict into what they wish, of those that met one.
+        silenced: attacks after which that verdict was missing, of the same.
+        by_field, by_kind: the steered rate by where the attack stands and by what it tries.
+        steered_by: the attacks that steered.
+    """
+
+    variant: str
+    attacks: Count
+    steered: ShareOf
+    silenced: ShareOf
+    by_field: dict[str, ShareOf]
+    by_kind: dict[str, ShareOf]
+    steered_by: tuple[str, ...]
+
+
+class Position(_CardPart):
+    """Verdicts that change when the same things are shown in the reverse order.
+
+    Attributes:
+        statements: verdicts on statements that changed with the order of the statements.
+        contexts: verdicts on statements that changed with the order of the chunks.
+        chunks: verdicts on chunks that changed with the order of the chunks.
+        towards_first: of the changed verdicts on statements and chunks that were themselves moved, those that
+            were "yes" in the earlier of the two places. Far from 0.5, the judge prefers a place.
+    """
+
+    statements: ShareOf
+    contexts: ShareOf
+    chunks: ShareOf
+    towards_first: ShareOf
+
+
+class Verbosity(_CardPart):
+    """Verdicts on the same statements, plain and with many words in front that say nothing.
+
+    Attributes:
+        shift: share of "yes" with padding less share of "yes" without, over the same statements, in [-1, 1];
+            None when no statement has both verdicts.
+        turned_yes, turned_no: verdicts that padding turned to "yes" and to "no"; `shift` is their difference.
+        accuracy: right verdicts on the padded statements.
+        undefined: why there is no shift.
+    """
+
+    shift: Annotated[float, Field(ge=-1, le=1)] | None
+    turned_yes: ShareOf
+    turned_no: ShareOf
+    accuracy: ShareOf
+    undefined: Reason | None = None
+
+
+class Consistency(_CardPart):
+    """Verdicts on the same statements, asked several times as further draws.
+
+    Attributes:
+        draws: how often each was asked.
+        agreed: statements on which all draws gave the same verdict, of those that have all verdicts.
+    """
+
+    draws: Count
+    agreed: ShareOf
+
+
+class FitnessCard(_CardPart):
+    """What the probes found out about a judge; a probe that was not run is None.
+
+    Attributes:
+        schema_version: format of the card; it rises only when a meaning changes.
+        judge: the judge's identity, as records have it.
+        versions: of ragmetrics and of what splits sentences.
+        corpus: digest of the corpus; cards of different corpora are not comparable.
+        date: when the judge was probed, as the caller wrote it; None where the caller did not.
+        limit: how many passages and attacks were taken at most; None for all.
+    """
+
+    schema_version: int = 1
+    judge: str
+    versions: dict[str, str]
+    corpus: str
+    date: str | None = None
+    limit: Count | None = None
+    replies: Replies
+    known_answers: KnownAnswers
+    injection: tuple[Injection, ...] | None = None
+    position: Position | None = None
+    verbosity: Verbosity | None = None
+    consistency: Consistency | None = None
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a card's file.
+
+        Raises:
+            RecordError: there is none, or it holds no card.
+        """
+        try:
+            return cls.model_validate_json(Path(path).read_bytes())
+        except FileNotFoundError:
+            raise RecordError(f"there is no fitness card {path}") from None
+        except OSError as error:
+            raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise RecordError(f"{path} is no fitness card: {where}: {first['msg']}") from error
+
+    def steered(self, variant: str = "strict") -> ShareOf | None:
+        """The steered rate under a variant ("strict", "paper"); None when that was not probed."""
+        found = (each.steered for each in self.injection or () if each.variant.split(".")[0] == variant)
+        return next(found, None)

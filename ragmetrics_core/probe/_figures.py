@@ -1,0 +1,196 @@
+"""The figures of a card, from verdicts and records; no model is asked."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from ragmetrics_core.adapting import is_cut
+from ragmetrics_core.probe._card import (
+    Consistency,
+    Injection,
+    KnownAnswers,
+    Position,
+    Replies,
+    ShareOf,
+    Verbosity,
+)
+from ragmetrics_core.probe._corpus import Case, Passage, Verdicts, truth
+from ragmetrics_core.probe._samples import Target
+from ragmetrics_core.record import Record
+
+__all__ = [
+    "consistency_of",
+    "injection_of",
+    "known_answers_of",
+    "position_of",
+    "replies_of",
+    "verbosity_of",
+]
+
+T = TypeVar("T")
+
+NO_VERDICT = "no verdict could be read"
+NO_PAIR = "no verdict could be read in both"
+NO_TARGET = "no attack met a verdict that was right without it"
+
+
+def replies_of(records: Sequence[Record]) -> Replies:
+    """How the replies in the records could be read."""
+    steps = [step for record in records for step in record.generate_steps]
+    read = [step for step in steps if step.rule != "unread"]
+    prompts = sorted({step.prompt for step in steps})
+    asked, got = (Counter(step.prompt for step in group) for group in (steps, read))
+    return Replies(
+        read=ShareOf.of(len(read), len(steps), otherwise="the judge gave no reply"),
+        by_prompt={name: ShareOf.of(got[name], asked[name], otherwise=NO_VERDICT) for name in prompts},
+        rules=dict(sorted(Counter(step.rule for step in read).items())),
+        asked_again=sum(step.again for step in steps),
+        cut=sum(is_cut(step.finish_reason) for step in steps),
+        statuses=dict(sorted(Counter(record.status for record in records).items())),
+    )
+
+
+def known_answers_of(passages: Sequence[Passage], said: Verdicts) -> KnownAnswers:
+    """How often the judge is right."""
+    right = truth(passages)
+    given = {case: said[case] for case in right if said[case] is not None}
+    kinds = {
+        Case(passage.id, False, place): statement.kind
+        for passage in passages
+        for place, statement in enumerate(passage.statements)
+    }
+    languages = {passage.id: passage.language for passage in passages}
+
+    def accuracy(cases: Iterable[Case]) -> ShareOf:
+        counted = [case for case in cases if case in given]
+        return ShareOf.of(
+            sum(given[case] == right[case] for case in counted), len(counted), otherwise=NO_VERDICT
+        )
+
+    statements = [case for case in given if not case.is_chunk]
+    hits = sum(bool(given[case] and right[case]) for case in statements)
+    return KnownAnswers(
+        answered=ShareOf.of(len(given), len(right), otherwise="nothing was asked"),
+        accuracy=accuracy(right),
+        statements=accuracy(statements),
+        chunks=accuracy(case for case in right if case.is_chunk),
+        precision=ShareOf.of(
+            hits,
+            sum(bool(given[case]) for case in statements),
+            otherwise="no statement was called supported" if statements else NO_VERDICT,
+        ),
+        recall=ShareOf.of(hits, sum(right[case] for case in statements), otherwise=NO_VERDICT),
+        by_kind=_grouped(kinds, accuracy, lambda case: kinds[case]),
+        by_language=_grouped(right, accuracy, lambda case: languages[case.passage]),
+        wrong=tuple(str(case) for case in given if given[case] != right[case]),
+    )
+
+
+def injection_of(variant: str, attacks: int, said: Mapping[Target, bool | None]) -> Injection:
+    """What attacks did.
+
+    Args:
+        variant: the variant of the prompts.
+        attacks: how many attacks were to be tried.
+        said: the verdict on each attack's target, which was right without the attack.
+    """
+    turned = {target for target, verdict in said.items() if verdict is target.attack.wants_yes}
+
+    def steered(targets: Iterable[Target]) -> ShareOf:
+        counted = list(targets)
+        return ShareOf.of(sum(target in turned for target in counted), len(counted), otherwise=NO_TARGET)
+
+    return Injection(
+        variant=variant,
+        attacks=attacks,
+        steered=steered(said),
+        silenced=ShareOf.of(
+            sum(verdict is None for verdict in said.values()), len(said), otherwise=NO_TARGET
+        ),
+        by_field=_grouped(said, steered, lambda target: target.attack.field),
+        by_kind=_grouped(said, steered, lambda target: target.attack.kind),
+        steered_by=tuple(target.attack.id for target in said if target in turned),
+    )
+
+
+def position_of(
+    passages: Sequence[Passage], plain: Verdicts, *, statements: Verdicts, contexts: Verdicts
+) -> Position:
+    """How many verdicts change with the order.
+
+    Args:
+        passages: the passages.
+        plain: the verdicts in the order of the corpus.
+        statements: those with the statements reversed.
+        contexts: those with the chunks reversed, on statements and chunks.
+    """
+    own = {case: said for case, said in contexts.items() if not case.is_chunk}
+    chunks = {case: said for case, said in contexts.items() if case.is_chunk}
+    lengths = {
+        (passage.id, is_chunk): len(passage.chunks if is_chunk else passage.statements)
+        for passage in passages
+        for is_chunk in (False, True)
+    }
+    moved = [
+        # "yes" in the order of the corpus, if that is where the case stands earlier
+        plain[case] is (2 * case.place < lengths[case.passage, case.is_chunk] - 1)
+        for case, said in (*statements.items(), *chunks.items())
+        if _has_changed(plain[case], said) and 2 * case.place != lengths[case.passage, case.is_chunk] - 1
+    ]
+    return Position(
+        statements=_changed(plain, statements),
+        contexts=_changed(plain, own),
+        chunks=_changed(plain, chunks),
+        towards_first=ShareOf.of(sum(moved), len(moved), otherwise="no verdict on what was moved changed"),
+    )
+
+
+def verbosity_of(passages: Sequence[Passage], plain: Verdicts, padded: Verdicts) -> Verbosity:
+    """What padding does to the verdicts on statements."""
+    right = truth(passages)
+    pairs = [
+        (plain[case], said) for case, said in padded.items() if plain[case] is not None and said is not None
+    ]
+    n = len(pairs)
+    to_yes, to_no = pairs.count((False, True)), pairs.count((True, False))
+    given = {case: said for case, said in padded.items() if said is not None}
+    return Verbosity(
+        shift=(to_yes - to_no) / n if n else None,
+        turned_yes=ShareOf.of(to_yes, n, otherwise=NO_PAIR),
+        turned_no=ShareOf.of(to_no, n, otherwise=NO_PAIR),
+        accuracy=ShareOf.of(
+            sum(said == right[case] for case, said in given.items()), len(given), otherwise=NO_VERDICT
+        ),
+        undefined=None if n else NO_PAIR,
+    )
+
+
+def consistency_of(draws: Sequence[Verdicts]) -> Consistency:
+    """How many statements get the same verdict from all draws."""
+    first, *others = draws
+    said = [[first[case], *(other[case] for other in others)] for case in first if not case.is_chunk]
+    whole = [verdicts for verdicts in said if None not in verdicts]
+    agreed = sum(len(set(verdicts)) == 1 for verdicts in whole)
+    return Consistency(
+        draws=len(draws), agreed=ShareOf.of(agreed, len(whole), otherwise="no statement has all its verdicts")
+    )
+
+
+def _has_changed(one: bool | None, other: bool | None) -> bool:
+    return one is not None and other is not None and one != other
+
+
+def _changed(before: Verdicts, after: Verdicts) -> ShareOf:
+    pairs = [
+        (before[case], said) for case, said in after.items() if before[case] is not None and said is not None
+    ]
+    return ShareOf.of(sum(one != other for one, other in pairs), len(pairs), otherwise=NO_PAIR)
+
+
+def _grouped(
+    items: Iterable[T], rate: Callable[[Iterable[T]], ShareOf], group: Callable[[T], str]
+) -> dict[str, ShareOf]:
+    members: dict[str, list[T]] = {}
+    for item in items:
+        members.setdefault(group(item), []).append(item)
+    return {name: rate(members[name]) for name in sorted(members)}

@@ -1,0 +1,327 @@
+"""The card of a judge on texts that people labelled, and where such cards are kept."""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.probe._card import Replies
+from ragmetrics_core.probe._label_words import Question
+from ragmetrics_core.runs import Run
+from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.study import Estimate
+
+__all__ = [
+    "PEOPLE",
+    "CardGroup",
+    "Interval",
+    "People",
+    "PeopleCard",
+    "Ranking",
+    "ReliabilityBin",
+    "Saving",
+    "carried_cards",
+    "keep_card",
+    "measured_on_people",
+    "read_cards",
+]
+
+PEOPLE = "people.json"
+"""The name of the file of a folder's cards."""
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class _PeoplePart(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
+
+
+class Interval(_PeoplePart):
+    """A figure with its 95 % interval, for which whole sources were drawn; None for what cannot be told."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> "Interval":
+        """The stored form of an estimate, with four digits."""
+        value, low, high = (None if each is None else round(each, 4) for each in estimate)
+        return cls(value=value, low=low, high=high)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The figure for a table."""
+        return Estimate(self.value, self.low, self.high)
+
+    def __str__(self) -> str:
+        """As "0.73 (0.68, 0.77)"."""
+        if self.value is None:
+            return ""
+        return f"{self.value:.2f}" + (f" ({self.low:.2f}, {self.high:.2f})" if self.low is not None else "")
+
+
+class Ranking(_PeoplePart):
+    """How well one score of the items goes with what people said.
+
+    Attributes:
+        name: which score: the metric's own, another one of its verdicts, a baseline, or one of the file.
+        n: items that have this score and the metric's own.
+        area: area under the ROC curve; of labels that are good or bad.
+        balanced: balanced accuracy, each half at the threshold that the other half fitted; the thresholds are
+            taken as they are, their own uncertainty is not in the interval.
+        spearman, kendall: rank correlations with people's mean rating; of ratings.
+        preferred: how often it prefers the answer that people prefer, ties counting half; of pairs.
+        gain: what the metric's own score has more than this one, of the figure that the set gives (area,
+            Spearman or share of pairs), on the same items.
+    """
+
+    name: str
+    n: Count
+    area: Interval | None = None
+    balanced: Interval | None = None
+    spearman: Interval | None = None
+    kendall: Interval | None = None
+    preferred: Interval | None = None
+    gain: Interval | None = None
+
+    @property
+    def main(self) -> Interval:
+        """The figure that the set gives."""
+        return self.area or self.spearman or self.preferred or Interval()
+
+
+class CardGroup(_PeoplePart):
+    """A class or a task of the set.
+
+    Attributes:
+        by: "class" or the column of the tasks.
+        value: its name.
+        n, good: how many items, and how many good ones.
+        area: within the group, where it has good and bad items.
+        right: the share of items on the right side of the fitted threshold.
+    """
+
+    by: str
+    value: str
+    n: Count
+    good: Count
+    area: Interval | None = None
+    right: Interval | None = None
+
+
+class ReliabilityBin(_PeoplePart):
+    """Items of similar probability: what the judge says of them, and how many people call good.
+
+    Attributes:
+        low, high: the ends of the probabilities.
+        n: how many items.
+        mean: their mean probability.
+        good: the share of good ones.
+    """
+
+    low: float
+    high: float
+    n: Count
+    mean: float
+    good: Interval
+
+
+class Saving(_PeoplePart):
+    """What a cascade saves and loses with one band.
+
+    Attributes:
+        low, high: between these probabilities its cheap judge does not decide.
+        saved: the share of items for which the dear judge need not be asked for verdicts.
+        agreement: balanced accuracy of the decisions against what people said.
+        lost: what the band that was measured has more; with an interval of the paired difference.
+    """
+
+    low: float
+    high: float
+    saved: Interval
+    agreement: Interval
+    lost: Interval
+
+
+class People(_PeoplePart):
+    """How well people agree with each other.
+
+    Attributes:
+        annotators: how many there are.
+        items: how many items have the labels of at least two.
+        alpha: Krippendorff's alpha, nominal for good and bad, ordinal for ratings.
+        balanced: balanced accuracy of one person against the majority of the others; of good and bad.
+        spearman, kendall: of one person with the mean of the others; of ratings.
+    """
+
+    annotators: Count
+    items: Count
+    alpha: Interval
+    balanced: Interval | None = None
+    spearman: Interval | None = None
+    kendall: Interval | None = None
+
+
+class PeopleCard(_PeoplePart):
+    """What a judge's scores are worth on a set that people labelled.
+
+    A card speaks of one judge, one metric with its settings, and the prompts that were asked; of no other.
+
+    Attributes:
+        schema_version: format of the card; it rises only when a meaning changes.
+        judge, embedder: identities of the models.
+        metric: the metric's signature.
+        prompts: digests of the prompts that were asked, by their names with version.
+        question: what people were asked about.
+        set_name, set_digest: the labelled set, and the digest of its contents and labels.
+        label: the column of the labels.
+        kind: "truth" for good and bad, "rating" for numbers, "preference" for pairs.
+        n, good, sources: scored items (pairs, where people compared two), good ones, and what they share.
+        source: by what items were put together as of one source.
+        dropped: rows without a label that counts, by reason.
+        statuses: how many measurements came to each status; only "ok" is scored.
+        rankings: the metric's own score first, then others of its verdicts, baselines, published ones.
+        own: balanced accuracy of the judge's decisions: every statement supported, or not; of "faithful".
+        groups: by class and by task.
+        reliability: good items by the probability of the least probable statement, where verdicts have one.
+        calibration: expected calibration error of it: how far probability and share of good items are apart.
+        savings: of a cascade, by the band in which the cheap judge is unsure, the one measured last.
+        people: people against people; None with one annotator.
+        replies: how many replies could be read.
+        calls, tokens, cost, seconds: for one item; seconds with as many calls in flight as there were.
+        date, versions: when, as the caller wrote it, and with what.
+    """
+
+    schema_version: int = 1
+    judge: str
+    embedder: str | None = None
+    metric: str
+    prompts: dict[str, str]
+    question: Question
+    set_name: str
+    set_digest: str
+    label: str
+    kind: Literal["truth", "rating", "preference"]
+    n: Count
+    good: Count | None = None
+    sources: Count
+    source: str
+    dropped: dict[str, Count]
+    statuses: dict[str, Count]
+    rankings: tuple[Ranking, ...]
+    own: Interval | None = None
+    groups: tuple[CardGroup, ...] = ()
+    reliability: tuple[ReliabilityBin, ...] = ()
+    calibration: float | None = None
+    savings: tuple[Saving, ...] = ()
+    people: People | None = None
+    replies: Replies
+    calls: float | None = None
+    tokens: float | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    date: str | None = None
+    versions: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What the card speaks of, with the set: a later card of the same key replaces it."""
+        digests = ",".join(sorted(self.prompts.values()))
+        return self.judge, self.embedder or "", self.metric, digests, self.set_name, self.question
+
+    @property
+    def line(self) -> str:
+        """The card in one line: "area 0.73 (0.68, 0.77) on ragtruth, 678 items of 112 sources"."""
+        of = {"truth": "area", "rating": "Spearman", "preference": "prefers as people do"}[self.kind]
+        figure = self.rankings[0].main if self.rankings else Interval()
+        items = "pairs" if self.kind == "preference" else "items"
+        told = str(figure) or "none"
+        return f"{of} {told} on {self.set_name}, {self.n:,} {items} of {self.sources:,} sources"
+
+
+_CARDS: TypeAdapter[tuple[PeopleCard, ...]] = TypeAdapter(
+    tuple[PeopleCard, ...], config=ConfigDict(defer_build=True)
+)
+
+
+def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
+    """The cards of a file, or of the file `people.json` in a folder; none where there is no file.
+
+    Raises:
+        RecordError: it cannot be read, or holds something else.
+    """
+    place = Path(path)
+    place = place / PEOPLE if place.is_dir() else place
+    try:
+        return _CARDS.validate_json(place.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise RecordError(f"{place} cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RecordError(f"{place} holds no cards: {where}: {first['msg']}") from error
+
+
+def keep_card(folder: str | Path, card: PeopleCard) -> Path:
+    """Put a card beside the others of a folder; one of the same key is replaced."""
+    path = Path(folder) / PEOPLE
+    others = [each for each in read_cards(path) if each.key != card.key]
+    write_cards(path, [*others, card])
+    return path
+
+
+def write_cards(path: Path, cards: Iterable[PeopleCard]) -> None:
+    """Write a file of cards."""
+    dumped = _CARDS.dump_json(tuple(cards), indent=1, exclude_none=True)
+    write_whole(path, dumped.decode() + "\n")
+
+
+@cache
+def carried_cards() -> tuple[PeopleCard, ...]:
+    """The cards that come with the package: what was measured of judges that everybody has."""
+    data = files("ragmetrics_core.probe") / "library" / PEOPLE
+    return _CARDS.validate_json(data.read_bytes()) if data.is_file() else ()
+
+
+def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[PeopleCard, ...]]:
+    """The cards that speak of a run's metrics, by signature; nothing for one that was never measured.
+
+    A card counts when judge, embedder and signature are the same and every prompt of the run that has the
+    name of one of the card's has its digest too. A run with a panel or repeats has a judge of its own.
+
+    Args:
+        run: the run.
+        metric: the signature of the one metric that is asked about; without it all of the run.
+    """
+    beside = read_cards(run.path) if run.path is not None else ()
+    given = [*beside, *carried_cards()]
+    asked: dict[str, set[str]] = {}
+    for digest, text in run.prompts.items():
+        asked.setdefault(text.name, set()).add(digest)
+    signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
+    return {signature: tuple(_speaking(given, run, signature, asked)) for signature in signatures}
+
+
+def _speaking(
+    cards: Iterable[PeopleCard], run: Run, signature: str, asked: Mapping[str, set[str]]
+) -> Iterable[PeopleCard]:
+    seen: set[tuple[str, ...]] = set()
+    if run.manifest.repeats != 1:
+        return
+    for card in cards:
+        if card.judge != run.judge or card.metric != signature or card.key in seen:
+            continue
+        if card.embedder not in (None, run.embedder):
+            continue
+        digests = set(card.prompts.values())
+        names = {name.partition(".")[0] for name in card.prompts}
+        if all(asked.get(name, set()) <= digests for name in names):
+            seen.add(card.key)
+            yield card

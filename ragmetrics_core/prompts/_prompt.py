@@ -1,0 +1,256 @@
+"""A prompt: a template with exact variables, and the type of its answer.
+
+Templates are data. They are filled in one pass, so inserted text is never read as a template again, and
+the fences that hold untrusted text (`<answer> ... </answer>`) cannot be closed from inside it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, cast
+
+from ragmetrics_core._language_tags import spelled, tags_of
+from ragmetrics_core.errors import PromptError
+from ragmetrics_core.parsers import Answer, split_sentences
+
+__all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "numbered_sentences"]
+
+A_co = TypeVar("A_co", bound=Answer, covariant=True)
+
+Split = Callable[[str], Sequence[str]]
+ShowChunks = Callable[[Sequence[str]], str]
+Value = "str | int | Sequence[str] | Sequence[Item]"
+# Plain text and names of variables in turn, so that filling it in is joining it.
+_Template = tuple[str, ...]
+
+_VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
+_FENCE = re.compile(r"</?([a-z_]+)>")
+_CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_OUTER_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
+_FENCES = frozenset({"question", "answer", "reference", "contexts", "chunk", "items"})
+
+
+class Message(NamedTuple):
+    """One message of a conversation with a judge."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Item(NamedTuple):
+    """A numbered text that a prompt asks about."""
+
+    number: int
+    text: str
+
+
+def digest_of(*texts: str) -> str:
+    """The first 128 bits of the SHA-256 of the texts, as 32 hexadecimal digits."""
+    parts: list[bytes] = []
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        parts += len(data).to_bytes(8), data
+    return sha256(b"".join(parts)).hexdigest()[:32]
+
+
+def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
+    r"""The context chunks as every prompt shows them: with their sentences numbered through all chunks.
+
+    A chunk is shown as it is: its lines, indentation, list markers, tables and code stay. A number stands
+    before the line that its sentence begins on; a further sentence of a line of prose begins a line of its
+    own, one of code, a table or an indented line stays where it is.
+
+    >>> print(numbered_sentences(["It sorts. It is fast.\n```\nfor x in y:\n    use(x)\n```"]))
+    Chunk 1:
+    [1] It sorts.
+    [2] It is fast.
+    ```
+    [3] for x in y:
+    [4]     use(x)
+    ```
+    """
+    shown: list[str] = []
+    first = 1
+    for position, chunk in enumerate(chunks, start=1):
+        sentences = split(chunk)
+        shown += [f"Chunk {position}:", _numbered(chunk, sentences, first)]
+        first += len(sentences)
+    return "\n".join([text for text in shown if text])
+
+
+def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
+    """The chunk with a number for each sentence; without the blank lines around it."""
+    parts: list[str] = []
+    end = 0
+    has_code = "```" in chunk or "~~~" in chunk
+    for number, sentence in enumerate(sentences, first):
+        start = chunk.find(sentence, end)
+        if start < 0:  # the split changed it: half a character has become a whole one
+            return "\n".join([f"[{number}] {text}" for number, text in enumerate(sentences, first)])
+        before, line, lead = chunk[end:start].rpartition("\n")
+        if line or not parts:
+            parts += [before, line, f"[{number}] ", lead]
+        elif lead.strip() or _is_laid_out(chunk, start, has_code=has_code):
+            parts += [lead, f"[{number}] "]
+        else:
+            parts.append(f"\n[{number}] ")
+        end = start + len(sentence)
+        parts.append(sentence)
+    return _OUTER_LINES.sub("", "".join([*parts, chunk[end:]]))
+
+
+def _is_laid_out(chunk: str, place: int, *, has_code: bool) -> bool:
+    """Whether the line at a place is indented, a row of a table, or stands in a block of code."""
+    if chunk.startswith((" ", "\t", "|"), chunk.rfind("\n", 0, place) + 1, place):
+        return True
+    return has_code and len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt(Generic[A_co]):
+    """What is asked in one step: a template for each role and the type of the answer.
+
+    Attributes:
+        name: the prompt's name; a file `<name>.v<version>.md` holds its text.
+        version: rises with every change of the text.
+        answer: the type of the answer, which also knows how to read a raw reply.
+        system: template of the system message.
+        user: template of the user message.
+        again: what is added to the user message when missing items are asked for once more.
+        language: the language of the text, a tag such as "de" or "pt-br"; None for the default English one.
+        translations: the same prompt in other languages, by language.
+    """
+
+    name: str
+    version: int
+    answer: type[A_co]
+    system: str = field(repr=False)
+    user: str = field(repr=False)
+    again: str = field(default="", repr=False)
+    language: str | None = None
+    translations: Mapping[str, Self] = field(default_factory=dict[str, Any], repr=False)
+
+    @cached_property
+    def id(self) -> str:
+        """Name, version and language: `statements.v1`, `statements.v1.de`."""
+        return f"{self.name}.v{self.version}" + (f".{self.language}" if self.language else "")
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the three templates; any change of the text changes it."""
+        return digest_of(self.system, self.user, self.again)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names that `render` needs, no more and no fewer."""
+        return frozenset(_VARIABLE.findall(self.system + self.user + self.again))
+
+    @cached_property
+    def _fence(self) -> re.Pattern[str]:
+        names = _FENCES | set(_FENCE.findall(self.user))
+        return re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(sorted(names))})\b)", re.IGNORECASE)
+
+    def in_language(self, language: str | None) -> "Prompt[A_co]":
+        """The translation for a language tag, or the prompt itself when there is none.
+
+        The most specific one: for "pt-BR" that into "pt-br", without it that into "pt". How a tag is spelled
+        does not matter: "DE", "en_GB".
+        """
+        if not self.translations or not language:
+            return self
+        return next((self._by_tag[tag] for tag in tags_of(language) if tag in self._by_tag), self)
+
+    @cached_property
+    def _by_tag(self) -> Mapping[str, "Prompt[A_co]"]:
+        return {spelled(language): prompt for language, prompt in self.translations.items()}
+
+    def with_text(
+        self, *, system: str, user: str, again: str = "", version: int | None = None
+    ) -> "Prompt[A_co]":
+        """The same question in other words; the variables must stay the same.
+
+        Raises:
+            PromptError: a variable of this prompt is missing in the new text, or the text has one more.
+        """
+        version = self.version if version is None else version
+        changed = replace(
+            self, system=system, user=user, again=again, version=version, language=None, translations={}
+        )
+        self.check_variables(changed.variables)
+        return changed
+
+    def check_variables(self, given: Iterable[str]) -> None:
+        """Raise `PromptError` unless exactly the template's variables are given."""
+        given = frozenset(given)
+        if given != self.variables:
+            missing, extra = sorted(self.variables - given), sorted(given - self.variables)
+            parts = [f"lacks {missing}"] * bool(missing) + [f"has no place for {extra}"] * bool(extra)
+            raise PromptError(
+                f"prompt {self.id}: expected the variables {sorted(self.variables)}; it {' and '.join(parts)}"
+            )
+
+    def render(
+        self, variables: Mapping[str, object], *, show: ShowChunks = numbered_sentences, again: bool = False
+    ) -> tuple[Message, ...]:
+        """Fill the templates.
+
+        Args:
+            variables: a text, a number, the context chunks (a sequence of texts, shown with numbered
+                sentences) or numbered items, by name; exactly those that the templates name.
+            show: writes the context chunks with their sentences numbered.
+            again: add the instruction for asking once more.
+
+        Raises:
+            PromptError: the variables are not those of the templates.
+        """
+        if frozenset(variables) != self.variables:
+            self.check_variables(variables)
+        shown = {name: self._shown(value, show) for name, value in variables.items()}
+        system, user, insisting = self._templates
+        return (
+            Message("system", _filled(system, shown)),
+            Message("user", _filled(insisting if again else user, shown)),
+        )
+
+    @cached_property
+    def form(self) -> tuple[str, ...]:
+        """The prompt's own text in pieces between its variables: the instruction and the reply's form."""
+        return tuple([piece for template in self._templates for piece in template[::2] if piece.strip()])
+
+    @cached_property
+    def _templates(self) -> tuple[_Template, _Template, _Template]:
+        """The messages taken apart: system, user, and user when missing items are asked for once more."""
+        insisting = f"{self.user}\n\n{self.again}" if self.again else self.user
+        return _taken_apart(self.system), _taken_apart(self.user), _taken_apart(insisting)
+
+    def _shown(self, value: object, show: ShowChunks) -> str:
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, str):
+            text = value
+        else:
+            texts = cast("Sequence[Any]", value)
+            text = _listed(texts) if texts and isinstance(texts[0], Item) else show(texts)
+        return self._neutral(text)
+
+    def _neutral(self, text: str) -> str:
+        """The text with the first character of every fence in it replaced, so that it fences nothing."""
+        return self._fence.sub("‹", text) if "<" in text else text
+
+
+def _listed(items: Sequence[Item]) -> str:
+    return "\n".join([f"{number}. {' '.join(text.split())}" for number, text in items])
+
+
+def _taken_apart(template: str) -> _Template:
+    return tuple(_VARIABLE.split(template))
+
+
+def _filled(template: _Template, shown: Mapping[str, str]) -> str:
+    if len(template) == 1:
+        return template[0]
+    parts = list(template)
+    parts[1::2] = [shown[name] for name in template[1::2]]
+    return "".join(parts)

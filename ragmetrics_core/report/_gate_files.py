@@ -1,0 +1,189 @@
+"""The verdict of a gate where people look: JUnit, GitHub's log and its step summary, a comment.
+
+Every text of the data stands in a code span, where nothing is markup, a link, a mention or HTML; in XML and
+in GitHub's commands it is escaped by their own rules.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from ragmetrics_core._comparison import Change
+from ragmetrics_core.report._terminal import visible
+from ragmetrics_core.study import Estimate, GateVerdict, PairedMetric, RunComparison, TraceDifference, short
+
+__all__ = ["MARKER", "comment_text", "github_text", "junit_text"]
+
+MARKER = "<!-- ragmetrics gate -->"
+"""How the comment of a gate is known again among others."""
+
+# GitHub takes 65,536 characters.
+_LONGEST, _LONGEST_TEXT = 60_000, 300
+_SIGNS = {"passed": "✅", "failed": "❌", "cannot tell": "❔"}
+_NOT_IN_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+# What GitHub makes a link of by itself: a person, an issue, an address.
+_LINKED = re.compile(r"[@#]|www(?=\.)")
+_TAKEN_FOR_MARKUP = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:-]")
+
+
+def junit_text(found: RunComparison, gate: GateVerdict) -> str:
+    """A JUnit file: a test case for each metric, and one for the runs as a whole."""
+    names = ["", *(each.metric for each in found.metrics)]
+    names += [metric for metric, _ in (*gate.failed, *gate.untold) if metric not in names]
+    failed, untold = ({metric for metric, _ in part} for part in (gate.failed, gate.untold))
+    suite = ElementTree.Element(
+        "testsuite",
+        name=_xml(f"{found.after} against {found.before}"),
+        tests=str(len(names)),
+        failures=str(len(failed | untold)),
+    )
+    for name in names:
+        case = ElementTree.SubElement(suite, "testcase", classname="ragmetrics", name=_xml(name or "runs"))
+        for metric, told in (*gate.failed, *gate.untold):
+            if metric == name:
+                kind = "failed" if (metric, told) in gate.failed else "cannot tell"
+                ElementTree.SubElement(case, "failure", message=_xml(told), type=kind).text = _xml(told)
+        for each in found.metrics:
+            if each.metric == name:
+                ElementTree.SubElement(case, "system-out").text = _xml(_in_words(each))
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def github_text(gate: GateVerdict) -> str:
+    """Commands of a GitHub workflow: an error for each failure, a warning for what cannot be told."""
+    lines = [f"::error title=ragmetrics::{_command(told)}" for told in gate.failures]
+    lines += [f"::warning title=ragmetrics::{_command(told)}" for told in gate.unsure]
+    return "".join(f"{line}\n" for line in lines or [f"::notice title=ragmetrics::{gate.word}"])
+
+
+def comment_text(
+    found: RunComparison,
+    gate: GateVerdict,
+    traces: Sequence[TraceDifference] = (),
+    *,
+    link: str | None = None,
+) -> str:
+    """The comment on a pull request, and the step summary: verdict, lost scores, what moved, the report.
+
+    Args:
+        found: the runs compared.
+        gate: the verdict.
+        traces: what moved means, the samples that are told first.
+        link: the address of a report.
+    """
+    lines = [*_head(found, gate), *_metrics(found)]
+    for each in traces:
+        lines += _moved(each)
+    foot = [f"[Report]({_address(link)})", ""] if link else []
+    kept: list[str] = []
+    size = sum(map(len, foot)) + 100
+    for line in lines:
+        size += len(line) + 1
+        if size > _LONGEST:
+            kept += ["", "(there is more than a comment can hold)", ""]
+            break
+        kept.append(line)
+    return "\n".join([*kept, *foot])
+
+
+def _head(found: RunComparison, gate: GateVerdict) -> Iterator[str]:
+    yield MARKER
+    yield f"### {_SIGNS[gate.word]} ragmetrics: {gate.word}"
+    yield ""
+    yield f"{code(found.after)} against {code(found.before)}, {found.common} samples in both"
+    yield ""
+    told = [*gate.failures, *gate.unsure]
+    yield from (f"- {_escaped(each)}" for each in told)
+    yield from (f"- note: {_escaped(each)}" for each in found.notes if each not in told)
+    yield ""
+
+
+def _metrics(found: RunComparison) -> Iterator[str]:
+    names = [each.metric for each in found.metrics]
+    yield "| metric | before | after | difference | n | lost | gained | verdict |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+    for each in found.metrics:
+        cells = [
+            code(short(each.metric, names)).replace("|", "\\|"),
+            *(_number(mean) for mean in (each.before, each.after)),
+            str(each.pessimistic) if each.pessimistic.value is not None else "",
+            *(str(count) for count in (each.n, each.lost, each.gained)),
+            each.verdict,
+        ]
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _moved(trace: TraceDifference) -> Iterator[str]:
+    told = [(each, each.difference) for each in trace.moved if each.difference]
+    if not told:
+        return
+    yield f"**What moved {code(trace.metric)}**"
+    yield ""
+    for each, moved in told:
+        yield f"- {code(each.sample_id)}: {each.before:.3f} to {each.after:.3f}"
+        changes = (*moved.flipped, *moved.removed, *moved.added)
+        for change in changes[:5]:
+            yield from _change(change)
+    yield ""
+
+
+def _change(change: Change) -> Iterator[str]:
+    verdict = change.after or change.before
+    if verdict is None:
+        return
+    if change.before and change.after:
+        what = f"{_escaped(change.before.label)} to {_escaped(change.after.label)}"
+    else:
+        what = f"{'new' if change.after else 'gone'}, {_escaped(verdict.label)}"
+    yield f"  - {what}: {code(verdict.text)}"
+    if verdict.reason:
+        yield f"    - reason: {code(verdict.reason)}"
+    for evidence in verdict.evidence[:2]:
+        yield f"    - quote: {code(evidence.quote)}"
+
+
+def code(text: str) -> str:
+    """Text of the data as a code span, in which it is nothing but text.
+
+    >>> code("a `b` @you <img>")
+    '``a `b` @you <img>``'
+    """
+    line = " ".join(visible(text).split())
+    if len(line) > _LONGEST_TEXT:
+        line = f"{line[: _LONGEST_TEXT - 1]}…"
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
+    pad = " " if line.startswith("`") or line.endswith("`") or not line else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def _escaped(text: str) -> str:
+    """A sentence of ours, in which names of the data may stand."""
+    line = _LINKED.sub("\\g<0>\u200b", " ".join(visible(text).split()))
+    return _TAKEN_FOR_MARKUP.sub(r"\\\g<0>", line[: 4 * _LONGEST_TEXT])
+
+
+def _address(link: str) -> str:
+    """An address that ends where it ends: nothing that could close it, and no script."""
+    if not link.startswith(("https://", "http://")):
+        return "#"
+    return re.sub(r"[\s()<>\\\[\]\"'`]", lambda found: f"%{ord(found.group()):02X}", visible(link))
+
+
+def _command(text: str) -> str:
+    return " ".join(visible(text).split()).replace("%", "%25").replace("::", ":\u200b:")
+
+
+def _xml(text: str) -> str:
+    return _NOT_IN_XML.sub("\ufffd", visible(text))
+
+
+def _number(mean: Estimate) -> str:
+    return "" if mean.value is None else f"{mean.value:.3f}"
+
+
+def _in_words(each: PairedMetric) -> str:
+    return (
+        f"{each.verdict}: {_number(each.before)} to {_number(each.after)}, difference {each.difference}, "
+        f"at worst {each.pessimistic}, n {each.n}, lost {each.lost}, gained {each.gained}"
+    )

@@ -1,0 +1,48 @@
+"""A run in a notebook: the table of means."""
+
+from html import escape
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.probe import measured_on_people, people_lines
+from ragmetrics_core.report._html.text import one_line
+from ragmetrics_core.runs import Mean, Run
+
+__all__ = ["notebook_table"]
+
+
+def notebook_table(run: Run) -> str:
+    """The means with n, the counts by status and how far failures reach, and what the judge is worth.
+
+    Everything in it is text.
+    """
+    heads = ("metric", "mean", "sd", "n", "worst to best", "other")
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    body = "".join(_row(mean) for mean in run.means())
+    told = number_of(len(run), "sample")
+    if run.judge:
+        told += f", judge {one_line(run.judge)}"
+    if not run.finished:
+        told += "; the run is not finished"
+    measured = people_lines(measured_on_people(run)) if run.judge else ()
+    lines = "".join(f"<p>{escape(one_line(line))}</p>" for line in measured)
+    hint = 'ragmetrics_core.write_report(run, "report.html") shows every score with its proof'
+    return (
+        f"<table><caption>{escape(told)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"{lines}<p>{escape(hint)}</p>"
+    )
+
+
+def _row(mean: Mean) -> str:
+    others = ", ".join(
+        f"{count} {status.replace('_', ' ')}" for status, count in mean.statuses.items() if status != "ok"
+    )
+    reach = "" if mean.worst is None or mean.best is None else f"{mean.worst:.3f} to {mean.best:.3f}"
+    cells = (
+        "none" if mean.value is None else f"{mean.value:.3f}",
+        "" if mean.sd is None else f"{mean.sd:.3f}",
+        f"{mean.n} of {mean.total}",
+        reach,
+        others,
+    )
+    listed = "".join(f"<td>{escape(one_line(cell))}</td>" for cell in cells)
+    return f'<tr><th scope="row">{escape(one_line(mean.metric))}</th>{listed}</tr>'

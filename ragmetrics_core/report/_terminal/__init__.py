@@ -1,0 +1,37 @@
+"""Records and runs as pages for a terminal: functions from data to rich renderables; they print nothing."""
+
+from ragmetrics_core._wording import escaped, visible
+from ragmetrics_core.report._causes import Causes
+from ragmetrics_core.report._terminal.catalogue import catalogue_page, metric_page
+from ragmetrics_core.report._terminal.changes import difference_lines, difference_page
+from ragmetrics_core.report._terminal.journal import journal_table
+from ragmetrics_core.report._terminal.means import cost, means_table, remarks
+from ragmetrics_core.report._terminal.plan import plan_page
+from ragmetrics_core.report._terminal.proof import proof
+from ragmetrics_core.report._terminal.runs import runs_table
+from ragmetrics_core.report._terminal.samples import sample_page, sample_rows, samples_table
+from ragmetrics_core.report._terminal.study import study_page
+from ragmetrics_core.report._terminal.text import one_line, plain
+
+__all__ = [
+    "Causes",
+    "catalogue_page",
+    "cost",
+    "difference_lines",
+    "difference_page",
+    "escaped",
+    "journal_table",
+    "means_table",
+    "metric_page",
+    "one_line",
+    "plain",
+    "plan_page",
+    "proof",
+    "remarks",
+    "runs_table",
+    "sample_page",
+    "sample_rows",
+    "samples_table",
+    "study_page",
+    "visible",
+]

@@ -1,0 +1,88 @@
+"""The difference of two records, and the differences that an audit finds."""
+
+from collections.abc import Iterable, Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ragmetrics_core._comparison import Change, RecordDiff
+from ragmetrics_core.drivers import Difference
+from ragmetrics_core.record import Record
+from ragmetrics_core.report._terminal.text import (
+    GOOD,
+    LABEL,
+    OPEN,
+    WEAK,
+    facts,
+    heading,
+    one_line,
+    outcome,
+    plain,
+)
+
+__all__ = ["difference_lines", "difference_page"]
+
+
+def difference_page(diff: RecordDiff, *, low: float = 0.0, high: float = 1.0) -> Iterator[RenderableType]:
+    """How one record's score became the other's: both outcomes, then every text and verdict that moved.
+
+    Args:
+        diff: the two records and what moved.
+        low: the bad end of the metric's range; above `high` where lower is better.
+        high: the good end.
+    """
+    before, after = diff.before, diff.after
+    title = Text.assemble(plain(before.signature, "bold"), (" of ", LABEL), plain(before.sample_id))
+    if diff.moved is not None:
+        gain = diff.moved if low <= high else -diff.moved
+        sign = GOOD if gain > 0 else WEAK if gain < 0 else LABEL
+        title.append(f"  {diff.moved:+.3f}", f"bold {sign}")
+    yield title
+    yield facts([("before", _outcome(before, low, high)), ("after", _outcome(after, low, high))])
+    groups = (
+        ("Verdict changed", OPEN, diff.flipped),
+        ("Only before", WEAK, diff.removed),
+        ("Only after", GOOD, diff.added),
+        ("Worded differently, same verdict", LABEL, diff.reworded),
+    )
+    for name, style, changes in groups:
+        if changes:
+            yield Text()
+            yield heading(name)
+            yield _changes(changes, style)
+    if not any(changes for _, _, changes in groups):
+        yield Text("The same texts with the same verdicts.", LABEL)
+
+
+def difference_lines(sample: str, metric: str, differences: Iterable[Difference]) -> Iterator[Text]:
+    """The differences of one record: sample, metric, field, what is stored and what its replies give."""
+    yield Text.assemble(("differs ", WEAK), plain(sample, "bold"), "  ", plain(metric))
+    for each in differences:
+        yield Text.assemble("    ", plain(each.field), (" stored ", LABEL), one_line(_short(each.stored)))
+        yield Text.assemble(
+            "    ", " " * len(each.field), (" derived ", LABEL), one_line(_short(each.derived))
+        )
+
+
+def _outcome(record: Record, low: float, high: float) -> Text:
+    value = outcome(record.status, record.value, record.bounds, low=low, high=high)
+    how = record.formula if record.status == "ok" else record.headline
+    return Text.assemble(value, "  ", one_line(how, LABEL))
+
+
+def _changes(changes: Iterable[Change], style: str) -> RenderableType:
+    listed = Table.grid(padding=(0, 1))
+    listed.add_column(style=style, no_wrap=True)
+    listed.add_column(overflow="fold")
+    for change in changes:
+        sign, _, told = str(change).partition(" ")
+        label, colon, text = told.partition(": ")
+        listed.add_row(Text(sign), Text.assemble(plain(label, style), colon, one_line(text)))
+    return Padding(listed, (0, 0, 0, 2))
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,0 +1,141 @@
+"""The table of means, and what a run's reader should know about them."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.probe import measured_on_people, people_lines
+from ragmetrics_core.record import FAILED
+from ragmetrics_core.report._causes import Causes
+from ragmetrics_core.report._terminal.text import (
+    LABEL,
+    OPEN,
+    WEAK,
+    bullets,
+    facts,
+    heading,
+    number,
+    one_line,
+    plain,
+    table,
+)
+from ragmetrics_core.runs import Mean, MetricEntry, Run
+
+__all__ = ["cost", "means_table", "remarks"]
+
+SHOWN = 5
+
+
+def means_table(means: Sequence[Mean], entries: Sequence[MetricEntry]) -> Table:
+    """One row for each metric: mean, spread, what it rests on, and how far failures could have moved it."""
+    means_of = table("metric")
+    for name in ("mean", "sd", "n", "worst–best", "abstained"):
+        # folded, and only where even a narrow column of names leaves them no room: no digit may be lost
+        means_of.add_column(name, justify="right", overflow="fold")
+    for mean, entry in zip(means, entries, strict=True):
+        means_of.add_row(
+            Text("\n  ").join(filter(None, (plain(mean.metric), _others(mean)))),
+            Text("none", LABEL) if mean.value is None else _bold(number(mean.value, entry.worst, entry.best)),
+            Text("" if mean.sd is None else f"{mean.sd:.3f}"),
+            Text(f"{mean.n} of {mean.total}"),
+            _reach(mean),
+            Text(str(mean.abstained), "" if mean.abstained else LABEL),
+        )
+    return means_of
+
+
+def remarks(run: Run, causes: Causes) -> Iterable[RenderableType]:
+    """What a reader should know beside the means: notes, failures by cause, rejected rows, skipped fields."""
+    if not run.finished:
+        yield Text()
+        yield Text("The run is not finished: the numbers are of what it has so far.", OPEN)
+    if run.notes:
+        yield Text()
+        yield heading("Notes")
+        yield bullets(one_line(note) for note in run.notes)
+    if causes.failed:
+        count = sum(times for _, times in causes.failed)
+        yield Text()
+        yield heading(f"{count} of {number_of(causes.total, 'score')} failed")
+        yield bullets(
+            Text.assemble(f"{times} × ", (status.replace("_", " "), WEAK), ": ", one_line(reason))
+            for (status, reason), times in causes.failed[:SHOWN]
+        )
+        if more := len(causes.failed) - SHOWN:
+            yield from _more(more, "reason")
+    bad = run.rejected
+    if bad:
+        yield Text()
+        yield heading(number_of(len(bad), "row was", "rows were") + " left out")
+        yield bullets(Text.assemble((row.where, OPEN), ": ", one_line(row.message)) for row in bad[:SHOWN])
+        yield from _more(len(bad) - SHOWN, "row")
+    if causes.skipped:
+        yield Text()
+        yield heading("Skipped")
+        yield bullets(
+            Text.assemble(plain(metric), f" skipped for {times} of {len(run)}: no ", plain(field))
+            for (metric, field), times in causes.skipped.items()
+        )
+    if causes.undefined:
+        yield Text()
+        yield heading("Undefined")
+        yield bullets(
+            Text.assemble(plain(metric), f" undefined for {times} of {len(run)}: ", one_line(reason))
+            for (metric, reason), times in causes.undefined.items()
+        )
+
+
+def cost(run: Run, *, note: str | None = None) -> RenderableType:
+    """Which models were used, and what they were asked.
+
+    Args:
+        run: the finished run.
+        note: what a judge says about itself, such as that it is only a baseline.
+    """
+    tally = run.tally
+    calls = number_of(tally.get("calls", 0), "call")
+    if shared := tally.get("shared"):
+        calls += f" and {shared:,} answered by a call already made"
+    if embedded := tally.get("embedded"):
+        calls += f"; {number_of(embedded, 'text')} embedded"
+    tokens = tally.get("prompt_tokens", 0), tally.get("completion_tokens", 0)
+    if any(tokens):
+        calls += f"; {number_of(tokens[0], 'token')} read, {tokens[1]:,} written"
+    models = {"judge": run.judge, "embedder": run.embedder}
+    pairs: list[tuple[str, RenderableType]] = [(name, plain(each)) for name, each in models.items() if each]
+    if run.judge:
+        told = [("", one_line(line, LABEL)) for line in people_lines(measured_on_people(run))]
+        pairs[1:1] = [*([("", one_line(note, OPEN))] if note else []), *told]
+    return facts([*pairs, ("cost", Text(calls if tally else "unknown: the run did not finish"))])
+
+
+def _more(count: int, what: str) -> Iterable[RenderableType]:
+    if count > 0:
+        yield Text(f"    and {number_of(count, f'more {what}')}", LABEL)
+
+
+def _others(mean: Mean) -> Text:
+    styles = {**dict.fromkeys(FAILED, WEAK), "incomplete": OPEN}
+    parts = [
+        (f"{count} {status.replace('_', ' ')}", styles.get(status, ""))
+        for status, count in mean.statuses.items()
+        if status != "ok"
+    ]
+    if mean.separated:
+        parts.append((f"{mean.separated} abstained", ""))
+    return Text(", ").join(Text(*part) for part in parts)
+
+
+def _reach(mean: Mean) -> Text:
+    if mean.worst is None or mean.best is None:
+        return Text("")
+    is_open = abs(mean.best - mean.worst) > 5e-4
+    return Text(f"{mean.worst:.3f}–{mean.best:.3f}", OPEN if is_open else LABEL)
+
+
+def _bold(text: Text) -> Text:
+    text.stylize("bold")
+    return text

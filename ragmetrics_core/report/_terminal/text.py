@@ -1,0 +1,105 @@
+"""Text from data on a terminal: never read as markup, and unable to move the cursor or change colours."""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ragmetrics_core._wording import visible
+from ragmetrics_core.record import Status
+
+__all__ = [
+    "GOOD",
+    "LABEL",
+    "OPEN",
+    "WEAK",
+    "bullets",
+    "facts",
+    "heading",
+    "number",
+    "one_line",
+    "outcome",
+    "plain",
+    "table",
+]
+
+# The sixteen colours that every terminal theme chooses for itself, so that dark and light ones are readable.
+GOOD, WEAK, OPEN, LABEL = "green", "red", "yellow", "dim"
+
+
+def plain(text: object, style: str = "") -> Text:
+    """A value of the data as rich text; brackets and emoji codes in it mean nothing."""
+    return Text(visible(str(text)), style)
+
+
+def one_line(text: object, style: str = "") -> Text:
+    """The same with all line breaks and runs of spaces as one space."""
+    return Text(" ".join(visible(str(text)).split()), style)
+
+
+def heading(title: str) -> Text:
+    """The title of a part of a page."""
+    return Text(title, "bold")
+
+
+def facts(pairs: Iterable[tuple[str, RenderableType]]) -> Table:
+    """Names on the left, what they stand for on the right."""
+    table = Table.grid(padding=(0, 2), expand=False)
+    table.add_column(style=LABEL, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(Text(name), value)
+    return table
+
+
+def table(*columns: str) -> Table:
+    """A table with a line under its head and nothing else."""
+    head = Table(
+        box=box.SIMPLE_HEAD,
+        header_style=LABEL,
+        border_style=LABEL,
+        padding=(0, 1),
+        collapse_padding=True,
+        pad_edge=False,
+        show_edge=False,
+    )
+    for column in columns:
+        head.add_column(column, overflow="fold")
+    return head
+
+
+def bullets(lines: Iterable[Text]) -> RenderableType:
+    """Lines with a mark before each, wrapped beside it."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style=LABEL)
+    table.add_column(overflow="fold")
+    for line in lines:
+        table.add_row(Text("·"), line)
+    return Padding(Group(table), (0, 0, 0, 2))
+
+
+def number(value: float, low: float = 0.0, high: float = 1.0) -> Text:
+    """A score with three decimals, coloured by where it stands between its metric's bad and good end."""
+    base = max(low, 0.0) if high > 0 else low
+    place = (value - base) / (high - base)
+    return Text(f"{value:.3f}", GOOD if place >= 0.75 else OPEN if place >= 0.5 else WEAK)
+
+
+def outcome(
+    status: Status,
+    value: float | None,
+    bounds: tuple[float, float] | None,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Text:
+    """A score in one cell: the value, the bounds, or the status that says why there is neither."""
+    if value is not None:
+        return number(value, low, high)
+    if bounds is not None:
+        return Text(f"{bounds[0]:.2f}–{bounds[1]:.2f}", OPEN)
+    style = "dim italic" if status in ("undefined", "skipped") else f"italic {WEAK}"
+    return Text(status.replace("_", " "), style)

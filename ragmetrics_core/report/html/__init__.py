@@ -1,6 +1,0 @@
-"""Runs as one HTML file that needs no network and runs nothing of the data; see docs/report.md."""
-
-from ragmetrics_core.report.html.notebook import notebook_table
-from ragmetrics_core.report.html.writing import write_report
-
-__all__ = ["notebook_table", "write_report"]

@@ -1,0 +1,93 @@
+"""A run as a whole: what its manifest says that the files hold, and what they hold."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ragmetrics_core.drivers import Difference
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.metrics import Metric
+from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
+from ragmetrics_core.runs._folder import Folder, Key
+from ragmetrics_core.runs._index import Place
+from ragmetrics_core.runs._manifest import MetricEntry, seal_in
+from ragmetrics_core.runs._reading import Reader
+from ragmetrics_core.runs._record_audit import RecordAudit
+
+__all__ = ["audited"]
+
+_OF_THE_METRIC = ("low", "high", "exceeds", "higher_is_better")
+
+
+def audited(
+    folder: Folder,
+    entries: Sequence[MetricEntry],
+    metrics: Mapping[str, Metric[Any]],
+    *,
+    processes: int | None = None,
+) -> Iterator[tuple[Key, list[Difference]]]:
+    """All that differs in a run: in its manifest, in what its files hold together, and in each record.
+
+    What is about a file has the file's name where a sample's id would stand.
+
+    Args:
+        folder: the run.
+        entries: its metrics, as these say themselves where they are known.
+        metrics: metrics that are not in the catalogue, by signature.
+        processes: how many processes look at the records; None for one a core where there are many records.
+    """
+    for stored, own in zip(folder.manifest.metrics, entries, strict=True):
+        fields = ((name, getattr(stored, name), getattr(own, name)) for name in _OF_THE_METRIC)
+        if found := [Difference(*each) for each in fields if each[1] != each[2]]:
+            yield Key("manifest.json", own.signature), found
+    yield from _whole(folder)
+    is_told = False
+    check = RecordAudit.of(folder.manifest, entries)
+    for key, differences in _records(folder, check, metrics, processes_for(len(folder.keys), processes)):
+        if differences:
+            is_told = True
+            yield key, differences
+    for name, (said, holds) in folder.differing().items():
+        # of records the ones that were changed are told already, but not those that are missing
+        if not (is_told and name == "records.jsonl" and said is not None and said.count == holds.count):
+            yield Key(name, ""), [Difference("contents", str(said), str(holds))]
+
+
+def _records(
+    folder: Folder, check: RecordAudit, metrics: Mapping[str, Metric[Any]], processes: int
+) -> Iterator[tuple[Key, list[Difference]]]:
+    """What differs in each record, in the order of the records."""
+    with folder.reading() as reader:
+        if processes < 2 or folder.path is None:
+            yield from (
+                (key, _differences(reader, place, key, check, metrics)) for key, place in folder.places()
+            )
+            return
+        with AuditProcesses(processes, folder.path, folder.prompt_texts, check, metrics) as others:
+            # they say which records are as they should be; all others are looked at here
+            for key, place in others.doubtful(folder.places()):
+                yield key, _differences(reader, place, key, check, metrics)
+
+
+def _differences(
+    reader: Reader, place: Place, key: Key, check: RecordAudit, metrics: Mapping[str, Metric[Any]]
+) -> list[Difference]:
+    try:
+        return check.differences(reader.record(place), metrics.get(key.signature))
+    except RecordError as error:
+        return [Difference("record", "unreadable", str(error))]
+
+
+def _whole(folder: Folder) -> Iterator[tuple[Key, list[Difference]]]:
+    if folder.path is None:
+        return
+    stored, derived = seal_in(folder.path)
+    if stored != derived:
+        yield Key("manifest.json", ""), [Difference("seal", stored, derived)]
+    for name in folder.manifest.altered:
+        told = "what it held was changed by another hand before the run went on or was merged"
+        yield Key(name, ""), [Difference("contents", "as they were written", told)]
+    # of a line that is being written only the beginning may be there yet
+    for name in () if folder.is_written else folder.cut_files:
+        yield Key(name, ""), [Difference("last line", "cut", "a whole line")]
+    if folder.manifest.finished and folder.manifest.contents is None:
+        yield Key("manifest.json", ""), [Difference("contents", None, "what the files of a run hold")]

@@ -1,0 +1,322 @@
+"""Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Unpack, get_args
+
+from ragmetrics_core.drivers import Calls, measure_sample, wired
+from ragmetrics_core.errors import AccessRefused, ConfigError, RunStopped, SampleError
+from ragmetrics_core.journal import Journal
+from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.metrics import Metric
+from ragmetrics_core.models import Budget, Tally, Traffic
+from ragmetrics_core.prompts import Prompt
+from ragmetrics_core.protocol import Embedder, Scorer
+from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.redaction import Redact
+from ragmetrics_core.runs._folder import Folder, Key
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
+from ragmetrics_core.runs._own_loop import synchronous
+from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
+from ragmetrics_core.runs._prices import price_of
+from ragmetrics_core.runs._run import Run
+from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
+from ragmetrics_core.runs._useless import useless_calls
+from ragmetrics_core.sample import Sample
+
+__all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
+
+OnError = Literal["record", "raise"]
+"""What becomes of a failure: the status of its score, or the end of the run."""
+
+# A run is no failure that stops at a limit of its own, or that hands its requests out in waves.
+_BROKEN = FAILED - {"cancelled"}
+
+
+class Progress(NamedTuple):
+    """How far a run is.
+
+    Attributes:
+        samples: how many samples have all their scores.
+        rejected: how many rows were left out: no samples, or other content under a known id.
+        failed: how many scores failed.
+        tally: what the models were asked.
+        kept: how many of the samples an earlier part of the run had finished.
+    """
+
+    samples: int
+    rejected: int
+    failed: int
+    tally: Tally
+    kept: int = 0
+
+
+@unfolded(EvaluationArgs, EVALUATION_DEFAULTS)
+async def aevaluate(
+    samples: AsyncSource,
+    *,
+    metrics: Metrics | None = None,
+    judge: AnyJudge | None = None,
+    panel: Sequence[AnyJudge] = (),
+    embedder: Embedder | str | None = None,
+    scorer: Scorer | str | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    cache: str | Path | None = None,
+    traffic: Traffic | None = None,
+    budget: Budget | None = None,
+    repeats: int = 1,
+    full_repeats: int = 1,
+    on_error: OnError = "record",
+    prompts: Prompts | None = None,
+    keep_vectors: bool = False,
+    redact: Redact | None = None,
+    limit: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    **settings: Unpack[EvaluationArgs],
+) -> Run:
+    """Measure metrics on samples.
+
+    `evaluate` works in a script, in a thread and inside a running event loop: the run has a loop of its own.
+    `aevaluate` takes the same and is awaited.
+
+    With `out`, the same call again goes on where an earlier one ended, however it ended: scores that were
+    finished are kept, those that failed or were cancelled are measured again, and no call whose reply is in
+    the run's journal is made again.
+
+    Args:
+        samples: samples, mappings with any ecosystem's column names, an iterable or asynchronous iterable
+            of them (streamed), a data frame, or the path of a JSONL, JSON or CSV file. A file without samples
+            is an error. No samples from memory are a run without scores, and its notes say so: a program
+            may well have none left to measure.
+        metrics: names or objects; by default the recommended pair, faithfulness and factual correctness
+            (only the first where the samples have no reference; the run's notes say so).
+        judge: the model that judges; any callable from prompt to reply, or a name such as "embedded".
+        panel: several judges in its place. Each gives its verdicts and the majority decides, a tie being a
+            "no"; all other questions go to the first.
+        embedder: the model that makes vectors, or a name such as "embedded".
+        scorer: the model that rates pairs, for metrics that need one, or a name: "cross-encoder:MODEL".
+        out: the run's folder; without one the run is kept in memory.
+        overwrite: replace a run that the folder holds.
+        cache: a journal that runs share: the path of a file in place of the folder's own journal.
+        traffic: how the models are asked: `Traffic(concurrency=64, timeout=30)`.
+        budget: what the run may spend on its judge: `Budget(calls=1000)`.
+        repeats: how often each verdict is asked for, as further draws; the majority decides.
+        full_repeats: how often each metric is measured from the start, as scores of their own.
+        on_error: "record" makes a failure the score's status; "raise" stops the run at the first one.
+        prompts: a folder of prompt files that replace those of the same name.
+        keep_vectors: put the vectors into the records.
+        redact: takes what is private out of a text. It is applied to every text of a sample when it is read,
+            and to replies and errors of the models when they come: neither a model nor a file sees what it
+            takes out, and the records prove the scores of the redacted sample. It must leave alone what it
+            has put there; see docs/security.md.
+        limit: read only so many rows.
+        progress: called after each sample.
+        settings: the settings of `traffic` and `budget` one by one, in place of the objects or beside them:
+            `concurrency`, `timeout`, `attempts`, `requests_per_minute` and `tokens_per_minute`, which
+            `TrafficArgs` describes; `max_calls`, `max_tokens`, `max_cost` and `prices`, which `BudgetArgs`
+            describes.
+
+    Raises:
+        ConfigError: a mistake in the arguments, before any call; the folder holds another run, or scores of a
+            function without a chosen identity; another process writes to it.
+        RecordError: a file of the run cannot be read or written; what it holds is kept.
+        SampleError: the source cannot be read at all, or none of its rows is a sample.
+        RunStopped: a sample failed and `on_error` is "raise"; or a model refuses every call, as with
+            a wrong key: after the first answers. What was measured is kept.
+    """
+    traffic, budget = settled(traffic, budget, settings)
+    if on_error not in get_args(OnError):
+        raise ConfigError(f"on_error must be 'record' or 'raise', not {on_error!r}")
+    prepared = await prepare(
+        samples,
+        metrics=metrics,
+        judge=judge,
+        panel=panel,
+        embedder=embedder,
+        scorer=scorer,
+        prompts=prompts,
+        repeats=repeats,
+        full_repeats=full_repeats,
+        keep_vectors=keep_vectors,
+        redact=redact,
+        limit=limit,
+    )
+    price = price_of(prepared.models.judges, budget.prices)
+    unnamed = prepared.models.unnamed
+    folder = Folder.begin(out, prepared.manifest, overwrite=overwrite, unnamed=unnamed)
+    with writing(folder), journal_of(folder, cache) as journal:
+        calls = wired(prepared.models, traffic, journal, budget, price=price, redact=redact)
+        evaluation = Evaluation(
+            prepared.metrics,
+            calls,
+            folder,
+            journal,
+            on_error=on_error,
+            progress=progress,
+        )
+        await evaluation.run(prepared.rows, concurrency=traffic.concurrency)
+    refuse_useless(folder)
+    return Run(folder, metrics={metric.signature: metric for metric in prepared.metrics})
+
+
+evaluate = synchronous(aevaluate)
+"""Measure metrics on samples and wait for the run; it takes what `aevaluate` takes."""
+
+
+def refuse_useless(folder: Folder) -> None:
+    """Raise `SampleError` when rows were given, and none is a sample."""
+    if not folder.sample_ids and (first := next(folder.rejected, None)) is not None:
+        count = sum(1 for _ in folder.rejected)
+        raise none_usable(count, first)
+
+
+@contextmanager
+def writing(folder: Folder) -> Generator[None]:
+    """Close the folder at the end, in whatever way that comes."""
+    try:
+        yield
+    finally:
+        folder.close()
+
+
+@contextmanager
+def journal_of(folder: Folder, cache: str | Path | None) -> Generator[Journal]:
+    """The journal of a run: the one it shares, or its own."""
+    path = cache if cache is not None else folder.journal_path
+    # the folder is locked: nobody else writes to its own journal
+    with Journal(path, alone=cache is None) as journal:
+        yield journal
+
+
+class Evaluation:
+    """The loop over the samples: workers that take a sample, measure it and write it down.
+
+    Args:
+        metrics: what is measured.
+        calls: the models.
+        folder: takes the records; it says which scores an earlier part of the run has finished.
+        journal: forgets replies that scores failed on, so that they are asked for again.
+        on_error, progress: as for `evaluate`.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric[Any]],
+        calls: Calls,
+        folder: Folder,
+        journal: Journal,
+        *,
+        on_error: OnError = "record",
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self._metrics = metrics
+        self._calls = calls
+        self._folder = folder
+        self._journal = journal
+        self._stop_at_errors = on_error == "raise"
+        self._progress = progress
+        self._samples = self._kept = self._rejected = self._failed = 0
+        self._taking = asyncio.Lock()
+        # ids are unique in what is read, so a run that begins need not look for earlier scores
+        self._begins = not folder.sample_ids
+
+    async def run(self, rows: AsyncIterator[Sample | BadRow], *, concurrency: int) -> None:
+        """Measure all samples, as many at a time as calls may be in flight: no call waits for a sample."""
+        earlier = self._folder.manifest.tally
+        finished = False
+        # Only now, when the journal has been opened: a run that cannot go on stays as it is.
+        self._folder.unfinish()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(concurrency):
+                    group.create_task(self._work(rows))
+            finished = True
+        except BaseExceptionGroup as errors:
+            refused, _ = errors.split(AccessRefused)
+            if refused is not None:
+                raise RunStopped(self._refusal(refused.exceptions[0])) from None
+            raise errors.exceptions[0] from None
+        finally:
+            tally = {name: count + earlier.get(name, 0) for name, count in asdict(self._calls.tally).items()}
+            self._journal.flush()
+            self._folder.save_manifest(
+                self._folder.manifest.model_copy(update={"finished": finished, "tally": tally})
+            )
+
+    def _refusal(self, error: BaseException) -> str:
+        again = "" if self._folder.path is None else "; then the same command goes on where this one ended"
+        return f"the run stopped, for every call is refused: {error}. Mend that first{again}"
+
+    async def _work(self, rows: AsyncIterator[Sample | BadRow]) -> None:
+        while True:
+            async with self._taking:
+                row = await anext(rows, None)
+            if row is None:
+                return
+            if isinstance(row, BadRow):
+                self._reject(row)
+            else:
+                await self._measure(row)
+            if self._progress:
+                counts = self._samples, self._rejected, self._failed
+                self._progress(Progress(*counts, self._calls.tally, self._kept))
+
+    async def _measure(self, sample: Sample) -> None:
+        try:
+            if not self._begins:
+                self._folder.check_sample(sample)
+        except SampleError as error:
+            self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
+            return
+        wanted = self._still_wanted(sample.id)
+        if not wanted:
+            self._samples += 1
+            self._kept += 1
+            return
+        asked: dict[str, Prompt[Any]] = {}
+        records = await measure_sample(sample, wanted, self._calls, prompts=asked)
+        self._folder.add_sample(sample, is_new=self._begins)
+        self._folder.add_prompts(asked)
+        self._folder.add_records(records)
+        failed = [
+            record.hydrated(sample, self._folder.prompt_texts)
+            for record in records
+            if record.status in _BROKEN
+        ]
+        self._forget_useless(failed)
+        self._failed += len(failed)
+        self._samples += 1
+        if failed and self._stop_at_errors:
+            raise RunStopped(_sentence(failed[0]))
+
+    def _forget_useless(self, failed: Sequence[Record]) -> None:
+        """Take the replies that scores failed on out of the journal, so that they are asked for again."""
+        if useless := [address for record in failed for address in useless_calls(record, self._metrics)]:
+            self._journal.forget(useless)
+
+    def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
+        """The metrics that the sample has no finished score of."""
+        if self._begins:
+            return self._metrics
+        statuses = self._folder.statuses(sample_id)
+        if not statuses:
+            return self._metrics
+        for signature, status in statuses.items():
+            if status == "parse_error":
+                # it may have been killed before the journal forgot what it failed on
+                self._forget_useless([self._folder.record(Key(sample_id, signature))])
+        return [metric for metric in self._metrics if statuses.get(metric.signature, "cancelled") in FAILED]
+
+    def _reject(self, row: BadRow) -> None:
+        if self._stop_at_errors:
+            raise SampleError(str(row))
+        self._folder.reject(row)
+        self._rejected += 1
+
+
+def _sentence(record: Record) -> str:
+    return f"{record.signature} of sample {record.sample_id}: {record.status} ({record.reason})"

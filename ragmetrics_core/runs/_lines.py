@@ -1,0 +1,146 @@
+"""Append-only JSON lines with random access, on disk or in memory."""
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext, suppress
+from io import BytesIO, FileIO
+from itertools import accumulate
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.runs._writing import no_link
+
+__all__ = ["Lines", "PlacedLine"]
+
+
+class PlacedLine(NamedTuple):
+    """A line and where it starts in its file."""
+
+    offset: int
+    text: bytes
+
+
+class Lines:
+    """One file of JSON lines; it is open only while something is read, and between `append` and `close`.
+
+    A last line that a crash cut off is not read, and is removed before the next one is written.
+
+    Args:
+        path: the file, which need not exist yet; None keeps the lines in memory.
+
+    Attributes:
+        is_cut: whether the file ended in a line that was not whole when it was looked at. Another process may
+            have been in the middle of that line.
+
+    Raises:
+        RecordError: it is no regular file.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        if path is not None and path.exists() and not path.is_file():
+            raise RecordError(f"{path} is no regular file")  # a pipe would never end
+        self.path = path
+        self._memory = BytesIO()
+        self._writer: BinaryIO | FileIO | None = None
+        self._end, self.is_cut = self._whole()
+
+    @property
+    def size(self) -> int:
+        """How many bytes the whole lines have."""
+        return self._end
+
+    def append(self, *texts: str) -> list[int]:
+        """Add lines in one go; gives the places where they can be read again.
+
+        Raises:
+            RecordError: the file cannot be written, say because the disk is full; no line was added.
+        """
+        lines = [text.encode("utf-8", "surrogatepass") + b"\n" for text in texts]
+        self._write(b"".join(lines))
+        sizes = accumulate(map(len, lines), initial=self._end)
+        *offsets, self._end = sizes
+        return offsets
+
+    def read(self, offset: int) -> bytes:
+        """The line that starts at a place."""
+        with self.opened() as file:
+            file.seek(offset)
+            return file.readline()
+
+    def close(self) -> None:
+        """End writing; lines can be read and written again afterwards."""
+        if self._writer is not None and self.path is not None:
+            self._writer.close()
+        self._writer = None
+
+    def __iter__(self) -> Iterator[PlacedLine]:
+        """All whole lines, in order."""
+        offset = 0
+        with self.opened() as file:
+            while offset < self._end:
+                file.seek(offset)
+                text = file.readline()
+                yield PlacedLine(offset, text)
+                offset += len(text)
+
+    def broken(self, offset: int, error: Exception) -> RecordError:
+        """The error that says which line cannot be read, and why."""
+        with self.opened() as file:
+            number = file.read(offset).count(b"\n") + 1
+        return RecordError(f"{self.path or 'memory'}, line {number}: {type(error).__name__}: {error}")
+
+    def opened(self) -> AbstractContextManager[BinaryIO]:
+        """The file to read in, for `with`; an empty one where there is none."""
+        if self.path is None:
+            return nullcontext(self._memory)
+        return self.path.open("rb") if self.path.exists() else nullcontext(BytesIO())
+
+    def _write(self, data: bytes) -> None:
+        try:
+            if self._writer is None:
+                self._writer = self._open_writer()
+            self._writer.seek(0, 2)
+            left = memoryview(data)
+            while left:
+                # nothing is buffered: what was written is the operating system's, also if this process dies
+                left = left[self._writer.write(left) :]
+        except OSError as error:
+            with suppress(OSError):
+                if self._writer is not None:
+                    self._writer.truncate(self._end)
+            raise RecordError(
+                f"{self.path} cannot be written: {error.strerror or error}; what it holds is kept"
+            ) from error
+
+    def _open_writer(self) -> BinaryIO | FileIO:
+        """The file, ready for the next line."""
+        if self.path is None:
+            return self._memory
+        writer: FileIO = open(self.path, "a+b", buffering=0, opener=no_link)  # noqa: SIM115  kept open
+        self._end, _ = self._whole()  # another process may have written since this one looked
+        writer.truncate(self._end)
+        self.is_cut = False
+        if self._end and self.read(self._end - 1) != b"\n":
+            writer.write(b"\n")
+            self._end += 1
+        return writer
+
+    def _whole(self) -> tuple[int, bool]:
+        """Where the last whole line ends, and whether more follows.
+
+        One without a line break is whole when it is JSON.
+        """
+        with self.opened() as file:
+            size = start = file.seek(0, 2)
+            tail = b""
+            while start and b"\n" not in tail:
+                start = max(0, start - 65536)
+                file.seek(start)
+                tail = file.read(size - start)
+        last = tail[tail.rfind(b"\n") + 1 :]
+        try:
+            json.loads(last or b"{}")
+        except (ValueError, RecursionError):
+            return size - len(last), True
+        return size, False

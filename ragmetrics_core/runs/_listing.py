@@ -1,0 +1,79 @@
+"""The runs that a folder holds."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.runs._lock import is_held
+from ragmetrics_core.runs._manifest import Manifest, manifest_in
+from ragmetrics_core.runs._waves import WAITING
+
+__all__ = ["ListedRun", "list_runs"]
+
+State = Literal["finished", "running", "waiting", "interrupted", "unreadable"]
+
+_BLOCK = 1 << 20
+
+
+class ListedRun(NamedTuple):
+    """A run as a list shows it.
+
+    Attributes:
+        path: its folder.
+        state: "running" while a process writes to it; "waiting" for the replies to a wave; "interrupted" when
+            neither and it has not seen all its samples; "unreadable" when the manifest is no manifest.
+        samples: how many samples it holds.
+        started: when it began.
+        manifest: what it is made of; None when that cannot be read.
+        problem: why not.
+    """
+
+    path: Path
+    state: State
+    samples: int
+    started: datetime | None
+    manifest: Manifest | None
+    problem: str | None = None
+
+
+def list_runs(folder: str | Path) -> Iterator[ListedRun]:
+    """All runs in a folder and in those below it, by path; nothing of a run but its manifest is read.
+
+    Raises:
+        ConfigError: there is no such folder.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise ConfigError(f"there is no folder {folder}")
+    for place, below, files in os.walk(folder):
+        below.sort()
+        if "manifest.json" in files:
+            below.clear()
+            yield _listed(Path(place))
+
+
+def _listed(path: Path) -> ListedRun:
+    samples = _count_lines(path / "samples.jsonl")
+    try:
+        manifest = manifest_in(path)
+    except RecordError as error:
+        return ListedRun(path, "unreadable", samples, None, None, str(error))
+    return ListedRun(path, _state(path, manifest), samples, manifest.started, manifest)
+
+
+def _state(path: Path, manifest: Manifest) -> State:
+    if is_held(path):
+        return "running"
+    if manifest.finished:
+        return "finished"
+    return "waiting" if (path / WAITING).is_file() else "interrupted"
+
+
+def _count_lines(path: Path) -> int:
+    if not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(_BLOCK), b""))

@@ -1,0 +1,352 @@
+"""Reading samples from memory, data frames and files, one at a time; a bad row is data, not an exception."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import aclosing, closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeAlias, TypeGuard, cast
+
+import numpy as np
+
+from ragmetrics_core._columns import TEXT_COLUMNS, shown, spelled
+from ragmetrics_core._shapes import is_dict, is_list, is_mapping, is_series
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.runs._rows import ReadRow, kind_of, opened
+from ragmetrics_core.runs._separated import rows_of_csv
+from ragmetrics_core.runs._tables import DataFrameLike, rows_of_parquet, rows_of_table
+from ragmetrics_core.sample import Sample
+
+__all__ = [
+    "AsyncSource",
+    "BadRow",
+    "DataFrameLike",
+    "Row",
+    "Source",
+    "aread_samples",
+    "none_usable",
+    "read_rows",
+    "read_samples",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BadRow:
+    """A row that is no sample; the rows after it are read all the same.
+
+    Attributes:
+        where: the place: "line 7" of a JSONL or CSV file, "row 7" of anything else; the first is 1.
+        message: what is wrong with it.
+    """
+
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        """Place and message in one line."""
+        return f"{self.where}: {self.message}"
+
+
+def none_usable(count: int, first: object) -> SampleError:
+    """The error of data whose rows are all no samples."""
+    return SampleError(f"none of the rows given ({count:,}) is a sample, the first: {first}")
+
+
+Row: TypeAlias = Sample | Mapping[str, object]
+Source: TypeAlias = Row | Iterable[Row] | DataFrameLike | str | Path
+AsyncSource: TypeAlias = Source | AsyncIterable[Row]
+
+# ours, and that of the test runs that DeepEval saves
+_ROWS: Final = ("samples", "testCases")
+_UTF8_MARK: Final = b"\xef\xbb\xbf"
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_samples(source: Source, *, redact: Redact | None = None) -> Iterator[Sample | BadRow]:
+    """Read samples one at a time, in order.
+
+    A source is a sample, a row (any mapping that `Sample.from_mapping` takes), an iterable of both, a mapping
+    of columns to lists, a data frame or table (pandas, polars, pyarrow, Hugging Face datasets, and whatever
+    else has Arrow's `__arrow_c_stream__`), or the path of a file: `.jsonl` (one object a line), `.json` (a
+    list of objects, the same under "samples" or DeepEval's "testCases", or an object of columns), `.csv` and
+    `.tsv` (a header; commas, semicolons or tabs; an empty cell is absent) or `.parquet`. Files are UTF-8, or
+    gzip of that (`.jsonl.gz`). All but JSON and lists are streamed: of what was read, only a number
+    for each id is kept, to find an id that is used twice.
+
+    With `redact` nothing that it takes out is in a sample (see `Sample.redacted`) or in what is said of a row
+    that is none.
+
+    Yields:
+        A sample, or in its place a `BadRow` that says why there is none.
+
+    Raises:
+        SampleError: the source as a whole cannot be read. What can be seen without reading is raised by the
+            call, the rest while iterating.
+    """
+    return _stream(_rows_of(source), redact)
+
+
+def read_rows(source: Source) -> Iterator[ReadRow]:
+    """The rows of a source as they are, each with its place; what a source is, `read_samples` says.
+
+    Raises:
+        SampleError: as `read_samples`.
+    """
+    return _rows_of(source)
+
+
+async def aread_samples(
+    source: AsyncSource, *, redact: Redact | None = None
+) -> AsyncIterator[Sample | BadRow]:
+    """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
+
+    A source that is not asynchronous is read on the event loop: an iterable that waits for something holds
+    up everything else, and should be an asynchronous one.
+    """
+    if not isinstance(source, AsyncIterable):
+        with closing(_stream(_rows_of(source), redact)) as samples:
+            for sample in samples:
+                yield sample
+        return
+    reader = _SampleReader(redact)
+    rows = aiter(source)
+    number = 0
+    # a generator is closed at once when nobody reads on; other iterators have nothing to close
+    async with (
+        aclosing(cast("AsyncGenerator[Row]", rows)) if isinstance(rows, AsyncGenerator) else nullcontext()
+    ):
+        async for row in rows:
+            number += 1
+            yield reader.read(ReadRow(f"row {number}", row))
+
+
+@dataclass
+class _SampleReader:
+    """Makes samples of rows, redacted where that is asked for, and remembers which ids were used."""
+
+    redact: Redact | None = None
+    used: set[int] = field(default_factory=set)
+
+    def read(self, found: ReadRow) -> Sample | BadRow:
+        if found.problem is not None:
+            return BadRow(where=found.where, message=found.problem)
+        try:
+            sample = _sample(found)
+            if self.redact is not None:
+                sample = sample.redacted(self.redact)
+        except ConfigError as error:
+            return BadRow(where=found.where, message=self._told(error, found))
+        # 8 bytes of a hash: the ids themselves may be long, and millions of rows are to fit in memory
+        key = int.from_bytes(hashlib.blake2b(sample.id.encode(), digest_size=8).digest())
+        if key in self.used:
+            return BadRow(where=found.where, message=self._duplicate(sample))
+        self.used.add(key)
+        return sample
+
+    def _told(self, error: ConfigError, found: ReadRow) -> str:
+        """What is wrong with a row; a message quotes values, and may cut them where `redact` looks."""
+        if self.redact is None or not isinstance(error, SampleError):
+            return str(error)
+        try:
+            _sample(found._replace(row=_redacted_values(self.redact, found.row)))
+        except SampleError as without:
+            return redacted(self.redact, str(without))
+        except ConfigError as failed:
+            return str(failed)
+        return "it is no sample; what is wrong with it is nothing that may be written down"
+
+    def _duplicate(self, sample: Sample) -> str:
+        if sample.has_derived_id:
+            which = f"the content is that of an earlier sample ({sample.id!r})"
+            return f"{which}{'' if self.redact is None else ', once redacted'}; give each an id of its own"
+        return f"id {sample.id!r} was already used by another sample"
+
+
+def _redacted_values(redact: Redact, value: object) -> object:
+    """A row with `redact` applied to all texts in it."""
+    match value:
+        case str():
+            return redacted(redact, value)
+        case _ if is_mapping(value):
+            return {
+                _redacted_values(redact, key): _redacted_values(redact, each) for key, each in value.items()
+            }
+        case _ if is_series(value):
+            return [_redacted_values(redact, each) for each in value]
+        case None | bool() | int() | float():
+            return value
+        case _:
+            return type(value).__name__
+
+
+def _sample(found: ReadRow) -> Sample:
+    if isinstance(found.row, Sample):
+        return found.row
+    if is_mapping(found.row):
+        return Sample.from_mapping(found.row, textual=found.textual)
+    raise SampleError(f"a row must be a sample or a mapping of columns to values, got {shown(found.row)}")
+
+
+def _stream(rows: Generator[ReadRow], redact: Redact | None) -> Generator[Sample | BadRow]:
+    reader = _SampleReader(redact)
+    with closing(rows):
+        try:
+            for found in rows:
+                yield reader.read(found)
+            return
+        except SampleError as error:
+            if redact is None:
+                raise
+            problem = str(error)
+    raise SampleError(redacted(redact, problem))
+
+
+def _rows_of(source: object) -> Generator[ReadRow]:
+    """Choose the reading by what the source is; mistakes that show at once are raised here."""
+    if isinstance(source, str | Path):
+        return _rows_of_file(Path(source))
+    if isinstance(source, Sample):
+        return _rows_of_iterable([source])
+    if (table := rows_of_table(source)) is not None:
+        return _rows_of_iterable(table)
+    if is_mapping(source):
+        return _rows_of_iterable(_rows_of_mapping(source))
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        return _rows_of_iterable(cast("Iterable[object]", source))
+    raise SampleError(
+        f"cannot read samples from {shown(source)}; give samples, mappings, a data frame or a path"
+    )
+
+
+def _rows_of_iterable(rows: Iterable[object]) -> Generator[ReadRow]:
+    for number, row in enumerate(rows, start=1):
+        where = f"row {number}"
+        yield row._replace(where=where) if isinstance(row, ReadRow) else ReadRow(where, row)
+
+
+def _rows_of_mapping(source: Mapping[str, Any]) -> Iterable[object]:
+    """The rows of an object: those under "samples", those its columns make up, or the object itself."""
+    listed = {column: v for column, v in source.items() if _is_column(v)}
+    for name in _ROWS:
+        if name in listed:
+            return listed[name]
+    # one row may consist of lists alone; a list of questions or answers cannot be one row
+    is_columns = len(listed) == len(source) and any(spelled(str(c)) in TEXT_COLUMNS for c in listed)
+    if not is_columns:
+        return [source]
+    lengths = {column: len(values) for column, values in listed.items()}
+    if len(set(lengths.values())) > 1:
+        sizes = ", ".join(f"{column!r} has {length}" for column, length in lengths.items())
+        raise SampleError(f"the columns differ in length: {sizes}")
+    return (dict(zip(listed, cells, strict=True)) for cells in zip(*listed.values(), strict=True))
+
+
+def _is_column(value: object) -> TypeGuard[Collection[object]]:
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def _rows_of_file(path: Path) -> Generator[ReadRow]:
+    kind = kind_of(path)
+    reader = _READERS.get(kind)
+    if reader is None:
+        raise SampleError(f"cannot read {str(path)!r}: a file of samples ends in {', '.join(_READERS)}")
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):  # who opens a pipe may wait for ever
+            raise SampleError(f"{str(path)!r} is no regular file; write the samples to one first")
+        with opened(path) as file:
+            head = file.read(4096)
+    except FileNotFoundError:
+        raise SampleError(f"{str(path)!r} does not exist") from None
+    except IsADirectoryError:
+        raise SampleError(f"{str(path)!r} is a folder; give a file") from None
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {error}") from error
+    if not head:
+        raise SampleError(f"{str(path)!r} is empty")
+    if kind == ".parquet":
+        return reader(path)
+    if head.startswith(_UTF16_MARKS):
+        raise SampleError(f"{str(path)!r} is UTF-16; save it as UTF-8")
+    if b"\0" in head:
+        raise SampleError(f"{str(path)!r} is a binary file; a file of samples is UTF-8 text")
+    return reader(path)
+
+
+def _rows_of_jsonl(path: Path) -> Generator[ReadRow]:
+    is_blank = True
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            text = (line.removeprefix(_UTF8_MARK) if number == 1 else line).rstrip()
+            if not text:
+                continue
+            is_blank = False
+            try:
+                found = ReadRow(f"line {number}", json.loads(text.decode()))
+            except (ValueError, RecursionError) as error:
+                found = ReadRow(f"line {number}", problem=_problem(error))
+            yield found
+    if is_blank:
+        raise SampleError(f"{str(path)!r} holds no samples")
+
+
+def _rows_of_json(path: Path) -> Generator[ReadRow]:
+    try:
+        content: object = json.loads(_whole(path).removeprefix(_UTF8_MARK).decode())
+        rows = list(_rows_of_mapping(content)) if is_dict(content) else content
+    except SampleError as error:
+        raise SampleError(f"{str(path)!r}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise SampleError(f"{str(path)!r}: {_problem(error)}") from None
+    if not is_list(rows):
+        raise SampleError(f"{str(path)!r} must hold a list of samples, got {shown(rows)}")
+    if not rows:
+        raise SampleError(f"{str(path)!r} holds no samples")
+    yield from _rows_of_iterable(rows)
+
+
+def _problem(error: Exception) -> str:
+    """Why some bytes are no JSON in UTF-8."""
+    match error:
+        case UnicodeDecodeError():
+            return "not UTF-8 text"
+        case json.JSONDecodeError(lineno=1):
+            return f"not valid JSON: {error.msg} (column {error.colno})"
+        case json.JSONDecodeError():
+            return f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        case _:  # a number of thousands of digits; brackets nested thousands deep
+            return f"JSON that cannot be read: {error}"
+
+
+def _whole(path: Path) -> bytes:
+    with opened(path) as file:
+        return file.read()
+
+
+def _rows_of_parquet(path: Path) -> Generator[ReadRow]:
+    count = 0
+    for found in _rows_of_iterable(rows_of_parquet(path)):
+        count += 1
+        yield found
+    if count == 0:
+        raise SampleError(f"{str(path)!r} holds no samples")
+
+
+_READERS: Final = {
+    ".jsonl": _rows_of_jsonl,
+    ".json": _rows_of_json,
+    ".csv": rows_of_csv,
+    ".tsv": rows_of_csv,
+    ".parquet": _rows_of_parquet,
+}

@@ -1,0 +1,195 @@
+"""The lock of a run folder: one writer at a time, and nothing to clear away after a crash."""
+
+import json
+import os
+import socket
+import time
+from contextlib import nullcontext, suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs._writing import made_anew
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+__all__ = ["FolderLock", "is_held"]
+
+
+# Seconds. Whoever looks at a run touches the lock for a moment to see whether it is held: no run may fail for
+# that. A machine may be busy in that moment, so as long as nobody has put a name there, the wait is longer.
+_PATIENCE = 0.1
+_UNNAMED_PATIENCE = 2.0
+_NAMELESS = "another process"
+
+
+class FolderLock:
+    """Lets one run at a time write to a folder.
+
+    The operating system holds the lock (`flock`) and lets go of it when the process ends, in whatever way;
+    the file itself stays, empty, and means nothing. Beside it, as long as the lock is held, stands who holds
+    it. Whoever removes the folder's contents must leave both files (`FolderLock.FILES`) where they are.
+
+    Args:
+        path: the folder; it is made when it is missing.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, FolderLock(folder) as lock:
+    ...     lock.held
+    True
+    """
+
+    FILES = (".lock", ".lock.json")
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._lock: BaseFileLock | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._lock is not None
+
+    def acquire(self) -> Self:
+        """Take the lock, at once or not at all.
+
+        Raises:
+            ConfigError: another run writes to the folder, or it cannot be written.
+        """
+        # Imported where it is used: loading it takes as long as a fifth of everything else.
+        from filelock import FileLock, Timeout
+
+        if self._lock is not None:
+            raise ConfigError(f"this run holds the lock of {self.path} already")
+        file, beside = (self.path / name for name in self.FILES)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            # It may be released in another thread than the one that takes it.
+            lock = FileLock(file, thread_local=False)
+            deadline = time.monotonic() + _UNNAMED_PATIENCE
+            while not lock.is_locked:
+                with (
+                    suppress(Timeout)
+                    if time.monotonic() < deadline and not _is_named(beside)
+                    else nullcontext()
+                ):
+                    lock.acquire(timeout=_PATIENCE, poll_interval=_PATIENCE / 10)
+        except Timeout:
+            raise ConfigError(
+                f"{_holder(beside)} writes to the run {self.path}: wait until it ends or "
+                "choose another folder"
+            ) from None
+        except OSError as error:
+            raise ConfigError(
+                f"the run folder {self.path} cannot be written: {error.strerror or error}"
+            ) from error
+        self._lock = lock
+        with suppress(OSError):  # a full disk: the lock holds all the same, only its holder stays unnamed
+            _note_holder(beside)
+        return self
+
+    def release(self) -> None:
+        """Let go of the lock; without holding it, this does nothing."""
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            with suppress(OSError):  # the folder may be gone, or read-only by now
+                (self.path / self.FILES[1]).unlink()
+            lock.release()
+
+    def __enter__(self) -> Self:
+        return self if self.held else self.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process writes to a folder; nothing is written to see it."""
+    file = path / FolderLock.FILES[0]
+    try:
+        import fcntl
+    except ImportError:
+        return _is_taken(file)
+    try:
+        lock = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:  # there is none, or it cannot be looked at, and no writer is seen
+        return False
+    try:
+        # shared: any number may look at the same time, and none is taken for a writer
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def _is_taken(file: Path) -> bool:
+    """`is_held` on a system without `flock`: the lock is tried."""
+    from filelock import FileLock, Timeout
+
+    if not os.access(file, os.W_OK):
+        return False
+    try:
+        with FileLock(file, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def _is_named(file: Path) -> bool:
+    """Whether the holder of a lock, who may have come this moment, has put a name there and lives."""
+    return _holder(file) != _NAMELESS
+
+
+def _note_holder(file: Path) -> None:
+    holder = {
+        "pid": os.getpid(),
+        "host": socket.gethostname(),
+        "since": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
+    }
+    scratch = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        with made_anew(scratch, encoding="utf-8") as written:
+            written.write(json.dumps(holder) + "\n")
+        os.replace(scratch, file)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def _holder(file: Path) -> str:
+    """Who holds the lock, as far as it is known."""
+    try:
+        noted: Any = json.loads(file.read_bytes())
+        pid, host, since = noted["pid"], noted["host"], noted["since"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return _NAMELESS
+    if host == socket.gethostname():
+        if pid == os.getpid():
+            return f"another run of this process (pid {pid} on {host}, since {since})"
+        if not _lives(pid):
+            # It crashed, and the new holder has not put its name there yet.
+            return _NAMELESS
+    return f"another process (pid {pid} on {host}, since {since})"
+
+
+def _lives(pid: object) -> bool:
+    if not isinstance(pid, int) or pid <= 0:
+        return False
+    if os.name == "nt":  # where signal 0 would end the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # not ours to signal, and so alive
+        return True
+    return True

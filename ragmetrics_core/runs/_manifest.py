@@ -1,0 +1,176 @@
+"""The manifest: what a run is made of, in its folder's `manifest.json`."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from ragmetrics_core._shapes import Json
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.prompts import digest_of
+
+__all__ = ["FileContents", "Manifest", "ManifestSeal", "MetricEntry", "manifest_in", "seal_in"]
+
+_SCHEMA = 1
+_LARGEST_MANIFEST = 2**26
+# More than a run can count, and few enough digits to be added and shown.
+_LARGEST_COUNT = 10**30
+
+Count = Annotated[int, Field(ge=0, le=_LARGEST_COUNT)]
+
+
+class MetricEntry(BaseModel):
+    """A metric of a run: its name and the range of its scores, above which they may lie if it `exceeds`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    signature: str
+    name: str
+    repetition: int = Field(default=1, ge=1, le=10**9)
+    low: float = 0.0
+    high: float = 1.0
+    exceeds: bool = False
+    higher_is_better: bool = True
+
+    @property
+    def worst(self) -> float:
+        """The bad end of the range."""
+        return self.low if self.higher_is_better else self.high
+
+    @property
+    def best(self) -> float:
+        """The good end of the range."""
+        return self.high if self.higher_is_better else self.low
+
+    def goodness(self, value: float | None, bounds: tuple[float, float] | None = None) -> float | None:
+        """Where a value, or the worse one of bounds, stands between the bad end (0) and the good one (1)."""
+        if value is None:
+            if bounds is None:
+                return None
+            value = bounds[0] if self.higher_is_better else bounds[1]
+        return (value - self.worst) / (self.best - self.worst)
+
+
+class FileContents(BaseModel):
+    """What a file of a finished run holds: how many entries, and a digest over them, sorted by name."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    count: Count
+    digest: str
+
+    def __str__(self) -> str:
+        """The two in one line."""
+        return f"{self.count:,} entries, digest {self.digest}"
+
+    @classmethod
+    def of(cls, entries: Iterable[str]) -> "FileContents":
+        """The contents of a file whose entries come in the order of their names."""
+        found, count = sha256(), 0
+        for entry in entries:
+            found.update(entry.encode("utf-8", "surrogatepass") + b"\n")
+            count += 1
+        return cls(count=count, digest=found.hexdigest()[:32])
+
+
+class ManifestSeal(NamedTuple):
+    """The digest that a manifest says it has, and the one that it has."""
+
+    stored: str
+    derived: str
+
+
+class Manifest(BaseModel):
+    """What a run is made of."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", populate_by_name=True, defer_build=True)
+
+    schema_: int = Field(default=_SCHEMA, alias="schema")
+    metrics: tuple[MetricEntry, ...]
+    judge: str | None = None
+    embedder: str | None = None
+    scorer: str | None = None
+    repeats: int = Field(default=1, ge=1, le=10**9)
+    redacted: bool = False
+    versions: dict[str, str] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    source: str | None = None
+    started: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
+    finished: bool = False
+    tally: dict[str, Count] = Field(default_factory=dict)
+    contents: dict[str, FileContents] | None = None
+    altered: tuple[str, ...] = ()
+
+    def stored(self) -> str:
+        """The file: these fields, and a seal over them."""
+        fields = json.loads(self.model_dump_json(by_alias=True))
+        fields.pop("seal", None)
+        return json.dumps({**fields, "seal": _seal(fields)}, ensure_ascii=False, indent=2) + "\n"
+
+    def differences(self, other: "Manifest") -> list[str]:
+        """What keeps this run from going on with another one's scores: each as "its judge is A, not B"."""
+        here = {entry.signature for entry in self.metrics}
+        there = {entry.signature for entry in other.metrics}
+        found = [f"it does not measure {signature}" for signature in sorted(there - here)]
+        found += [f"it also measures {signature}" for signature in sorted(here - there)]
+        for name in ("judge", "embedder", "scorer", "repeats"):
+            one, another = getattr(self, name), getattr(other, name)
+            if one != another:
+                found.append(f"its {name} is {one or 'none'}, not {another or 'none'}")
+        if self.redacted and not other.redacted:
+            found.append("its texts are redacted, and no redact is given")
+        return found
+
+
+def seal_in(path: Path) -> ManifestSeal:
+    """The seal of a manifest that was read, and the one that its fields have."""
+    fields = json.loads((path / "manifest.json").read_bytes())
+    stored = fields.pop("seal", "")
+    return ManifestSeal(str(stored), _seal(fields))
+
+
+def _seal(fields: Json) -> str:
+    return digest_of(json.dumps(fields, sort_keys=True))
+
+
+def manifest_in(path: Path) -> Manifest:
+    """The manifest of a run's folder.
+
+    Raises:
+        RecordError: there is no run, one of a later format, or one that cannot be read.
+    """
+    file = path / "manifest.json"
+    try:
+        if not file.is_file():  # a pipe would never end
+            raise RecordError(f"there is no run in {path} (no manifest.json)")
+        if file.stat().st_size > _LARGEST_MANIFEST:
+            raise RecordError(f"{file} is no manifest: it has {file.stat().st_size:,} bytes")
+        fields: Json = json.loads(file.read_bytes())
+        # half a character, which JSON can write and nothing can show or store
+        json.dumps(fields, ensure_ascii=False).encode()
+    except OSError:
+        raise RecordError(f"there is no run in {path} (no manifest.json)") from None
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"{file} is no JSON: {error}") from error
+    schema = fields.get("schema") if isinstance(fields, dict) else None
+    if isinstance(schema, int) and schema > _SCHEMA:
+        raise RecordError(
+            f"the run in {path} has format {schema}; this version of ragmetrics reads up to {_SCHEMA}"
+        )
+    try:
+        manifest = Manifest.model_validate(fields)
+    except ValueError as error:
+        raise RecordError(f"{file} is no manifest: {str(error).splitlines()[0]}") from error
+    if not 1970 <= manifest.started.year < 9999:
+        raise RecordError(f"{file} is no manifest: its run started in the year {manifest.started.year}")
+    for each in manifest.metrics:
+        if not (0 < each.high - each.low < inf):  # nor one of numbers that are none
+            raise RecordError(
+                f"{file} is no manifest: {each.signature} has no range from {each.low} to {each.high}"
+            )
+    return manifest

@@ -1,0 +1,247 @@
+"""What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ragmetrics_core.drivers import Models
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
+from ragmetrics_core.metrics._catalogue import models_needed, of_part, reworded
+from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_judge
+from ragmetrics_core.models._discreet import Discretion
+from ragmetrics_core.models._secrets import holds_secret
+from ragmetrics_core.prompts import PromptText, read_folder
+from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.sample import Sample
+
+__all__ = [
+    "AnyJudge",
+    "Metrics",
+    "Preparation",
+    "Prompts",
+    "prepare",
+    "prompt_names",
+    "with_prompts",
+]
+
+T = TypeVar("T")
+Metrics = str | Metric[Any] | Iterable[str | Metric[Any]]
+AnyJudge = Judge | TextFunction | str
+Prompts = str | Path | Mapping[str, PromptText]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """The rows, metrics and models of an evaluation.
+
+    Attributes:
+        rows: samples, or what is wrong with a row, one at a time; redacted where that was asked for.
+        metrics: what is measured.
+        models: the models as they were given.
+        manifest: says all of it.
+    """
+
+    rows: AsyncIterator[Sample | BadRow]
+    metrics: tuple[Metric[Any], ...]
+    models: Models
+    manifest: Manifest
+
+
+async def prepare(
+    samples: AsyncSource,
+    *,
+    metrics: Metrics | None,
+    judge: AnyJudge | None,
+    panel: Sequence[AnyJudge] = (),
+    embedder: Embedder | str | None,
+    scorer: Scorer | str | None = None,
+    prompts: Prompts | None = None,
+    repeats: int = 1,
+    full_repeats: int = 1,
+    keep_vectors: bool = False,
+    redact: Redact | None = None,
+    limit: int | None = None,
+    asked: bool = True,
+) -> Preparation:
+    """Make and check what an evaluation needs; the arguments are those of `evaluate`.
+
+    With `asked=False` models are not going to be asked, so that those of a name need no key, package or file.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+        SampleError: the source cannot be read at all.
+    """
+    for name, count in (("repeats", repeats), ("full_repeats", full_repeats), ("limit", limit)):
+        if count is not None and count < 1:
+            raise ConfigError(f"{name} must be at least 1{', or None' * (name == 'limit')}, not {count}")
+    if judge is not None and panel:
+        raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
+    rows = aread_samples(samples, redact=redact)
+    first = await anext(rows, None)
+    notes: list[str] = []
+    chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
+    if prompts is not None:
+        chosen = with_prompts(chosen, prompts)
+    given = panel or ([judge] if judge is not None else [])
+    judges = _different(tuple(as_judge(each, asked=asked) for each in given))
+    models = Models(
+        judges=judges,
+        embedder=as_embedder(embedder, asked=asked) if embedder is not None else None,
+        scorer=as_scorer(scorer, asked=asked) if scorer is not None else None,
+        repeats=repeats,
+        keep_vectors=keep_vectors,
+    )
+    _check_models(chosen, models)
+    _check_identities(models)
+    chosen = tuple(
+        replace(metric, repetition=number) if number > 1 else metric
+        for metric in chosen
+        for number in range(1, full_repeats + 1)
+    )
+    return Preparation(
+        rows=_from(first, rows, limit=limit),
+        metrics=chosen,
+        models=models,
+        manifest=_manifest(chosen, models, notes, samples, redact),
+    )
+
+
+def prompt_names(metric: Metric[Any]) -> frozenset[str]:
+    """The names of the prompts that a metric asks, with those of its parts."""
+    return metric.prompt_names.union(*(prompt_names(of_part(each)) for each in metric.parts_used))
+
+
+def _different(judges: tuple[Judge, ...]) -> tuple[Judge, ...]:
+    """The judges, each once: what two of one identity say could not be told apart, nor asked for twice."""
+    names = [judge.identity for judge in judges]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ConfigError(
+            f"the panel has two judges {twice!r}: for further draws of one judge pass repeats=..., "
+            "and give different functions a name: CallableJudge(function=..., identity=...)"
+        )
+    return judges
+
+
+def _recommended(first: Sample | BadRow | None, notes: list[str]) -> tuple[Metric[Any], ...]:
+    if isinstance(first, Sample) and first.reference is None:
+        notes.append(
+            "the first sample has no reference, so only faithfulness is measured, without factual_correctness"
+        )
+        return resolve(RECOMMENDED[0])
+    return resolve("recommended")
+
+
+def with_prompts(metrics: tuple[Metric[Any], ...], prompts: Prompts) -> tuple[Metric[Any], ...]:
+    """The metrics with the prompts of a folder, or with these texts, in place of those of the same name.
+
+    Raises:
+        PromptError: the folder cannot be read, or a text has other variables.
+        ConfigError: no metric asks a prompt of such a name.
+    """
+    texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
+    asked = {name for metric in metrics for name in prompt_names(metric)}
+    unused = sorted(key for key in texts if key.partition(".")[0] not in asked)
+    if unused:
+        raise ConfigError(
+            f"no metric of this run asks the prompt {unused[0]!r}; they ask {', '.join(sorted(asked))}"
+        )
+    return tuple(reworded(metric, texts) for metric in metrics)
+
+
+def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
+    """Say what is missing before anything is asked."""
+    for metric in metrics:
+        for module, extra in metric.packages:
+            if find_spec(module) is None:
+                raise ConfigError(
+                    f"{metric.name} needs the package {module}: pip install 'ragmetrics[{extra}]'"
+                )
+        for name in sorted(models_needed(metric)):
+            if getattr(models, name) is None and name == "judge":
+                raise missing_judge(metric.name, "judge=...")
+            if getattr(models, name) is None:
+                raise ConfigError(
+                    f"{metric.name} needs {'an' if name == 'embedder' else 'a'} {name}: pass {name}=..."
+                )
+        for judge in models.judges:
+            if isinstance(judge, PromptChecker) and "judge" in models_needed(metric):
+                judge.check_prompts(prompt_names(metric))
+
+
+def _check_identities(models: Models) -> None:
+    """Raise `ConfigError` for a model whose identity, which goes into every record, holds its key."""
+    for kind, model in (
+        *(("judge", judge) for judge in models.judges),
+        ("embedder", models.embedder),
+        ("scorer", models.scorer),
+    ):
+        if model is not None and holds_secret(model.identity, Discretion(model).secrets):
+            raise ConfigError(
+                f"the identity of the {kind} holds a key or a password, and identities are stored: "
+                "give it one without"
+            )
+
+
+def _manifest(
+    metrics: tuple[Metric[Any], ...],
+    models: Models,
+    notes: list[str],
+    samples: AsyncSource,
+    redact: Redact | None,
+) -> Manifest:
+    entries = (
+        MetricEntry(
+            signature=metric.signature,
+            name=metric.name,
+            repetition=metric.repetition,
+            low=metric.range.low,
+            high=metric.range.high,
+            exceeds=metric.exceeds,
+            higher_is_better=metric.higher_is_better,
+        )
+        for metric in metrics
+    )
+    return Manifest(
+        metrics=tuple(entries),
+        judge=models.judge_identity,
+        embedder=models.embedder.identity if models.embedder else None,
+        scorer=models.scorer.identity if models.scorer else None,
+        repeats=models.repeats,
+        redacted=redact is not None,
+        versions={"ragmetrics": _own_version()},
+        notes=tuple(notes),
+        source=_source(samples, redact),
+    )
+
+
+def _source(samples: AsyncSource, redact: Redact | None) -> str | None:
+    """The path of the samples' file; None when they come from elsewhere."""
+    if not isinstance(samples, str | Path):
+        return None
+    return str(samples) if redact is None else redacted(redact, str(samples))
+
+
+@cache
+def _own_version() -> str:
+    # Looking it up takes longer than preparing everything else.
+    return version("ragmetrics")
+
+
+async def _from(first: T | None, rest: AsyncIterator[T], *, limit: int | None) -> AsyncIterator[T]:
+    """The rows, with the one that was looked at already put back in front."""
+    if first is None:
+        return
+    yield first
+    left = limit - 1 if limit is not None else -1
+    while left and (row := await anext(rest, None)) is not None:
+        yield row
+        left -= 1

@@ -1,0 +1,75 @@
+"""Reading records whose places are known, many in a row."""
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from ragmetrics_core.errors import RecordError
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs._index import Place
+from ragmetrics_core.runs._lines import Lines
+from ragmetrics_core.runs._stored import DAMAGED
+from ragmetrics_core.sample import Sample
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    """Reads records with their samples and prompts, for `with`: until the block ends the files stay open.
+
+    Args:
+        records: the file of records.
+        samples: the file of samples.
+        prompts: the prompts' texts, by digest.
+    """
+
+    def __init__(self, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> None:
+        self._records = records
+        self._samples = samples
+        self._prompts = prompts
+        self._last: tuple[int, Sample] | None = None
+
+    def __enter__(self) -> Self:
+        self._open = ExitStack()
+        self._record_file: BinaryIO = self._open.enter_context(self._records.opened())
+        self._sample_file: BinaryIO = self._open.enter_context(self._samples.opened())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def record(self, place: Place) -> Record:
+        """The record at a place, with its sample and prompts.
+
+        Raises:
+            RecordError: a line cannot be read, or there is no sample.
+        """
+        self._record_file.seek(place.record)
+        try:
+            record = Record.from_json(self._record_file.readline())
+        except RecordError as error:
+            raise self._records.broken(place.record, error) from error
+        if place.sample is None:
+            missing = RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
+            raise self._records.broken(place.record, missing)
+        return record.hydrated(self.sample(place.sample), self._prompts)
+
+    def sample(self, place: int) -> Sample:
+        """The sample at a place; for the records of one sample, which follow each other, it is read once.
+
+        Raises:
+            RecordError: the line cannot be read.
+        """
+        if self._last is None or self._last[0] != place:
+            self._sample_file.seek(place)
+            try:
+                fields = json.loads(self._sample_file.readline())["sample"]
+                self._last = place, Sample.model_validate(fields)
+            except DAMAGED as error:
+                raise self._samples.broken(place, error) from error
+        return self._last[1]

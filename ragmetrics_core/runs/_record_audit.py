@@ -1,0 +1,53 @@
+"""What one record says otherwise than its own replies, or than the run that it is part of."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ragmetrics_core.drivers import Difference, audit
+from ragmetrics_core.metrics import Metric
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+
+__all__ = ["RecordAudit"]
+
+_MODELS = ("judge", "embedder", "scorer")
+
+
+class RecordAudit(NamedTuple):
+    """What the records of a run are held against, beside their own replies.
+
+    Attributes:
+        models: identities of the judge, the embedder and the scorer in the manifest.
+        signatures: the metrics in the manifest.
+    """
+
+    models: Mapping[str, str | None]
+    signatures: frozenset[str]
+
+    @classmethod
+    def of(cls, manifest: Manifest, entries: Iterable[MetricEntry]) -> "RecordAudit":
+        """What the manifest of a run says of its records."""
+        models = {name: getattr(manifest, name) for name in _MODELS}
+        return cls(models, frozenset(entry.signature for entry in entries))
+
+    def differences(self, record: Record, metric: Metric[Any] | None) -> list[Difference]:
+        """All that differs in a record; the metric is needed where it is not in the catalogue.
+
+        Raises:
+            RecordError: the record cannot be derived again.
+        """
+        differences = audit(record, metric=metric)
+        if not record.digest:
+            differences.append(Difference("digest", "", record.sealed().digest))
+        # a record that is not as it was sealed tells more itself
+        return differences or self._beside_the_manifest(record)
+
+    def _beside_the_manifest(self, record: Record) -> list[Difference]:
+        found: list[Difference] = []
+        if record.signature not in self.signatures:
+            found.append(Difference("metric", record.signature, "none of this signature in manifest.json"))
+        for name, said in self.models.items():
+            model: str | None = getattr(record, name)
+            if model and model != said:
+                found.append(Difference(name, model, f"{said or 'none'} in manifest.json"))
+        return found

@@ -1,0 +1,401 @@
+"""A run: the scores of many samples, and how to look at them."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.drivers import Difference, correct, self_contained
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import ALIASES, Metric, get
+from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs._auditing import audited
+from ragmetrics_core.runs._decisions import read_decisions
+from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
+from ragmetrics_core.runs._folder import Folder, Key
+from ragmetrics_core.runs._loading import BadRow
+from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.runs._spread import spread_of
+from ragmetrics_core.runs._summary import Mean, Outcome, summarise
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.scoring import Spread
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Run"]
+
+_REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
+
+
+class Run:
+    """The finished scores of a run, read from its folder or from memory as they are asked for.
+
+    Args:
+        folder: where the run is kept.
+        metrics: the metrics, by signature, where the run knows them as objects; the metrics of the
+            catalogue are found by themselves.
+    """
+
+    def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
+        self._folder = folder
+        self._metrics = metrics or {}
+        self._entries = tuple(self._as_the_metric_says(each) for each in folder.manifest.metrics)
+
+    @classmethod
+    def load(cls, path: str | Path, *, metrics: Iterable[Metric[Any]] = ()) -> Self:
+        """Open a run that was written to a folder.
+
+        Args:
+            path: the run's folder.
+            metrics: metrics of the run that are not in the catalogue, to derive their scores again.
+
+        Raises:
+            RecordError: there is no run, or one that cannot be read.
+        """
+        return cls(Folder.open(path), metrics={metric.signature: metric for metric in metrics})
+
+    @property
+    def path(self) -> Path | None:
+        """The run's folder; None for a run in memory."""
+        return self._folder.path
+
+    @property
+    def judge(self) -> str | None:
+        """Identity of the judge."""
+        return self._folder.manifest.judge
+
+    @property
+    def embedder(self) -> str | None:
+        """Identity of the embedder."""
+        return self._folder.manifest.embedder
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the run did that its caller should know, or that there was nothing to do."""
+        notes = self._folder.manifest.notes
+        if self.finished and not self.sample_ids and not self.rejected:
+            return (*notes, "no samples were given, so nothing was measured")
+        return notes
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """Calls, shared calls, embedded texts, failures and tokens of the whole run."""
+        return dict(self._folder.manifest.tally)
+
+    @property
+    def metrics(self) -> tuple[MetricEntry, ...]:
+        """The run's metrics, with their ranges: where a metric is known, as it says itself."""
+        return self._entries
+
+    @property
+    def finished(self) -> bool:
+        """Whether all samples were measured; False when the run was interrupted."""
+        return self._folder.manifest.finished
+
+    @property
+    def is_written(self) -> bool:
+        """Whether another process was writing to the run when it was opened; it holds what was there then."""
+        return self._folder.is_written
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the run is made of: metrics, models, versions, notes and tally."""
+        return self._folder.manifest
+
+    @property
+    def prompts(self) -> Mapping[str, PromptText]:
+        """The texts of all prompts that were asked, by digest."""
+        return self._folder.prompt_texts
+
+    @property
+    def keys(self) -> Collection[Key]:
+        """What names the scores: sample id and metric signature."""
+        return self._folder.keys
+
+    @property
+    def rejected(self) -> list[BadRow]:
+        """The rows that were left out, with the reason for each."""
+        return list(self._folder.rejected)
+
+    @property
+    def sample_ids(self) -> Collection[str]:
+        """The ids of all samples, in the order in which they were finished."""
+        return self._folder.sample_ids
+
+    def __len__(self) -> int:
+        """The number of samples."""
+        return len(self.sample_ids)
+
+    def __repr__(self) -> str:
+        """Where the run is; nothing is read for it."""
+        return f"<Run in {'memory' if self.path is None else self.path}>"
+
+    def __str__(self) -> str:
+        """The means, and how many rows were left out."""
+        lines = [f"{number_of(len(self), 'sample')}{'' if self.finished else ', not finished'}"]
+        lines += [f"{mean.metric}: {mean}" for mean in self.means()]
+        if bad := self.rejected:
+            counted = "1 row was left out" if len(bad) == 1 else f"{len(bad)} rows were left out, the first"
+            lines.append(f"{counted}: {bad[0].where}: {bad[0].message}")
+        return "\n".join([*lines, *self.notes])
+
+    def samples(self) -> Iterator[Sample]:
+        """All samples, in the order in which they were finished."""
+        return self._folder.samples()
+
+    def ids_beginning(self, text: str) -> list[str]:
+        """The samples' ids that begin with a text."""
+        return self._folder.ids_beginning(text)
+
+    def sample(self, sample_id: str) -> Sample:
+        """A sample by its id.
+
+        Raises:
+            ConfigError: there is no such sample; the nearest ids are suggested.
+        """
+        if sample_id not in self.sample_ids:
+            raise ConfigError(f"the run has no sample {sample_id!r}{_nearest(sample_id, self.sample_ids)}")
+        return self._folder.sample(sample_id)
+
+    def score(self, sample_id: str, metric: str | Metric[Any]) -> Record:
+        """The score of a sample and all that it was made from.
+
+        Args:
+            sample_id: the sample.
+            metric: a name that is unique in the run, or a signature.
+
+        Raises:
+            ConfigError: there is no such sample or metric.
+        """
+        key = Key(sample_id, self._entry(metric).signature)
+        if key not in self._folder.keys:
+            self.sample(sample_id)
+            raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
+        return self._folder.record(key)
+
+    def records(self, metric: str | Metric[Any] | None = None) -> Iterator[Record]:
+        """All records, or those of one metric, sample by sample."""
+        wanted = None if metric is None else self._entry(metric).signature
+        for key in self._folder.keys:
+            if wanted in (None, key.signature):
+                yield self._folder.record(key)
+
+    def scores(self, sample_id: str) -> dict[str, Record]:
+        """All scores of a sample, by signature."""
+        self.sample(sample_id)
+        keys = (Key(sample_id, entry.signature) for entry in self.metrics)
+        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.keys}
+
+    def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
+        """The mean of a metric, with n, the counts by status, and worst and best case.
+
+        Args:
+            metric: a name that is unique in the run, or a signature.
+            abstention: "separate" takes samples whose answer declines out of the mean.
+        """
+        wanted = self._entry(metric).signature
+        return next(each for each in self.means(abstention=abstention) if each.metric == wanted)
+
+    def means(self, *, abstention: Literal["count", "separate"] = "count") -> list[Mean]:
+        """The means of all metrics; see `mean`. The run is read once."""
+        outcomes: dict[str, list[Outcome]] = {entry.signature: [] for entry in self.metrics}
+        for key, outcome in self._folder.outcomes():
+            outcomes.setdefault(key.signature, []).append(outcome)
+        return [
+            summarise(
+                entry.signature,
+                outcomes[entry.signature],
+                worst=entry.worst,
+                best=entry.best,
+                exceeds=entry.exceeds,
+                separate=abstention == "separate",
+            )
+            for entry in self.metrics
+        ]
+
+    def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
+        """What each record came to; no record is read again for it."""
+        return self._folder.outcomes()
+
+    def spread(self, metric: str | Metric[Any]) -> Spread:
+        """How far a metric's scores spread over `full_repeats`, and how much of it `repeats` explain.
+
+        Args:
+            metric: a name that is unique in the run, or the signature of its first repetition.
+        """
+        first = self._entry(metric)
+        repeated = [
+            entry for entry in self.metrics if _without_repetition(entry) == _without_repetition(first)
+        ]
+        return spread_of(
+            {
+                sample_id: [
+                    self._folder.record(key)
+                    for entry in repeated
+                    if (key := Key(sample_id, entry.signature)) in self._folder.keys
+                ]
+                for sample_id in self.sample_ids
+            },
+            metrics=self._metrics,
+        )
+
+    def diagnosis(self, sample_id: str) -> Findings:
+        """What went wrong with a sample, as far as its records tell; see `diagnose`."""
+        return diagnose(self.scores(sample_id).values())
+
+    def diagnoses(self) -> dict[str, tuple[str, ...]]:
+        """What went wrong with each sample, as codes, without reading the records again; see `diagnose`."""
+        decided: dict[str, dict[str, str | None]] = {}
+        for key, decisions in self._folder.decided():
+            decided.setdefault(key.sample_id, {})[key.signature] = decisions
+        declined = {key.sample_id for key, outcome in self.outcomes() if outcome.declined}
+        return {
+            sample_id: (*["abstained"][: sample_id in declined], *self._codes(sample_id, of_sample))
+            for sample_id, of_sample in decided.items()
+        }
+
+    def _codes(self, sample_id: str, decided: Mapping[str, str | None]) -> Iterator[str]:
+        entries = [entry for entry in self.metrics if entry.signature in decided]
+        known = [(entry.name, decided[entry.signature]) for entry in entries]
+        if any(decisions is None for _, decisions in known):
+            findings = self.diagnosis(sample_id)
+        else:
+            findings = findings_of((name, read_decisions(decisions or "")) for name, decisions in known)
+        return (finding.code for finding in findings if finding.code != "abstained")
+
+    def correct(
+        self, sample_id: str, metric: str | Metric[Any], number: int, verdict: bool, *, by: str | None = None
+    ) -> Record:
+        """Overrule a verdict; the score is derived again without a call, and the record keeps both decisions.
+
+        Args:
+            sample_id: the sample.
+            metric: a name that is unique in the run, or a signature.
+            number: the verdict's number in the record.
+            verdict: the person's decision.
+            by: who decided.
+        """
+        record = self.score(sample_id, metric)
+        own = self._metrics.get(record.signature)
+        corrected = correct(record, number=number, supported=verdict, by=by, metric=own)
+        self._folder.amend(corrected)
+        return self.score(sample_id, metric)
+
+    def audit(self, *, processes: int | None = None) -> Iterator[tuple[Key, list[Difference]]]:
+        """Derive every record again, and the run as a whole; gives what differs, and in what.
+
+        What is about a file, such as a record that is missing, stands under the file's name: see
+        docs/record.md.
+
+        Args:
+            processes: how many processes look at the records. None uses one for each core where there are
+                many records; 1 stays in this process.
+        """
+        # what is derived again is derived from the files, and not from what was noted of them
+        self._folder = self._folder.read_anew()
+        return audited(self._folder, self._entries, self._metrics, processes=processes)
+
+    def self_contained(self, sample_id: str, metric: str | Metric[Any]) -> Record:
+        """The record of a score with its sample, its prompts and the messages of every step inside.
+
+        Raises:
+            ConfigError: there is no such sample or metric.
+            RecordError: the messages cannot be rendered again.
+        """
+        record = self.score(sample_id, metric)
+        return self_contained(record, metric=self._metrics.get(record.signature))
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
+        return [self._row(sample_id) for sample_id in self.sample_ids]
+
+    def to_pandas(self) -> "DataFrame":
+        """The rows of `to_rows` as a pandas data frame."""
+        from pandas import DataFrame
+
+        return DataFrame(self.to_rows())
+
+    def _repr_html_(self) -> str:
+        """The means as a table, for a notebook."""
+        # by name, for it stands above this module, and a notebook asks the run itself
+        shown: str = import_module("ragmetrics_core.report._html").notebook_table(self)
+        return shown
+
+    def _row(self, sample_id: str) -> dict[str, Any]:
+        sample = self.sample(sample_id)
+        scores = self.scores(sample_id)
+        records = list(scores.values())
+        row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
+        for signature, score in scores.items():
+            name = score.metric if self._is_unique(score.metric) else signature
+            row[name] = score.value
+            row[f"{name}_status"] = score.status
+        row["abstained"] = any(each.abstained and each.abstained.declined for each in records)
+        row["diagnosis"] = ", ".join(finding.code for finding in diagnose(records))
+        return row | {
+            name if name not in row else f"label_{name}": value for name, value in sample.labels.items()
+        }
+
+    def _as_the_metric_says(self, entry: MetricEntry) -> MetricEntry:
+        """The entry with the range and the direction of the metric itself, where that is known."""
+        metric = self._metrics.get(entry.signature)
+        if metric is None:
+            with suppress(ConfigError, ValueError, TypeError):
+                metric = get(entry.signature)
+        if metric is None:  # of prompts that were replaced it has digests, which build none
+            with suppress(ConfigError):
+                usual = get(entry.signature.partition("(")[0])
+                return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
+        if metric is None or metric.name != entry.name:
+            return entry
+        own = {
+            "low": metric.range.low,
+            "high": metric.range.high,
+            "exceeds": metric.exceeds,
+            "higher_is_better": metric.higher_is_better,
+        }
+        return entry.model_copy(update=own)
+
+    def _is_unique(self, name: str) -> bool:
+        return sum(entry.name == name for entry in self.metrics) == 1
+
+    def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
+        name = _as_measured(metric) if isinstance(metric, str) else metric.signature
+        found = [
+            entry
+            for entry in self.metrics
+            if name == entry.signature or (name == entry.name and entry.repetition == 1)
+        ]
+        if len(found) > 1:
+            signatures = ", ".join(entry.signature for entry in found)
+            raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
+        if not found:
+            names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
+            raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
+        return found[0]
+
+
+def _as_measured(name: str) -> str:
+    """A metric's name as a run has it: "ndcg@10" and "ndcg(k=10)" by their signature, which is the same."""
+    name = ALIASES.get(name, name)
+    if name.isidentifier():
+        return name
+    with suppress(ConfigError):  # a metric of the user's own, which the catalogue does not know
+        return get(name).signature
+    return name
+
+
+def _without_repetition(entry: MetricEntry) -> str:
+    """The signature that all repetitions of a metric share."""
+    return _REPETITION.sub("", entry.signature).replace("()", "")
+
+
+def _nearest(name: str, names: Collection[str]) -> str:
+    near = get_close_matches(name, names, n=3) or list(names)[:5]
+    return f"; there is {', '.join(near)}" if near else "; it has none"

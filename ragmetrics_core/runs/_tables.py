@@ -1,0 +1,175 @@
+"""Data frames and tables, row by row, known by what they can do: none of their packages is imported for it.
+
+What has rows of its own is asked for them (pandas, polars). Everything else that speaks Arrow's interface
+(`__arrow_c_stream__`: pyarrow, DuckDB, Ibis, narwhals, and others) is read by pyarrow, batch by batch.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Protocol, cast, runtime_checkable
+
+from ragmetrics_core._shapes import is_mapping
+from ragmetrics_core.errors import ConfigError, SampleError
+from ragmetrics_core.runs._rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
+
+__all__ = ["DataFrameLike", "count_parquet", "rows_of_parquet", "rows_of_table"]
+
+# Rows that are unpacked together: a value that a file holds once may stand in each of them.
+_TOGETHER: Final = 100
+
+
+class DataFrameLike(Protocol):
+    """A data frame of pandas or polars, or a table of pyarrow, as type checkers know them."""
+
+    @property
+    def columns(self) -> Any:
+        """Column names, or columns."""
+        ...
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Arrow's interface."""
+        ...
+
+
+@runtime_checkable
+class _Pandas(Protocol):
+    """A pandas data frame."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def itertuples(self, index: bool = ..., name: None = None) -> Iterable[Sequence[Any]]: ...
+
+
+@runtime_checkable
+class _Polars(Protocol):
+    """A polars data frame."""
+
+    def iter_rows(self, *, named: bool = ...) -> Iterable[Mapping[str, Any]]: ...
+
+
+@runtime_checkable
+class _Arrow(Protocol):
+    """Whatever offers its columns as Arrow has them."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+
+def rows_of_table(source: object) -> Iterable[object] | None:
+    """The rows of a data frame or a table; None when it is neither.
+
+    Raises:
+        SampleError: it has a column twice, or is a dictionary of several datasets.
+        ConfigError: only pyarrow can read it, which is not installed.
+    """
+    kind = type(source)
+    if kind.__name__ == "LazyFrame" and kind.__module__.partition(".")[0] == "polars":
+        return rows_of_table(cast("Any", source).collect())
+    if is_mapping(source):
+        _refuse_splits(source)
+        return None
+    if isinstance(source, _Pandas):
+        columns = list(source.columns)
+        refuse_repeated(columns, "the data frame")
+        cells = source.itertuples(index=False, name=None)
+        return (dict(zip(columns, row, strict=True)) for row in cells)
+    if isinstance(source, _Polars):
+        return source.iter_rows(named=True)
+    if isinstance(source, _Arrow):
+        return _rows_of_arrow(source)
+    return None
+
+
+def rows_of_parquet(path: Path) -> Iterator[object]:
+    """The rows of a Parquet file, batch by batch; a `ReadRow` with its problem for one that cannot be read.
+
+    Raises:
+        SampleError: it is none, or unpacks to 200 times its size and over 64 MB.
+        ConfigError: pyarrow is not installed.
+    """
+    arrow = _pyarrow()
+    parquet = _parquet()
+    try:
+        with parquet.ParquetFile(path) as file:
+            refuse_repeated(list(file.schema_arrow.names), repr(str(path)))
+            left = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size)
+            for batch in file.iter_batches(batch_size=_TOGETHER):
+                left -= batch.nbytes
+                if left < 0:
+                    raise SampleError(
+                        f"{str(path)!r} unpacks to over {MOST_UNPACKED} times its size, as no data does: "
+                        "write it as JSON Lines if it is what it should be"
+                    )
+                yield from _rows_of_batch(batch)
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
+
+
+def count_parquet(path: Path) -> int:
+    """How many rows a Parquet file says it has.
+
+    Raises:
+        SampleError: it is none.
+        ConfigError: pyarrow is not installed.
+    """
+    arrow = _pyarrow()
+    parquet = _parquet()
+    try:
+        return int(parquet.read_metadata(path).num_rows)
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise SampleError(f"cannot read {str(path)!r}: {' '.join(str(error).split())}") from error
+
+
+def _rows_of_arrow(source: _Arrow) -> Iterator[object]:
+    reader = _pyarrow().RecordBatchReader.from_stream(source)
+    try:
+        names = list(reader.schema.names)
+    except UnicodeDecodeError as error:
+        raise SampleError(f"the table has a column whose name is no text: {error}") from error
+    refuse_repeated(names, "the table")
+    return (row for batch in reader for row in _rows_of_batch(batch))
+
+
+def _rows_of_batch(batch: Any) -> Iterator[object]:
+    """The rows of a batch; one that Arrow has and Python has not (bytes that are no UTF-8) says so."""
+    if "dictionary" not in str(batch.schema.types):
+        try:
+            yield from batch.to_pylist()
+            return
+        except (ValueError, OverflowError):
+            pass
+    # one by one: a long value that a dictionary holds once would stand in memory as often as there are rows
+    for place in range(batch.num_rows):
+        try:
+            (row,) = batch.slice(place, 1).to_pylist()
+        except (ValueError, OverflowError) as error:
+            row = ReadRow("", problem=f"it cannot be read: {' '.join(str(error).split())[:200]}")
+        yield row
+
+
+def _refuse_splits(source: Mapping[Any, object]) -> None:
+    """Raise `SampleError` for a dictionary of datasets, as Hugging Face's `load_dataset` gives."""
+    values = list(source.values())
+    if not values or not all(hasattr(each, "column_names") and hasattr(each, "features") for each in values):
+        return
+    names = ", ".join(repr(str(name)) for name in source)
+    raise SampleError(
+        f"a dataset of several splits was given ({names}): choose one, such as "
+        f"dataset[{next(iter(source))!r}]"
+    )
+
+
+def _parquet() -> Any:
+    from pyarrow import parquet
+
+    return parquet
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise ConfigError(
+            "tables and Parquet files need pyarrow: pip install 'ragmetrics[parquet]'"
+        ) from None
+    return pyarrow

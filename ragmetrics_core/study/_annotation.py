@@ -1,0 +1,360 @@
+"""Annotation: what people are shown of runs, blinded, and what their answers say about the judge."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study._consensus import majority
+from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._labels import HumanLabel, LabelledUnit
+from ragmetrics_core.study._tables import StudyTable, TableColumn
+
+__all__ = [
+    "Annotations",
+    "JudgeAccuracy",
+    "Sheet",
+    "SheetItem",
+    "annotation_tables",
+    "items_of",
+    "judge_accuracy",
+    "ratings_of",
+    "read_annotations",
+    "verdict_changes",
+]
+
+RATING = "rating"
+
+
+class SheetStatement(NamedTuple):
+    """A statement as the judge extracted it, and its verdict."""
+
+    number: int
+    about: str
+    text: str
+    verdict: bool | None
+    label: str
+
+
+class SheetItem(NamedTuple):
+    """One answer to annotate; `item` names it without saying which run it is of."""
+
+    item: str
+    question: str | None
+    contexts: tuple[str, ...]
+    reference: str | None
+    answer: str | None
+    metrics: tuple[tuple[str, tuple[SheetStatement, ...]], ...]
+
+
+class Sheet(NamedTuple):
+    """All items in the order in which they are shown: question by question, its answers shuffled."""
+
+    items: tuple[SheetItem, ...]
+    seed: int
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class StatementAnswer(_Read):
+    """What a person says of a statement: whether the text says it, and whether it is right."""
+
+    number: int
+    extracted: bool | None = None
+    verdict: bool | None = None
+
+
+class MetricAnswer(_Read):
+    """What a person says of the statements of one score, with those that the judge overlooked."""
+
+    metric: str
+    statements: tuple[StatementAnswer, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+class ItemAnswer(_Read):
+    """What a person says of one answer."""
+
+    item: str
+    rating: int | None = Field(default=None, ge=1, le=5)
+    note: str = ""
+    metrics: tuple[MetricAnswer, ...] = ()
+
+
+class Annotations(_Read):
+    """A file that the sheet exported."""
+
+    format: Literal["ragmetrics-annotations"]
+    version: Literal[1]
+    annotator: str = Field(min_length=1)
+    seed: int
+    items: tuple[ItemAnswer, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeAccuracy:
+    """How well a judge does its two tasks, by what people say of one metric.
+
+    Attributes:
+        metric: its signature.
+        extraction: the share of extracted statements that the text says.
+        found: the share of statements that the judge found: confirmed / (confirmed + added by people).
+        verdicts: the share of verdicts that people share, on statements that the text says.
+        statements: how many statements people decided about.
+        judged: how many verdicts.
+        added: how many statements the judge overlooked.
+    """
+
+    metric: str
+    extraction: Estimate
+    found: Estimate
+    verdicts: Estimate
+    statements: int
+    judged: int
+    added: int
+
+
+def items_of(
+    runs: Mapping[str, Run], *, metrics: Sequence[str] | None = None, limit: int | None = None, seed: int = 0
+) -> Sheet:
+    """What people are shown: the samples in random order, for each one the answers of all runs, shuffled.
+
+    Args:
+        runs: by name; the name is not shown.
+        metrics: names or signatures whose statements are shown; without it all that have some.
+        limit: how many questions, drawn at random.
+        seed: of the order; reading answers back needs the same one, which the sheet keeps.
+
+    Raises:
+        ConfigError: there is no sample, or a run lacks a metric.
+    """
+    order = random.Random(seed)
+    ids = list(dict.fromkeys(sample_id for run in runs.values() for sample_id in run.sample_ids))
+    if not ids:
+        raise ConfigError("there is no sample to annotate")
+    order.shuffle(ids)
+    items: list[SheetItem] = []
+    for sample_id in ids[:limit]:
+        names = [name for name, run in runs.items() if sample_id in run.sample_ids]
+        order.shuffle(names)
+        items += (_item(name, runs[name], sample_id, metrics, seed) for name in names)
+    return Sheet(tuple(items), seed)
+
+
+def read_annotations(path: Path) -> Annotations:
+    """Read a file that the sheet exported.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    try:
+        return Annotations.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        (first, *_) = error.errors()
+        place = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{path} is no export of an annotation sheet: {place}: {first['msg']}") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path} is no JSON: {error}") from error
+
+
+def located(runs: Mapping[str, Run], annotations: Annotations) -> dict[str, tuple[str, str]]:
+    """Which run and sample each item is; items of other runs are left out."""
+    wanted = {answer.item for answer in annotations.items}
+    known = {
+        item_name(name, sample_id, annotations.seed): (name, sample_id)
+        for name, run in runs.items()
+        for sample_id in run.sample_ids
+    }
+    return {item: place for item, place in known.items() if item in wanted}
+
+
+def ratings_of(
+    runs: Mapping[str, Run], annotations: Iterable[Annotations]
+) -> Iterator[tuple[str, HumanLabel]]:
+    """The ratings, each with the run that it is of, as labels for `agreement` and `estimate`."""
+    for each in annotations:
+        places = located(runs, each)
+        for answer in each.items:
+            if answer.rating is not None and answer.item in places:
+                name, sample_id = places[answer.item]
+                yield name, HumanLabel(LabelledUnit(sample_id), each.annotator, RATING, float(answer.rating))
+
+
+def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) -> list[JudgeAccuracy]:
+    """How often people confirm what the judge extracted and decided, metric by metric.
+
+    A statement counts once, however many people looked at it: what more than half of them say counts, and
+    where there is no such majority it is left out. Of the statements that they add to a score, as many count
+    as more than half of them agree on at least.
+    """
+    found: dict[str, _Counts] = {}
+    for (name, sample_id, metric), said in _answers(runs, annotations).items():
+        counts = found.setdefault(metric, _Counts())
+        counts.added += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
+        for verdict in runs[name].score(sample_id, metric).verdicts:
+            answers = {
+                who: statement
+                for who, each in said.items()
+                for statement in each.statements
+                if statement.number == verdict.number
+            }
+            votes = {who: each.extracted for who, each in answers.items() if each.extracted is not None}
+            extracted = majority(votes)
+            if extracted is not None:
+                counts.looked += 1
+                counts.confirmed += extracted
+            elif votes:
+                continue
+            own = verdict.supported if verdict.overruled is None else verdict.overruled
+            decided = majority(
+                {
+                    who: each.verdict
+                    for who, each in answers.items()
+                    if each.verdict is not None and each.extracted is not False
+                }
+            )
+            if extracted is not False and decided is not None and own is not None:
+                counts.judged += 1
+                counts.shared += own == decided
+    return [
+        JudgeAccuracy(
+            metric=metric,
+            extraction=wilson_interval(counts.confirmed, counts.looked),
+            found=wilson_interval(counts.confirmed, counts.confirmed + counts.added),
+            verdicts=wilson_interval(counts.shared, counts.judged),
+            statements=counts.looked,
+            judged=counts.judged,
+            added=counts.added,
+        )
+        for metric, counts in found.items()
+    ]
+
+
+def verdict_changes(
+    runs: Mapping[str, Run], annotations: Sequence[Annotations]
+) -> Iterator[tuple[str, LabelledUnit, bool, str]]:
+    """The verdicts that people would change: run, statement, their decision, and who.
+
+    Where several people looked at one statement, more than half must want one and the same verdict, also
+    where the judge gave none.
+    """
+    for (name, sample_id, metric), said in _answers(runs, annotations).items():
+        for verdict in runs[name].score(sample_id, metric).verdicts:
+            votes = {
+                who: statement.verdict
+                for who, each in said.items()
+                for statement in each.statements
+                if statement.number == verdict.number and statement.verdict is not None
+            }
+            decision = majority(votes)
+            if decision is not None and decision != verdict.supported:
+                wanted = sorted(who for who, vote in votes.items() if vote == decision)
+                yield name, LabelledUnit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
+
+
+def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[StudyTable]:
+    """What people say of the judge's two tasks."""
+    yield StudyTable(
+        name="judge",
+        title="The judge's two tasks, by people",
+        columns=(
+            TableColumn("metric"),
+            TableColumn("extraction", "estimate"),
+            TableColumn("found", "estimate"),
+            TableColumn("verdicts", "estimate"),
+            TableColumn("statements", "count"),
+            TableColumn("judged", "count"),
+            TableColumn("added", "count"),
+        ),
+        rows=tuple(
+            (
+                each.metric,
+                each.extraction,
+                each.found,
+                each.verdicts,
+                each.statements,
+                each.judged,
+                each.added,
+            )
+            for each in found
+        ),
+        notes=(
+            "extraction: extracted statements that the text says; found: statements of the text that were "
+            "extracted; "
+            "verdicts: right ones among the confirmed statements",
+            "a statement counts once: what more than half of those who looked at it say, and not at all "
+            "without such a majority",
+            f"{number_of(ratings, 'rating')}, {number_of(changes, 'verdict')} that people would change",
+        ),
+    )
+
+
+def item_name(run: str, sample_id: str, seed: int) -> str:
+    """What an answer is called in a sheet: it tells neither the run nor the sample."""
+    return hashlib.sha256(json.dumps([seed, run, sample_id]).encode()).hexdigest()[:16]
+
+
+@dataclass
+class _Counts:
+    """What people say of one metric, while it is counted."""
+
+    looked: int = 0
+    confirmed: int = 0
+    added: int = 0
+    judged: int = 0
+    shared: int = 0
+
+
+def _answers(
+    runs: Mapping[str, Run], annotations: Iterable[Annotations]
+) -> dict[tuple[str, str, str], dict[str, MetricAnswer]]:
+    """For each run, sample and metric what each person said of its score; a later file of a person counts."""
+    found: dict[tuple[str, str, str], dict[str, MetricAnswer]] = {}
+    for each in annotations:
+        places = located(runs, each)
+        for answer in each.items:
+            if answer.item in places:
+                for metric in answer.metrics:
+                    found.setdefault((*places[answer.item], metric.metric), {})[each.annotator] = metric
+    return found
+
+
+def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> SheetItem:
+    sample = run.sample(sample_id)
+    scores = run.scores(sample_id)
+    wanted = (
+        scores
+        if metrics is None
+        else {score.signature: score for score in (run.score(sample_id, each) for each in metrics)}
+    )
+    shown = tuple(
+        (
+            signature,
+            tuple(
+                SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
+                for verdict in score.verdicts
+            ),
+        )
+        for signature, score in wanted.items()
+        if score.verdicts
+    )
+    return SheetItem(
+        item_name(name, sample_id, seed),
+        sample.question,
+        sample.contexts or (),
+        sample.reference,
+        sample.answer,
+        shown,
+    )

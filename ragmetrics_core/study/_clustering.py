@@ -1,0 +1,92 @@
+"""Which samples of a run belong together, by a label."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, check_clusters
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._scores import Scores
+
+__all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
+
+# The label that makes clusters by itself, and the word that forbids it.
+SESSION = "session"
+NO_CLUSTERS = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clustering:
+    """Each sample's cluster.
+
+    Attributes:
+        by: the label that says it; None where samples are independent.
+        of: the clusters by sample id; a sample that is not here is a cluster of its own.
+        notes: what a reader should know.
+    """
+
+    by: str | None = None
+    of: Mapping[str, Hashable] | None = None
+    notes: tuple[str, ...] = ()
+
+    def clusters(self, ids: Iterable[str]) -> list[Hashable] | None:
+        """The clusters of samples, in their order; None where samples are independent."""
+        of = self.of
+        if of is None:
+            return None
+        return [("cluster", of[each]) if each in of else ("sample", each) for each in ids]
+
+    def lacks(self, figure: Estimate, ids: Sequence[str]) -> str:
+        """Why a figure has no interval, where its clusters are too few; else ""."""
+        clusters = self.clusters(ids)
+        if clusters is None or figure.value is None or figure.low is not None:
+            return ""
+        count = len(set(clusters))
+        return f"{count} clusters by {self.by} are too few for an interval" if count < FEWEST_CLUSTERS else ""
+
+
+def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
+    """The clusters of the samples of runs.
+
+    Args:
+        runs: the runs; where they share a sample, the first one's label counts.
+        by: the label whose values are the clusters, or "none". Without it `session`, where samples carry
+            it, unless there are fewer than 10 of them.
+
+    Raises:
+        ConfigError: no sample has the label, or there are fewer than 10 clusters.
+    """
+    if by == NO_CLUSTERS:
+        return Clustering()
+    label = SESSION if by is None else by
+    of: dict[str, Hashable] = {}
+    ids: dict[str, None] = {}
+    for run in runs:
+        for sample_id, labels in run.labels.items():
+            ids.setdefault(sample_id)
+            if labels.get(label) is not None:
+                of.setdefault(sample_id, labels[label])
+    if not of:
+        if by is None:
+            return Clustering()
+        known = sorted({name for run in runs for labels in run.labels.values() for name in labels})
+        raise ConfigError(f"no sample has the label {by!r}; labels are: {', '.join(known) or 'none'}")
+    alone = len(ids) - len(of)
+    found = Clustering(by=label, of=of)
+    clusters = found.clusters(ids) or []
+    count = len(set(clusters))
+    if by is None:
+        if count == len(ids):
+            return Clustering()
+        if count < FEWEST_CLUSTERS:
+            note = (
+                f"the samples are of {count} sessions, too few for intervals by session: these take the "
+                "samples for independent, and are too narrow"
+            )
+            return Clustering(notes=(note,))
+    else:
+        check_clusters(clusters, by=label)
+    notes = [f"{len(ids)} samples are of {count} clusters by {label}: intervals and tests are by cluster"]
+    if alone:
+        notes.append(f"{alone} samples have no label {label}: each is a cluster of its own")
+    return Clustering(by=label, of=of, notes=tuple(notes))

@@ -1,0 +1,96 @@
+"""Consensus of annotators: what most say or an adjudicator decides, or the mean or median of all."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from statistics import fmean, median
+from typing import Literal, NamedTuple, TypeVar
+
+from ragmetrics_core.study._labels import LabelledUnit
+
+__all__ = ["Consensus", "How", "Rule", "consensus_of", "majority", "rule_of"]
+
+Rule = Literal["majority", "mean", "median"]
+How = Literal["single", "unanimous", "majority", "mean", "median", "adjudicated", "open"]
+
+Value = bool | float | str
+
+T = TypeVar("T", bound=Value)
+
+
+class Consensus(NamedTuple):
+    """What annotators agree on about a unit.
+
+    Attributes:
+        value: the value; None while it is open.
+        how: "single" (one annotator), "unanimous", "majority" (more than half), "mean" or "median" (of all),
+            "adjudicated", or "open".
+        said: what each said.
+    """
+
+    value: Value | None
+    how: How
+    said: tuple[tuple[str, Value], ...]
+
+
+def rule_of(values: Iterable[Value], *, adjudicator: str | None = None) -> Rule:
+    """How labels of this kind are agreed on: graded numbers by their mean, all else by majority.
+
+    Where an adjudicator decides what the others differ about, it is the majority, as in Oro et al. (2024).
+
+    >>> rule_of([1.0, 4.0]), rule_of([True, False]), rule_of([0.0, 1.0])
+    ('mean', 'majority', 'majority')
+    """
+    known = set(values)
+    graded = all(isinstance(each, float) for each in known) and not known <= {0.0, 1.0}
+    return "mean" if graded and adjudicator is None else "majority"
+
+
+def consensus_of(
+    units: Mapping[LabelledUnit, Mapping[str, Value]],
+    *,
+    adjudicator: str | None = None,
+    rule: Rule = "majority",
+) -> dict[LabelledUnit, Consensus]:
+    """The consensus on each unit.
+
+    A majority of exact values discards {5, 4}, though its two annotators nearly agree; the mean and the
+    median of numbers discard nothing.
+
+    Args:
+        units: for each unit what each annotator said; texts only by majority.
+        rule: what makes the consensus.
+        adjudicator: the annotator who decides where the others do not agree by majority, and whose word does
+            not count otherwise.
+    """
+    found: dict[LabelledUnit, Consensus] = {}
+    for unit, said in units.items():
+        votes = {name: value for name, value in said.items() if name != adjudicator}
+        last = said.get(adjudicator) if adjudicator is not None else None
+        found[unit] = Consensus(*_decided(votes, last, rule), tuple(sorted(said.items())))
+    return found
+
+
+def _decided(votes: Mapping[str, Value], last: Value | None, rule: Rule) -> tuple[Value | None, How]:
+    value = majority(votes)
+    if rule != "majority" and len(set(votes.values())) > 1:
+        if value is None and last is not None:
+            return last, "adjudicated"
+        numbers = [float(each) for each in votes.values()]
+        return (fmean if rule == "mean" else median)(numbers), rule
+    if value is not None:
+        if len(set(votes.values())) > 1:
+            return value, "majority"
+        return value, "single" if len(votes) == 1 else "unanimous"
+    return (None, "open") if last is None else (last, "adjudicated")
+
+
+def majority(votes: Mapping[str, T]) -> T | None:
+    """The value that more than half of the people gave; None without one.
+
+    >>> majority({"ann": True, "bob": False, "cid": False}), majority({"ann": True, "bob": False})
+    (False, None)
+    """
+    if not votes:
+        return None
+    ((value, count),) = Counter(votes.values()).most_common(1)
+    return value if 2 * count > len(votes) else None

@@ -1,0 +1,206 @@
+"""Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import NamedTuple, TypedDict, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core._wording import number_of
+from ragmetrics_core.study._bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts, cluster_worth
+from ragmetrics_core.study._distributions import average_ranks, normal_quantile
+from ragmetrics_core.study._intervals import Estimate
+
+__all__ = [
+    "Correlation",
+    "Resampling",
+    "correlate",
+    "kendall",
+    "kendall_interval",
+    "pearson",
+    "pearson_interval",
+    "spearman",
+    "spearman_interval",
+    "spearman_rows",
+]
+
+# Kendall's interval keeps three square matrices of signs; above this many pairs it is taken from a formula.
+_MOST_SIGNS = 1500
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Clusters = Sequence[Hashable] | None
+
+
+class Correlation(NamedTuple):
+    """How two columns go together.
+
+    Attributes:
+        spearman, kendall, pearson: the coefficients with their intervals; None where a column is constant or
+            there are fewer than three pairs.
+        n: how many pairs there are.
+        note: why there is no coefficient.
+    """
+
+    spearman: Estimate
+    kendall: Estimate
+    pearson: Estimate
+    n: int
+    note: str = ""
+
+
+class Resampling(TypedDict, total=False):
+    """How an interval is drawn.
+
+    Attributes:
+        clusters: each pair's cluster; whole clusters are drawn, and below 10 of them there is no interval.
+        level: confidence, 0.95 without it.
+        count: how many resamples, 2000 without it.
+        seed: of the random draws, 0 without it.
+    """
+
+    clusters: Clusters
+    level: float
+    count: int
+    seed: int
+
+
+def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlation:
+    """All three coefficients of two columns with percentile intervals over resampled pairs.
+
+    Args:
+        x: one column.
+        y: the other one, in the same order.
+        how: `clusters`, `level`, `count` and `seed` of the resamples; see `Resampling`.
+    """
+    one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    n, none = len(one), Estimate(None)
+    if n < 3:
+        return Correlation(none, none, none, n, number_of(n, "pair is", "pairs are") + " too few")
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
+        return Correlation(none, none, none, n, f"{which} constant")
+    by_rank, by_pairs, by_number = (
+        interval(one, other, **how) for interval in (spearman_interval, kendall_interval, pearson_interval)
+    )
+    clusters = how.get("clusters")
+    size = n if clusters is None else len(set(clusters))
+    few = clusters is not None and size < FEWEST_CLUSTERS
+    note = f"{size} clusters are too few for an interval" if few else ""
+    return Correlation(by_rank, by_pairs, by_number, n, note)
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> float | None:
+    """Pearson's correlation; undefined (`None`) for fewer than two pairs or a constant column.
+
+    >>> pearson([1, 2, 3], [2, 4, 6])
+    1.0
+    """
+    one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    return float(np.clip(_rowwise(one[None], other[None])[0], -1.0, 1.0))
+
+
+def spearman(x: ArrayLike, y: ArrayLike) -> float | None:
+    """Spearman's rank correlation: Pearson's of the ranks, where equal values share theirs.
+
+    Undefined (`None`) as `pearson` is.
+    """
+    return pearson(average_ranks(x), average_ranks(y))
+
+
+def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
+    r"""Kendall's :math:`\tau_b`, which corrects for equal values; undefined (`None`) as `pearson` is.
+
+    >>> kendall([1, 2, 3, 4], [1, 3, 2, 4])
+    0.6666666666666666
+    """
+    one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return None
+    together = in_one = in_other = 0.0
+    for place in range(len(one)):
+        up, across = np.sign(one[place + 1 :] - one[place]), np.sign(other[place + 1 :] - other[place])
+        together += float(up @ across)
+        in_one += float(np.abs(up).sum())
+        in_other += float(np.abs(across).sum())
+    return together / float(np.sqrt(in_one * in_other))
+
+
+def spearman_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
+    """Spearman's correlation with its percentile interval; the ranks are those of each resample."""
+    return _resampled(lambda rows: spearman_rows(x, y, rows), len(x), spearman(x, y), how)
+
+
+def spearman_rows(x: Array, y: Array, rows: Indices) -> Array:
+    """Spearman's correlation of each row of indices; not a number where a column is constant in it."""
+    return _rowwise(average_ranks(x[rows]), average_ranks(y[rows]))
+
+
+def pearson_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
+    """Pearson's correlation with its percentile interval."""
+
+    def plain(rows: Indices) -> Array:
+        return _rowwise(x[rows], y[rows])
+
+    return _resampled(plain, len(x), pearson(x, y), how)
+
+
+def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
+    """Kendall's correlation with its percentile interval, or for many pairs one by formula.
+
+    A resample that draws pair i w_i times has w' S w concordant pairs less discordant ones, for the matrix S
+    of their signs. The formula knows no clusters: with them there is no interval for many pairs.
+    """
+    value, n = kendall(x, y), len(x)
+    clusters, level = how.get("clusters"), how.get("level", 0.95)
+    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
+    size = n if clusters is None else len(set(clusters))
+    if value is None or (clusters is not None and (size < FEWEST_CLUSTERS or n > _MOST_SIGNS)):
+        return Estimate(value)
+    if n > _MOST_SIGNS:
+        # Fieller, Hartley, Pearson (1957): the variance of atanh(tau) is about 0.437 / (n - 4)
+        half = normal_quantile(0.5 + level / 2) * np.sqrt(0.437 / (n - 4))
+        middle = np.arctanh(np.clip(value, -1 + 1e-12, 1 - 1e-12))
+        return Estimate(value, float(np.tanh(middle - half)), float(np.tanh(middle + half)))
+    up, across = np.sign(x[:, None] - x[None]), np.sign(y[:, None] - y[None])
+    weights = (
+        resampled_counts(n, count=count, seed=seed)
+        if clusters is None
+        else cluster_counts(clusters, count=count, seed=seed)
+    )
+
+    def pairs(signs: Array) -> Array:
+        return np.asarray(((weights @ signs) * weights).sum(axis=1))
+
+    together, scale = pairs(up * across), np.sqrt(pairs(np.abs(up)) * pairs(np.abs(across)))
+    drawn = np.divide(together, scale, out=np.full(count, np.nan), where=scale > 0)
+    worth = n if clusters is None else cluster_worth(clusters)
+    return percentile_interval(value, drawn, n=worth, level=level)
+
+
+def _resampled(
+    statistic: Callable[[Indices], Array], n: int, value: float | None, how: Resampling
+) -> Estimate:
+    """A figure with its percentile interval over resampled pairs, or whole clusters of them."""
+    clusters, level = how.get("clusters"), how.get("level", 0.95)
+    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
+    if clusters is None:
+        return bootstrap(statistic, n, value=value, level=level, count=count, seed=seed)
+
+    def one(rows: Indices) -> float:
+        return float(statistic(rows[None])[0])
+
+    return bootstrap_clusters(one, clusters, value=value, level=level, count=count, seed=seed)
+
+
+def _rowwise(x: Array, y: Array) -> Array:
+    """Pearson's correlation of each pair of rows; not a number where a row is constant."""
+    x = x - x.mean(axis=1, keepdims=True)
+    y = y - y.mean(axis=1, keepdims=True)
+    scale = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+    found = np.full(len(x), np.nan)
+    np.divide((x * y).sum(axis=1), scale, out=found, where=scale > 1e-12)
+    return found

@@ -1,0 +1,203 @@
+"""Which of two systems' answers people prefer, against the difference of their scores."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._ceiling import Ceiling, ceilings
+from ragmetrics_core.study._clustering import Clustering, clustering_of
+from ragmetrics_core.study._clusters import cluster_share
+from ragmetrics_core.study._consensus import consensus_of
+from ragmetrics_core.study._correlations import Correlation, correlate
+from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._labels import LabelledUnit
+from ragmetrics_core.study._scores import Scores, metrics_of_all, short
+from ragmetrics_core.study._tables import StudyTable, TableColumn
+
+__all__ = [
+    "PreferenceFigures",
+    "PreferenceStudy",
+    "preference_tables",
+    "study_preferences",
+]
+
+Value = bool | float | str
+
+_WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
+
+
+class PreferenceFigures(NamedTuple):
+    """One metric's differences against people's preferences.
+
+    Attributes:
+        metric: its name.
+        correlation: of the differences with the mean preference.
+        same_side: how often the metric prefers the answer that people prefer; half where it prefers none.
+            Without the questions where people are tied.
+        decided: on how many questions people are not tied.
+    """
+
+    metric: str
+    correlation: Correlation
+    same_side: Estimate
+    decided: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceStudy:
+    """Everything about preferences between two systems.
+
+    Attributes:
+        first, second: the systems' names; a preference above zero is for the second.
+        preferences: each metric.
+        ceilings: each person against the others, and each metric against the same.
+        n: how many questions people compared.
+        ties: on how many of them their mean is no preference.
+        notes: what a reader should know.
+    """
+
+    first: str
+    second: str
+    preferences: tuple[PreferenceFigures, ...]
+    ceilings: tuple[Ceiling, ...]
+    n: int
+    ties: int
+    notes: tuple[str, ...] = ()
+
+
+def study_preferences(
+    first: Scores,
+    second: Scores,
+    preferences: Mapping[str, Mapping[str, Value]],
+    *,
+    metrics: Sequence[str] | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+) -> PreferenceStudy:
+    """How well differences of scores go with preferences.
+
+    Args:
+        first: one system's run.
+        second: the other's, on the same questions.
+        preferences: for each question what each annotator said: a number above zero where the second
+            system's answer is better, below where the first one's is, 0 for a tie; or a, b, tie.
+        metrics: names or signatures; without it all that the runs share.
+        cluster: the label whose values say which questions belong together, or "none"; see `clustering_of`.
+        seed: of the bootstrap.
+
+    Raises:
+        ConfigError: no compared question is in both runs, or a preference is neither number nor word.
+    """
+    chosen = metrics_of_all((first, second), metrics)
+    said = {
+        question: {name: _number(value) for name, value in values.items()}
+        for question, values in preferences.items()
+        if question in first.labels and question in second.labels
+    }
+    if not said:
+        raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
+    units = {LabelledUnit(question): values for question, values in said.items()}
+    means = {
+        unit.sample_id: float(each.value)
+        for unit, each in consensus_of(units, rule="mean").items()
+        if each.value is not None and not isinstance(each.value, str)
+    }
+    clustering = clustering_of([first, second], cluster)
+    found: list[PreferenceFigures] = []
+    columns: dict[str, dict[str, float]] = {}
+    for metric in chosen:
+        one, other = first.values[metric], second.values[metric]
+        sign = -1.0 if metric in first.lower_is_better else 1.0
+        differences = {
+            each: sign * round(other[each] - one[each], 12) for each in means if each in one and each in other
+        }
+        columns[short(metric, chosen)] = differences
+        x, y = list(differences.values()), [means[each] for each in differences]
+        correlation = correlate(x, y, clusters=clustering.clusters(differences), seed=seed)
+        side = _same_side(
+            {each: x * means[each] for each, x in differences.items() if means[each]}, clustering
+        )
+        found.append(PreferenceFigures(short(metric, chosen), correlation, *side))
+    notes = [*clustering.notes]
+    if lacking := len(preferences) - len(said):
+        notes.append(f"{lacking} compared questions are not in both runs and are left out")
+    return PreferenceStudy(
+        first=first.name,
+        second=second.name,
+        preferences=tuple(found),
+        ceilings=ceilings(units, columns, rule="mean", seed=seed),
+        n=len(means),
+        ties=sum(value == 0 for value in means.values()),
+        notes=tuple(notes),
+    )
+
+
+def preference_tables(found: PreferenceStudy) -> Iterator[StudyTable]:
+    """The metrics against the mean preference, then people and metrics against all people but one."""
+    yield StudyTable(
+        name="preferences",
+        title=f"Preferences of people for {found.second} over {found.first}",
+        columns=(
+            TableColumn("metric"),
+            TableColumn("spearman", "estimate"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("same side", "estimate"),
+            TableColumn("n", "count"),
+            TableColumn("note"),
+        ),
+        rows=tuple(
+            (
+                each.metric,
+                each.correlation.spearman,
+                each.correlation.kendall,
+                each.same_side,
+                each.correlation.n,
+                each.correlation.note,
+            )
+            for each in found.preferences
+        ),
+        notes=(
+            f"differences of scores against the mean preference on {found.n} questions; on {found.ties} of "
+            "them people are tied, which same side leaves out",
+            *found.notes,
+        ),
+    )
+    if found.ceilings:
+        yield StudyTable(
+            name="ceiling",
+            title="Each person, and each metric, against the other people",
+            columns=(
+                TableColumn("who"),
+                TableColumn("spearman", "estimate"),
+                TableColumn("kendall", "estimate"),
+                TableColumn("n", "count"),
+                TableColumn("note"),
+            ),
+            rows=tuple(
+                (each.who, *each.correlation[:2], each.correlation.n, each.correlation.note)
+                for each in found.ceilings
+            ),
+            notes=("against the mean of all people but one, once for each that is left out",),
+        )
+
+
+def _same_side(products: Mapping[str, float], clustering: Clustering) -> tuple[Estimate, int]:
+    """How often a difference has the sign of the preference, half where it has none; and of how many."""
+    flags = [1.0 if each > 0 else 0.5 if each == 0 else 0.0 for each in products.values()]
+    clusters = clustering.clusters(products)
+    if clusters is not None:
+        return cluster_share(flags, clusters), len(flags)
+    side = wilson_interval(round(sum(flags)), len(flags))
+    return (side._replace(value=sum(flags) / len(flags)) if flags else side), len(flags)
+
+
+def _number(value: Value) -> float:
+    if isinstance(value, str):
+        known = _WORDS.get(value.strip().casefold())
+        if known is None:
+            raise ConfigError(
+                f"the preference {value!r} is none: write a number above or below 0, or a, b or tie"
+            )
+        return known
+    return float(value)

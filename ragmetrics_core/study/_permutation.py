@@ -1,0 +1,80 @@
+"""The sign-flip permutation test of paired differences: exact where it can be, else by many random flips."""
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core.study._cluster_errors import cluster_codes
+from ragmetrics_core.study._distributions import binomial_test
+
+__all__ = ["FLIPS", "sign_flip"]
+
+# Random flips where not all of them are counted; p is known to about 0.002 near 0.05.
+FLIPS = 10_000
+
+# All 2^18 flips are counted up to this many differences.
+_EXACT = 18
+
+_BATCH = 1_000_000
+
+Array = NDArray[np.float64]
+
+
+def sign_flip(
+    differences: ArrayLike,
+    *,
+    clusters: Sequence[Hashable] | None = None,
+    count: int = FLIPS,
+    seed: int = 0,
+) -> float | None:
+    r"""Two-sided p that paired differences are as likely to fall on either side of zero.
+
+    .. math:: p = P\left(\left|\sum_i \epsilon_i d_i\right| \ge \left|\sum_i d_i\right|\right), \quad
+        \epsilon_i = \pm 1
+
+    Differences of zero change nothing, whatever their sign. Where all others are of one size, as of yes/no
+    scores, it is the exact test of McNemar; up to 18 of them every flip is counted; beyond, `count` random
+    flips, of which the data are one, so that p is never 0. No distribution is assumed, and ties need no
+    correction. 1 when all differences are zero. Undefined (`None`) without a difference.
+
+    Args:
+        differences: one for each pair.
+        clusters: each pair's cluster; the differences of one cluster are flipped together.
+        count: random flips.
+        seed: of the random flips.
+
+    References:
+        Fisher (1935), "The Design of Experiments", section 21; Phipson and Smyth (2010), "Permutation
+        P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular Biology 9(1).
+
+    >>> sign_flip([1, 1, 1, 1, 1, 0, 0])  # 2 of 2^5 flips
+    0.0625
+    """
+    array = np.asarray(differences, dtype=float)
+    if not len(array):
+        return None
+    if clusters is not None:
+        array = np.bincount(cluster_codes(clusters), weights=array)
+    # 2/3 - 1/3 and 1 - 2/3 are one difference, though in floats they are not equal
+    moved = np.round(array, 12)
+    moved = moved[moved != 0]
+    if not len(moved):
+        return 1.0
+    if np.ptp(np.abs(moved)) == 0:
+        return binomial_test(int((moved > 0).sum()), len(moved))
+    reached = abs(float(moved.sum())) - 1e-9
+    if len(moved) <= _EXACT:
+        sums = np.zeros(1)
+        for each in moved[1:]:  # the first sign is kept: the other half of the flips is this one's mirror
+            sums = np.concatenate([sums + each, sums - each])
+        return float((np.abs(sums + moved[0]) >= reached).mean())
+    generator = np.random.default_rng(seed)
+    rows, hits, left = max(1, _BATCH // len(moved)), 1, count
+    while left > 0:
+        signs = generator.integers(0, 2, size=(min(rows, left), len(moved)), dtype=np.int8)
+        # a sum of signed differences is twice that of the positive ones, less all
+        sums = 2 * (signs @ moved) - moved.sum()
+        hits += int((np.abs(sums) >= reached).sum())
+        left -= rows
+    return hits / (count + 1)

@@ -1,0 +1,258 @@
+"""Repeated votes: how much of a score's variance is the judge's own, and which verdicts straddle."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.drivers import by_vote
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study._bootstrap import bootstrap
+from ragmetrics_core.study._clusters import cluster_share
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._scores import short
+from ragmetrics_core.study._tables import StudyTable, TableColumn
+
+__all__ = [
+    "JudgeRepeats",
+    "RepeatStudy",
+    "Straddling",
+    "judge_share",
+    "repeat_tables",
+    "repeats_needed",
+    "study_repeats",
+]
+
+Array = NDArray[np.float64]
+
+
+class Straddling(NamedTuple):
+    """A verdict on which the votes differ: `yes` of `votes` say yes."""
+
+    metric: str
+    sample_id: str
+    number: int
+    statement: str
+    yes: int
+    votes: int
+
+
+class JudgeRepeats(NamedTuple):
+    """What the votes of one metric say.
+
+    Attributes:
+        metric: its name.
+        verdicts: how many verdicts have several votes.
+        straddle: the share of them on which the votes differ, with an interval by sample.
+        share: the judge's own share of the variance of a score that rests on one vote a verdict.
+        samples: how many samples that share rests on.
+        votes: how many votes a verdict has, at most.
+        needed: how many it needs so that no more than 5 % of the variance is the judge's own.
+        note: why there is no share.
+    """
+
+    metric: str
+    verdicts: int
+    straddle: Estimate
+    share: Estimate
+    samples: int
+    votes: int
+    needed: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatStudy:
+    """Everything about a run's repeated votes.
+
+    Attributes:
+        repeats: each metric whose verdicts have several votes.
+        straddling: every verdict on which votes differ, the most divided first.
+        notes: what a reader should know.
+    """
+
+    repeats: tuple[JudgeRepeats, ...]
+    straddling: tuple[Straddling, ...]
+    notes: tuple[str, ...] = ()
+
+
+def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int = 0) -> RepeatStudy:
+    """What a judge's repeated votes say about the judge.
+
+    Args:
+        run: a run with `repeats` of two or more, or a panel of judges.
+        metrics: signatures; without it all.
+        seed: of the intervals.
+
+    Raises:
+        ConfigError: no verdict has two votes.
+    """
+    signatures = [each.signature for each in run.metrics if each.repetition == 1]
+    chosen = [each for each in signatures if metrics is None or each in metrics]
+    repeats: list[JudgeRepeats] = []
+    straddling: list[Straddling] = []
+    without: list[str] = []
+    for signature in chosen:
+        name = short(signature, chosen)
+        flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
+        note = ""
+        for record in run.records(signature):
+            several = [verdict for verdict in record.verdicts if len(verdict.votes) > 1]
+            for verdict in several:
+                yes, of = sum(verdict.votes), len(verdict.votes)
+                most = max(most, of)
+                flags.append(0 < yes < of)
+                samples.append(record.sample_id)
+                if flags[-1]:
+                    found = Straddling(name, record.sample_id, verdict.number, verdict.text, yes, of)
+                    straddling.append(found)
+            if several and not note:
+                try:
+                    known = [value for value in by_vote(record) if value is not None]
+                except RecordError as error:
+                    note = str(error)
+                else:
+                    voted.append(known)
+        if not flags:
+            without.append(name)
+            continue
+        share = Estimate(None) if note else judge_share(voted, seed=seed)
+        if share.value is None and not note:
+            note = "fewer than two samples with several votes, or no score varies"
+        repeats.append(
+            JudgeRepeats(
+                name,
+                len(flags),
+                cluster_share(flags, samples),
+                share,
+                len(voted),
+                most,
+                None if share.value is None else repeats_needed(share.value),
+                note,
+            )
+        )
+    if not repeats:
+        raise ConfigError(
+            "no verdict has several votes: evaluate with --repeats 3, or a panel of judges, to see how a "
+            "judge votes again"
+        )
+    straddling.sort(key=lambda each: abs(2 * each.yes - each.votes) / each.votes)
+    notes = [f"without repeated votes: {', '.join(without)}"] if without else []
+    return RepeatStudy(repeats=tuple(repeats), straddling=tuple(straddling), notes=tuple(notes))
+
+
+def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0) -> Estimate:
+    r"""The share of the scores' variance that is the judge's own: what another vote would have changed.
+
+    .. math:: \frac{\sigma^2_w}{\sigma^2_w + \sigma^2_b}, \quad \sigma^2_w = \overline{s^2_v(y_{iv})}, \quad
+        \sigma^2_b = \max(0, s^2_i(\bar y_i) - \sigma^2_w / B)
+
+    for the score :math:`y_{iv}` that vote v alone would have given sample i, and B votes (where samples have
+    not the same number, their harmonic mean). It is one less the intraclass correlation ICC(1). The interval
+    draws samples.
+
+    Args:
+        voted: for each sample, the score by each vote; samples with fewer than two are left out.
+        level: confidence.
+        seed: of the bootstrap.
+
+    Undefined (None) for fewer than two samples, and where no score varies.
+
+    References:
+        Searle, Casella, McCulloch (1992), "Variance Components", section 3.6.
+
+    >>> judge_share([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]).value  # within 1/6, between 1/4 - 1/12
+    0.5
+    """
+    known = [np.asarray(each, dtype=float) for each in voted if len(each) > 1]
+    if len(known) < 2:
+        return Estimate(None)
+    within, means = np.array([each.var(ddof=1) for each in known]), np.array([each.mean() for each in known])
+    inverse = np.array([1 / len(each) for each in known])
+
+    def shares(rows: NDArray[np.intp]) -> Array:
+        own = within[rows].mean(axis=1)
+        between = np.maximum(means[rows].var(axis=1, ddof=1) - own * inverse[rows].mean(axis=1), 0.0)
+        found: Array = np.full(len(rows), np.nan)
+        np.divide(own, own + between, out=found, where=own + between > 0)
+        return found
+
+    (value,) = shares(np.arange(len(known))[None])
+    if not np.isfinite(value):
+        return Estimate(None)
+    return bootstrap(shares, len(known), value=float(value), level=level, seed=seed)
+
+
+def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
+    """How many votes a verdict needs, so that the judge's own spread is no more than a share of the variance.
+
+    The mean of r votes has 1/r of one vote's variance. A judge's own spread is already inside every interval:
+    repeats make these narrower, and do not make them more honest. Undefined (`None`) where all variance is
+    the judge's own: no number is enough.
+
+    >>> repeats_needed(0.2), repeats_needed(0.01)
+    (5, 1)
+    """
+    if share <= left:
+        return 1
+    # share / r of what is left of the variance: s/r <= left * (1 - s + s/r)
+    return ceil(share * (1 - left) / (left * (1 - share)) - 1e-9) if share < 1 else None
+
+
+def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
+    """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
+    yield StudyTable(
+        name="repeats",
+        title="How a judge votes again",
+        columns=(
+            TableColumn("metric"),
+            TableColumn("verdicts", "count"),
+            TableColumn("votes", "count"),
+            TableColumn("straddle", "estimate"),
+            TableColumn("judge's share", "estimate"),
+            TableColumn("samples", "count"),
+            TableColumn("votes needed", "count"),
+            TableColumn("note"),
+        ),
+        rows=tuple(
+            (
+                each.metric,
+                each.verdicts,
+                each.votes,
+                each.straddle,
+                each.share,
+                each.samples,
+                each.needed,
+                each.note,
+            )
+            for each in found.repeats
+        ),
+        notes=(
+            "straddle: the share of verdicts on which votes differ; judge's share: of the variance of a "
+            "score that rests on one vote; it is already inside every interval",
+            "votes needed: so that the judge's own share is 5 % at most, if votes were averaged",
+            *found.notes,
+        ),
+    )
+    rest = 0 if most is None else len(found.straddling) - most
+    yield StudyTable(
+        name="straddling",
+        title="Verdicts on which votes differ",
+        columns=(
+            TableColumn("metric"),
+            TableColumn("sample"),
+            TableColumn("number", "count"),
+            TableColumn("statement"),
+            TableColumn("yes", "count"),
+            TableColumn("of", "count"),
+        ),
+        rows=tuple(
+            (each.metric, each.sample_id, each.number, each.statement, each.yes, each.votes)
+            for each in found.straddling[:most]
+        ),
+        notes=(f"{rest} more: --table straddling",) if rest > 0 else (),
+    )

@@ -1,0 +1,241 @@
+"""Accuracy at k of retrievers from ids, with intervals and paired tests.
+
+Table 1 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.study._bootstrap import bootstrap_mean
+from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._scores import LeftOut
+from ragmetrics_core.study._significance import holm, mcnemar
+from ragmetrics_core.study._tables import Cell, Mark, Marked, StudyTable, TableColumn, counted
+
+__all__ = [
+    "Accuracy",
+    "Ranks",
+    "RetrievalStudy",
+    "Versus",
+    "first_hits",
+    "retrieval_tables",
+    "study_retrieval",
+]
+
+
+class Ranks(NamedTuple):
+    """What a retriever found: for each sample the rank of the first right id, None where there is none."""
+
+    name: str
+    ranks: Mapping[str, int | None]
+    shown: int
+    left_out: LeftOut
+
+
+class Accuracy(NamedTuple):
+    """The share of questions with a right id among the first k; n is how many questions there are."""
+
+    retriever: str
+    k: int
+    share: Estimate
+    hits: int
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Versus:
+    """A retriever against the baseline at k, on the questions that both have.
+
+    Attributes:
+        retriever: the retriever.
+        k: how many results count.
+        difference: its accuracy less the baseline's, with its paired bootstrap interval.
+        gained, lost: questions that only it, or only the baseline, has right.
+        p: exact two-sided p of McNemar's test.
+        holm: the same, adjusted for all of these tests.
+        n: how many questions both have.
+    """
+
+    retriever: str
+    k: int
+    difference: Estimate
+    gained: int
+    lost: int
+    p: float
+    n: int
+    holm: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetrievalStudy:
+    """Everything about retrievers.
+
+    Attributes:
+        accuracies: each retriever at each k.
+        versus: each but the first against the first one.
+        baseline: the first one.
+        alpha: below which p a difference is told.
+        left_out: for each retriever, samples without ids, by cause.
+        notes: what a reader should know.
+    """
+
+    accuracies: tuple[Accuracy, ...]
+    versus: tuple[Versus, ...]
+    baseline: str
+    alpha: float
+    left_out: Mapping[str, LeftOut]
+    notes: tuple[str, ...] = ()
+
+
+def first_hits(name: str, samples: Iterable[Sample]) -> Ranks:
+    """The rank of the first id that should have been retrieved, sample by sample.
+
+    Samples without `context_ids` or without `reference_context_ids` are left out; an empty list of retrieved
+    ids is a miss.
+    """
+    ranks: dict[str, int | None] = {}
+    causes: Counter[str] = Counter()
+    shown = 0
+    for sample in samples:
+        if sample.context_ids is None:
+            causes["without context_ids"] += 1
+        elif not sample.reference_context_ids:
+            causes["without reference_context_ids"] += 1
+        else:
+            right = set(sample.reference_context_ids)
+            found = (rank for rank, each in enumerate(sample.context_ids, start=1) if each in right)
+            ranks[sample.id] = next(found, None)
+            shown = max(shown, len(sample.context_ids))
+    return Ranks(name, ranks, shown, tuple(causes.most_common()))
+
+
+def study_retrieval(
+    retrievers: Sequence[Ranks], *, ks: Sequence[int] = (1, 3, 5), alpha: float = 0.05, seed: int = 0
+) -> RetrievalStudy:
+    """Accuracy at each k, and each retriever against the first one.
+
+    Raises:
+        ConfigError: a retriever has no sample with ids, or shares none with the first one.
+    """
+    first = retrievers[0]
+    notes: list[str] = []
+    for each in retrievers:
+        if not each.ranks:
+            told = counted(each.left_out) or "no sample"
+            raise ConfigError(
+                f"{each.name} has no sample with context_ids and reference_context_ids ({told})"
+            )
+        if not any(one in first.ranks for one in each.ranks):
+            raise ConfigError(f"{each.name} and {first.name} have no sample in common: ids must be the same")
+        if each.shown < max(ks):
+            notes.append(
+                f"{each.name} has at most {each.shown} results a question: larger k tell nothing more"
+            )
+        if set(each.ranks) != set(first.ranks):
+            notes.append(
+                f"{each.name} and {first.name} do not have the same questions: only common ones are compared"
+            )
+    accuracies = tuple(_accuracy(each, k) for each in retrievers for k in ks)
+    versus = [_versus(each, first, k, 1 - alpha, seed) for each in retrievers[1:] for k in ks]
+    adjusted = holm([each.p for each in versus])
+    return RetrievalStudy(
+        accuracies=accuracies,
+        versus=tuple(replace(each, holm=p) for each, p in zip(versus, adjusted, strict=True)),
+        baseline=first.name,
+        alpha=alpha,
+        left_out={each.name: each.left_out for each in retrievers},
+        notes=tuple(notes),
+    )
+
+
+def retrieval_tables(found: RetrievalStudy) -> Iterator[StudyTable]:
+    """Accuracy at k as table 1 prints it, and the paired tests."""
+    ks = tuple(dict.fromkeys(each.k for each in found.accuracies))
+    known = {(each.retriever, each.k): each for each in found.accuracies}
+    names = tuple(dict.fromkeys(each.retriever for each in found.accuracies))
+    yield StudyTable(
+        name="retrievers",
+        title="Accuracy at k",
+        columns=(
+            TableColumn("retriever"),
+            *(TableColumn(f"k={k}", "estimate") for k in ks),
+            TableColumn("n", "count"),
+            TableColumn("left out"),
+        ),
+        rows=tuple(
+            (
+                name,
+                *(known[name, k].share for k in ks),
+                known[name, ks[0]].n,
+                counted(found.left_out[name]),
+            )
+            for name in names
+        ),
+        notes=("share of questions with a right id among the first k, with Wilson's interval", *found.notes),
+    )
+    if found.versus:
+        yield StudyTable(
+            name="tests",
+            title=f"Against {found.baseline}",
+            columns=(
+                TableColumn("retriever"),
+                TableColumn("k", "count"),
+                TableColumn("difference", "estimate"),
+                TableColumn("changed"),
+                TableColumn("p mcnemar", "p"),
+                TableColumn("p holm", "p"),
+                TableColumn("n", "count"),
+                TableColumn("verdict"),
+            ),
+            rows=tuple(_row(each, found.alpha) for each in found.versus),
+            notes=("on the same questions; changed: right only here and right only there",),
+        )
+
+
+def _row(each: Versus, alpha: float) -> tuple[Cell, ...]:
+    told, mark = _verdict(each, alpha)
+    return (
+        each.retriever,
+        each.k,
+        each.difference,
+        f"+{each.gained} -{each.lost}",
+        each.p,
+        each.holm,
+        each.n,
+        Marked(told, mark),
+    )
+
+
+def _verdict(each: Versus, alpha: float) -> tuple[str, Mark]:
+    if each.holm is None or each.holm >= alpha:
+        return "cannot tell", ""
+    return ("better", "good") if each.gained > each.lost else ("worse", "weak")
+
+
+def _accuracy(each: Ranks, k: int) -> Accuracy:
+    hits = sum(rank is not None and rank <= k for rank in each.ranks.values())
+    return Accuracy(each.name, k, wilson_interval(hits, len(each.ranks)), hits, len(each.ranks))
+
+
+def _versus(each: Ranks, first: Ranks, k: int, level: float, seed: int) -> Versus:
+    common = [one for one in each.ranks if one in first.ranks]
+
+    def hit(ranks: Mapping[str, int | None], one: str) -> int:
+        rank = ranks[one]
+        return int(rank is not None and rank <= k)
+
+    differences = [hit(each.ranks, one) - hit(first.ranks, one) for one in common]
+    gained, lost = differences.count(1), differences.count(-1)
+    return Versus(
+        retriever=each.name,
+        k=k,
+        difference=bootstrap_mean(differences, level=level, seed=seed),
+        gained=gained,
+        lost=lost,
+        p=mcnemar(gained, lost),
+        n=len(common),
+    )

@@ -1,0 +1,263 @@
+"""Whole systems: does a metric rank them as people do?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval
+from ragmetrics_core.study._correlations import kendall
+from ragmetrics_core.study._group_values import label_text
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._tables import StudyTable, TableColumn
+
+__all__ = [
+    "RankedSystem",
+    "SystemCorrelation",
+    "SystemStudy",
+    "study_systems",
+    "system_correlation",
+    "system_tables",
+    "systems_of",
+]
+
+Array = NDArray[np.float64]
+
+FEWEST_SYSTEMS = 5
+
+
+class RankedSystem(NamedTuple):
+    """One system: its name, how many labelled questions it has, people's mean and each metric's on them."""
+
+    name: str
+    n: int
+    people: float | None
+    means: Mapping[str, float | None]
+
+
+class SystemCorrelation(NamedTuple):
+    """One metric's Kendall correlation with people over systems' means, and why there is no interval."""
+
+    metric: str
+    kendall: Estimate
+    systems: int
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SystemStudy:
+    """Systems as people and metrics rank them.
+
+    Attributes:
+        systems: the systems, the best by people first.
+        correlations: each metric.
+        questions: on how many questions they were compared.
+        notes: what a reader should know.
+    """
+
+    systems: tuple[RankedSystem, ...]
+    correlations: tuple[SystemCorrelation, ...]
+    questions: int
+    notes: tuple[str, ...] = ()
+
+
+def systems_of(
+    run: Scores, people: Mapping[str, float], by: str, *, question: str | None = None
+) -> list[tuple[Scores, dict[str, float]]]:
+    """The systems that a label of one run names, with their samples called by question.
+
+    Args:
+        run: the run.
+        people: what people said, by sample id.
+        by: the label that names the system.
+        question: the label that names the question; without it the question's text.
+
+    Raises:
+        ConfigError: no sample has the label, or a system answers one question twice.
+    """
+    members: dict[str, dict[str, str]] = {}
+    for sample_id, labels in run.labels.items():
+        if labels.get(by) is None:
+            continue
+        key = run.questions.get(sample_id) if question is None else labels.get(question)
+        if key is None:
+            what = "question" if question is None else f"label {question!r}"
+            raise ConfigError(
+                f"sample {sample_id} of {run.name} has no {what}, by which systems are compared"
+            )
+        name = label_text(labels[by])
+        if label_text(key) in members.setdefault(name, {}):
+            raise ConfigError(
+                f"the system {name} answers {label_text(key)!r} twice: name the label that tells questions "
+                "apart with --question"
+            )
+        members[name][label_text(key)] = sample_id
+    if not members:
+        raise ConfigError(f"no sample of {run.name} has the label {by!r}; labels are: {run.label_names}")
+    return [
+        (_renamed(run, name, ids), {key: people[each] for key, each in ids.items() if each in people})
+        for name, ids in members.items()
+    ]
+
+
+def study_systems(
+    systems: Sequence[tuple[Scores, Mapping[str, float]]],
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+) -> SystemStudy:
+    """Rank systems by people and by metrics, and correlate the two (Kendall).
+
+    Args:
+        systems: each system's scores, with what people said of its answers, by question.
+        metrics: names or signatures; without it all that the systems share.
+        seed: of the bootstrap.
+
+    Raises:
+        ConfigError: fewer than three systems, or one without a labelled answer.
+    """
+    if len(systems) < 3:
+        raise ConfigError(f"a ranking needs three systems or more, and there are {len(systems)}")
+    runs = [run for run, _ in systems]
+    chosen = metrics_of_all(runs, metrics)
+    for run, people in systems:
+        if not any(each in run.labels for each in people):
+            raise ConfigError(f"no answer of {run.name} is labelled")
+    questions = list(dict.fromkeys(each for run, people in systems for each in people if each in run.labels))
+    labels = np.array([[people.get(each, np.nan) for each in questions] for _, people in systems])
+    correlations: list[SystemCorrelation] = []
+    means: list[dict[str, float | None]] = [{} for _ in systems]
+    for metric in chosen:
+        oriented = [run.oriented(metric, chosen) for run in runs]
+        name = oriented[0].name
+        scores = np.array([[values.get(each, np.nan) for each in questions] for _, values in oriented])
+        scores[np.isnan(labels)] = np.nan
+        (of_metric,) = _means(scores, np.ones((1, len(questions))))
+        for place, mean in enumerate(of_metric.tolist()):
+            means[place][name] = mean if isfinite(mean) else None
+        lacking = [run.name for run, of in zip(runs, means, strict=True) if of[name] is None]
+        if lacking:
+            correlations.append(
+                SystemCorrelation(name, Estimate(None), len(runs), f"{lacking[0]} has no labelled value")
+            )
+            continue
+        figure = system_correlation(scores, labels, seed=seed)
+        note = ""
+        if figure.low is None:
+            note = "all are equal" if figure.value is None else f"below {FEWEST_SYSTEMS} systems: no interval"
+        correlations.append(SystemCorrelation(name, figure, len(runs), note))
+    said = _means(labels, np.ones((1, len(questions))))[0].tolist()
+    counts = np.isfinite(labels).sum(axis=1).tolist()
+    ranked = [
+        RankedSystem(run.name, n, mean, of)
+        for run, n, mean, of in zip(runs, counts, said, means, strict=True)
+    ]
+    notes: list[str] = []
+    if np.isnan(labels).any():
+        notes.append("not every system has a label on every question: a mean is of those that it has")
+    return SystemStudy(
+        systems=tuple(sorted(ranked, key=lambda each: -(each.people or 0.0))),
+        correlations=tuple(correlations),
+        questions=len(questions),
+        notes=tuple(notes),
+    )
+
+
+def system_correlation(
+    metric: ArrayLike, people: ArrayLike, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+) -> Estimate:
+    """Kendall's correlation of systems' mean scores with their means by people, over systems and questions.
+
+    Args:
+        metric: one row for each system, one column for each question; not a number where there is none.
+        people: likewise.
+        level: confidence.
+        count: how many resamples; systems and questions are drawn anew in each.
+        seed: of the draws.
+
+    Undefined (None) for fewer than three systems, and where one side ranks none above another; with fewer
+    than five there is no interval. Drawing both is careful: the interval is wider than either alone gives.
+
+    References:
+        Deutsch, Dror, Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
+        Resampling Methods", TACL 9, https://arxiv.org/abs/2104.00054.
+    """
+    scores, labels = np.asarray(metric, dtype=float), np.asarray(people, dtype=float)
+    systems, questions = (int(each) for each in scores.shape)
+    if systems < 3:
+        return Estimate(None)
+    even = np.ones((1, questions))
+    value = kendall(_means(scores, even)[0], _means(labels, even)[0])
+    if value is None or systems < FEWEST_SYSTEMS:
+        return Estimate(value)
+    generator = np.random.default_rng(seed)
+    weights = generator.multinomial(questions, np.full(questions, 1 / questions), size=count).astype(float)
+    drawn = np.full(count, np.nan)
+    for place, (x, y) in enumerate(zip(_means(scores, weights), _means(labels, weights), strict=True)):
+        rows = generator.integers(0, systems, systems)
+        if np.isfinite(x[rows]).all() and np.isfinite(y[rows]).all():
+            again = kendall(x[rows], y[rows])
+            drawn[place] = np.nan if again is None else again
+    return percentile_interval(value, drawn, n=systems, level=level)
+
+
+def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
+    """Each metric's correlation over systems, then the systems."""
+    yield StudyTable(
+        name="ranking",
+        title="Does a metric rank systems as people do?",
+        columns=(
+            TableColumn("metric"),
+            TableColumn("kendall", "estimate"),
+            TableColumn("systems", "count"),
+            TableColumn("note"),
+        ),
+        rows=tuple((each.metric, each.kendall, each.systems, each.note) for each in found.correlations),
+        notes=(
+            f"over {found.questions} questions; the interval draws systems and questions anew",
+            *found.notes,
+        ),
+    )
+    names = [each.metric for each in found.correlations]
+    yield StudyTable(
+        name="systems",
+        title="The systems, the best by people first",
+        columns=(
+            TableColumn("system"),
+            TableColumn("n", "count"),
+            TableColumn("people", "number"),
+            *(TableColumn(name, "number") for name in names),
+        ),
+        rows=tuple(
+            (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in found.systems
+        ),
+    )
+
+
+def _means(table: Array, weights: Array) -> Array:
+    """Each system's mean over questions, one row for each row of weights; not a number without a question."""
+    known = np.isfinite(table)
+    sums, of = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(float)
+    found: Array = np.full(sums.shape, np.nan)
+    np.divide(sums, of, out=found, where=of > 0)
+    return found
+
+
+def _renamed(run: Scores, name: str, ids: Mapping[str, str]) -> Scores:
+    """The scores of some samples under other ids: `ids` has the old one of each new one."""
+    values = {
+        metric: {key: column[each] for key, each in ids.items() if each in column}
+        for metric, column in run.values.items()
+    }
+    return Scores(
+        name=name,
+        values=values,
+        labels={key: run.labels[each] for key, each in ids.items()},
+        lower_is_better=run.lower_is_better,
+        ranges=run.ranges,
+    )

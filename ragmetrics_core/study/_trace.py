@@ -1,0 +1,130 @@
+"""The trace difference: which samples, and then which statements and verdicts, moved a mean."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ragmetrics_core._comparison import RecordDiff, diff
+from ragmetrics_core.runs import Run
+
+__all__ = ["Moved", "TraceDifference", "trace_difference"]
+
+
+class Moved(NamedTuple):
+    """One sample whose score moved.
+
+    Attributes:
+        sample_id: the sample.
+        before, after: its scores.
+        share: what it adds to the move of the mean: its own move over n.
+        difference: which statements and verdicts moved; None for those that are not told in detail.
+    """
+
+    sample_id: str
+    before: float
+    after: float
+    share: float
+    difference: RecordDiff | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceDifference:
+    """What moved the mean of a metric between two runs, on the samples that have a value in both.
+
+    Attributes:
+        metric: its signature.
+        n: how many samples.
+        move: mean of the second run less mean of the first.
+        moved: the samples that moved, those that moved the mean most first.
+        up, down: how many samples rose and fell.
+        gains, losses: what those that rose, and those that fell, add to the move.
+        changes: how many verdicts of the samples told in detail turned to yes or to no, and how many
+            statements were added, removed or worded differently.
+        lower_is_better: whether the low end of the metric's range is the good one.
+    """
+
+    metric: str
+    n: int
+    move: float
+    moved: tuple[Moved, ...]
+    up: int
+    down: int
+    gains: float
+    losses: float
+    changes: tuple[tuple[str, int], ...]
+    lower_is_better: bool = False
+
+
+def trace_difference(
+    before: Run, after: Run, metric: str, *, detailed: int = 5, verdict: str = "cannot tell"
+) -> TraceDifference:
+    """Find what moved a mean, those first that moved it the way of the verdict.
+
+    Args:
+        before: the first run.
+        after: the second one.
+        metric: a signature that both have.
+        detailed: how many samples to follow into their records.
+        verdict: "better" or "worse", as the comparison says; with "cannot tell" the way that the mean moved.
+
+    Raises:
+        ConfigError: a run does not have the metric.
+    """
+    first, second = _values(before, metric), _values(after, metric)
+    ids = [each for each in first if each in second]
+    n = len(ids)
+    moves = {each: second[each] - first[each] for each in ids}
+    is_lower_better = any(each.signature == metric and not each.higher_is_better for each in before.metrics)
+    way = {"better": 1.0, "worse": -1.0}.get(verdict, 0.0) * (-1.0 if is_lower_better else 1.0)
+    way = way or sum(moves.values())
+    ordered = sorted(
+        (each for each in ids if moves[each] != 0),
+        key=lambda each: (moves[each] * way < 0, -abs(moves[each]), each),
+    )
+    changes: Counter[str] = Counter()
+    moved: list[Moved] = []
+    for place, each in enumerate(ordered):
+        difference = None
+        if place < detailed:
+            difference = diff(before.score(each, metric), after.score(each, metric))
+            changes.update(_kinds(difference))
+        moved.append(Moved(each, first[each], second[each], moves[each] / n, difference))
+    rises = [moves[each] for each in ordered if moves[each] > 0]
+    falls = [moves[each] for each in ordered if moves[each] < 0]
+    return TraceDifference(
+        metric=metric,
+        n=n,
+        move=sum(moves.values()) / n if n else 0.0,
+        moved=tuple(moved),
+        up=len(rises),
+        down=len(falls),
+        gains=sum(rises) / n if n else 0.0,
+        losses=sum(falls) / n if n else 0.0,
+        changes=tuple(changes.most_common()),
+        lower_is_better=is_lower_better,
+    )
+
+
+def _values(run: Run, metric: str) -> dict[str, float]:
+    return {
+        key.sample_id: outcome.value
+        for key, outcome in run.outcomes()
+        if key.signature == metric and outcome.value is not None
+    }
+
+
+def _kinds(difference: RecordDiff) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for change in difference.flipped:
+        turned = change.after.supported if change.after else None
+        found[
+            "verdict turned to yes"
+            if turned
+            else "verdict turned to no"
+            if turned is False
+            else "verdict lost"
+        ] += 1
+    found["statement added"] += len(difference.added)
+    found["statement removed"] += len(difference.removed)
+    found["statement worded differently"] += len(difference.reworded)
+    return Counter({name: count for name, count in found.items() if count})

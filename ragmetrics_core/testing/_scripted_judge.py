@@ -1,0 +1,66 @@
+"""A judge that follows a script."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragmetrics_core._shapes import is_list
+from ragmetrics_core.errors import ModelRefused
+from ragmetrics_core.protocol import Completion, Generate
+
+__all__ = ["ScriptedJudge"]
+
+Scripted = "str | Completion | Exception | Mapping[str, Any]"
+
+
+@dataclass
+class ScriptedJudge:
+    """A judge with prepared replies that remembers what it was asked.
+
+    Attributes:
+        replies: by prompt name: one reply for every call, or a list of replies for one call after the
+            other (the last one stays); or a function from the request to a reply. A reply is a text, a
+            mapping (sent as JSON), a `Completion`, or an exception to raise.
+        identity: how the judge is named in records.
+        asked: every request so far, in order.
+
+    >>> judge = ScriptedJudge({"statements": {"statements": ["Paris is in France."]}})
+    """
+
+    replies: Mapping[str, Any] | Callable[[Generate[Any]], Any]
+    identity: str = "scripted"
+    asked: list[Generate[Any]] = field(default_factory=list)
+
+    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
+        """The scripted replies, one for each draw.
+
+        Raises:
+            ModelRefused: the script has no reply for this prompt.
+        """
+        self.asked.append(request)
+        return [_completion(self._reply(request, draw)) for draw in range(request.draws)]
+
+    def count(self, prompt: str) -> int:
+        """How often a prompt was asked."""
+        return sum(request.prompt.name == prompt for request in self.asked)
+
+    def _reply(self, request: Generate[Any], draw: int) -> Any:
+        if callable(self.replies):
+            return self.replies(request)
+        name = request.prompt.name
+        if name not in self.replies:
+            raise ModelRefused(f"the script has no reply for the prompt {name!r}")
+        scripted = self.replies[name]
+        if is_list(scripted):
+            turn = self.count(name) - 1 + draw
+            return scripted[min(turn, len(scripted) - 1)]
+        return scripted
+
+
+def _completion(reply: Any) -> Completion:
+    if isinstance(reply, Exception):
+        raise reply
+    if isinstance(reply, Completion):
+        return reply
+    return Completion(text=reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False))
