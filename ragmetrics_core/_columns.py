@@ -18,8 +18,8 @@ from uuid import UUID
 import numpy as np
 from pydantic import BaseModel
 
-from ragmetrics_core._shapes import Json, is_mapping, is_series
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.shapes import Json, is_mapping, is_series
 
 __all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
 

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError
 
-from ragmetrics_core._shapes import Json, is_dict
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [
     "FAILED",

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticSerializationError
 
 from ragmetrics_core._columns import Label, read_row
-from ragmetrics_core._shapes import is_tuple
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
     "Label",

@@ -9,9 +9,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 
 from ragmetrics_core import Sample
-from ragmetrics_core._shapes import is_list, is_series
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Skip
+from ragmetrics_core.shapes import is_list, is_series
 from ragmetrics_langchain._history import MESSAGES, said_before, without_reply
 from ragmetrics_langchain._messages import (
     answered,

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from ragmetrics_core._shapes import is_iterable, is_mapping, is_series
 from ragmetrics_core.sample import Turn as SampleTurn
+from ragmetrics_core.shapes import is_iterable, is_mapping, is_series
 
 __all__ = ["answered", "asked", "conversation", "fields_of", "history_of", "text_of", "texts_of"]
 

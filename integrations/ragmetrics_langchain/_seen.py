@@ -8,9 +8,9 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 from langchain_core.prompt_values import PromptValue
 
-from ragmetrics_core._shapes import is_dict, is_list, is_mapping, is_series
 from ragmetrics_core.adapting import Chunk, as_now
 from ragmetrics_core.live import Node, Notes
+from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 from ragmetrics_langchain._showing import held_by
 
 __all__ = [

@@ -13,10 +13,10 @@ from llama_index.core.base.response.schema import (
 from llama_index.core.schema import QueryBundle
 
 from ragmetrics_core import Sample
-from ragmetrics_core._shapes import is_list
 from ragmetrics_core.adapting import chunks_of
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.live import Capture, Node, Skip
+from ragmetrics_core.shapes import is_list
 from ragmetrics_llama_index._contexts import EngineAnswered, RetrieverEnded, id_of
 from ragmetrics_llama_index._responses import answer_in, question_in, text_of_node
 

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from ragmetrics_core._shapes import is_sequence
 from ragmetrics_core.adapting import chunks_of
 from ragmetrics_core.live import Node
+from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._responses import answer_in, nodes_in, text_of_node
 
 __all__ = [

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from ragmetrics_core import Sample
-from ragmetrics_core._shapes import is_mapping, is_sequence
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.shapes import is_mapping, is_sequence
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 

@@ -13,7 +13,6 @@ from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.settings import Settings
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
-from ragmetrics_core._shapes import is_series
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import resolve
@@ -22,6 +21,7 @@ from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import OnError, with_prompts
+from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
 from ragmetrics_llama_index._contexts import is_pair
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge

@@ -16,12 +16,12 @@ from llama_index.core.settings import Settings
 from llama_index.core.workflow import Workflow
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core._shapes import is_sequence
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._captured import Extract
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
 from ragmetrics_llama_index._spans import SpanHandler, Spans, Watch

@@ -20,7 +20,6 @@ from llama_index.core.settings import Settings
 from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
-from ragmetrics_core._shapes import is_mapping
 from ragmetrics_core.adapting import (
     ForeignModel,
     ForeignName,
@@ -40,6 +39,7 @@ from ragmetrics_core.models import (
     settings_for_names,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = [
     "AnyEmbedder",

@@ -10,9 +10,9 @@ from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from ragmetrics_core._shapes import is_mapping, is_sequence
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.shapes import is_mapping, is_sequence
 
 __all__ = ["answer_in", "entry_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
 

@@ -73,7 +73,7 @@ def assert_scores(
             told for metric, limit in asked for told in doubts_of_mean(run, metric, limit, cluster=cluster)
         ]
     if found:
-        from ragmetrics_core._wording import visible  # here, for pytest loads this module in every project
+        from ragmetrics_core.wording import visible  # here, for pytest loads this module in every project
 
         raise AssertionError(visible(_cut("\n\n".join(found))))
 

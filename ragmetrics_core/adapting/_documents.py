@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
-from ragmetrics_core._shapes import is_mapping, is_tuple
+from ragmetrics_core.shapes import is_mapping, is_tuple
 
 __all__ = ["Chunk", "chunks_of"]
 

@@ -6,7 +6,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, Literal
 
-from ragmetrics_core._shapes import is_mapping, is_series
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["Ending", "ending", "finish_reason", "is_cut"]
 

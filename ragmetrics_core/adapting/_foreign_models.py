@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import NamedTuple
 
-from ragmetrics_core._shapes import is_mapping
 from ragmetrics_core.protocol import Usage, fixed_property
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["ForeignModel", "ForeignName", "usage_of"]
 

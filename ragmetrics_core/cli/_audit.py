@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._arguments import AsJson, OwnMetrics, RunFolder, open_run
 from ragmetrics_core.cli._screen import page, show, write_json
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._json_pages import audit_json
 from ragmetrics_core.runs import Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["audit"]
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._arguments import (
     Cache,
     Data,
@@ -30,6 +29,7 @@ from ragmetrics_core.cli._screen import page, remarks, show
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
+from ragmetrics_core.wording import number_of
 
 __all__ = ["batch"]
 

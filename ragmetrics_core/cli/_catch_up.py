@@ -3,7 +3,6 @@
 import typer
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._arguments import (
     DEFAULTS,
     SECONDS,
@@ -25,6 +24,7 @@ from ragmetrics_core.cli._redacting import Redactions, redact_of
 from ragmetrics_core.cli._screen import page
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs._manifest import manifest_in
+from ragmetrics_core.wording import number_of
 
 __all__ = ["catch_up"]
 

@@ -10,7 +10,6 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._arguments import (
     DEFAULTS,
     SECONDS,
@@ -50,6 +49,7 @@ from ragmetrics_core.report._json_pages import evaluation_json
 from ragmetrics_core.runs import OnError, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["closing", "evaluate"]
 

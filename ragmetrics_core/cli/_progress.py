@@ -11,12 +11,12 @@ from rich.progress import BarColumn, ProgressColumn, Task
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Progress, read_samples
 from ragmetrics_core.runs._rows import kind_of, opened
 from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import count_parquet
+from ragmetrics_core.wording import number_of
 
 __all__ = ["CountedCalls", "PlainLines", "count_rows", "progress_of", "told"]
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_output import (
     AsJson,
@@ -32,6 +31,7 @@ from ragmetrics_core.study import (
     read_annotations,
     verdict_changes,
 )
+from ragmetrics_core.wording import number_of
 
 __all__ = ["annotate", "annotations"]
 

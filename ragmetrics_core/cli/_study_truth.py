@@ -7,7 +7,6 @@ from typing import Annotated, Literal, NamedTuple
 
 import typer
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Label
@@ -26,6 +25,7 @@ from ragmetrics_core.study import (
     scale_of,
     units_of,
 )
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Adjudicator",

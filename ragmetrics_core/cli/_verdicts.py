@@ -5,12 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.cli._arguments import RunFolder
 from ragmetrics_core.cli._screen import Output, remarks
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._verdict_log import verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.runs._writing import replacing
+from ragmetrics_core.wording import number_of
 
 __all__ = ["verdicts"]
 

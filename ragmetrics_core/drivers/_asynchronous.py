@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
+from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import (
     AccessRefused,
@@ -26,7 +27,6 @@ from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.record import CompareStep, RateStep
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Calls", "Models", "measure_sample"]
 

@@ -2,12 +2,12 @@
 
 from typing import Any, NamedTuple
 
-from ragmetrics_core._shapes import is_dict, is_series
 from ragmetrics_core.drivers._own_code import without_place
 from ragmetrics_core.drivers._replay import Replay, not_hydrated, replayed
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.record import Record
+from ragmetrics_core.shapes import is_dict, is_series
 
 __all__ = ["Difference", "audit"]
 

@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from ragmetrics_core._overlap import counted
+from ragmetrics_core._written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
@@ -43,7 +44,6 @@ from ragmetrics_core.record import (
 )
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
-from ragmetrics_core.written_record import WrittenRecord, checked_outcome
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 

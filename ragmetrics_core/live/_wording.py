@@ -2,10 +2,10 @@
 
 import re
 
-from ragmetrics_core._wording import visible
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
 from ragmetrics_core.redaction import Redact, redacted
+from ragmetrics_core.wording import visible
 
 __all__ = ["discreet", "one_line"]
 

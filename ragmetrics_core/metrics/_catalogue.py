@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from ragmetrics_core._shapes import is_tuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import _definitions as definitions
 from ragmetrics_core.metrics._metric import Metric, is_metric, is_prompt
 from ragmetrics_core.metrics._settings import from_text, type_of
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = [
     "ALIASES",

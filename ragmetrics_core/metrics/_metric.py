@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from typing_extensions import TypeIs
 
-from ragmetrics_core._shapes import is_dict, is_list, is_tuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics._settings import checks_of, escaped
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part, Steps
+from ragmetrics_core.shapes import is_dict, is_list, is_tuple
 from ragmetrics_core.views import View
 
 __all__ = ["Metric", "Needs", "signature_of"]

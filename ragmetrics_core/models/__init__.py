@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ragmetrics_core.lazy import loaded_when_asked
+from ragmetrics_core._lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
 from ragmetrics_core.models._foreign_settings import settings_digest
 from ragmetrics_core.models._secrets import bare_address, holds_secret, keyless, settings_for_names

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from ragmetrics_core._shapes import is_mapping
 from ragmetrics_core.errors import (
     AccessRefused,
     ModelError,
@@ -14,6 +13,7 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.models._secrets import keyless
 from ragmetrics_core.models._waits import retry_after
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["foreign_answer", "model_error"]
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, SecretBytes, SecretStr
 
-from ragmetrics_core._shapes import is_mapping, is_series
 from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["SettingsDigest", "settings_digest"]
 

@@ -5,9 +5,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._secrets import secrets_in
+from ragmetrics_core.shapes import Json
 
 __all__ = ["TIMEOUT", "read_options"]
 

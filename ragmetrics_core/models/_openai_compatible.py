@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core._shapes import Json, are_dicts
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable, without_key
 from ragmetrics_core.models._reply_form import asks_for_json, reply_schema
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 

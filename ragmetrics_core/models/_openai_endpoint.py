@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr
 
-from ragmetrics_core._shapes import Json, is_mapping
 from ragmetrics_core.errors import (
     AccessRefused,
     ConfigError,
@@ -32,6 +31,7 @@ from ragmetrics_core.models._secrets import (
 )
 from ragmetrics_core.models._server_address import address_of
 from ragmetrics_core.models._waits import retry_after
+from ragmetrics_core.shapes import Json, is_mapping
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

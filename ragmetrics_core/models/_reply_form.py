@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ragmetrics_core._shapes import is_sequence
 from ragmetrics_core.parsers import Wanted
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Generate
+from ragmetrics_core.shapes import is_sequence
 
 __all__ = ["asks_for_json", "reply_schema"]
 

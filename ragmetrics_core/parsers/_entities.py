@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Self
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers._form import TEXTS, Schema, Wanted
 from ragmetrics_core.parsers._json_text import MISSING, Fit, pick, read_json
@@ -21,6 +20,7 @@ from ragmetrics_core.parsers._reply_text import (
     unfinished,
     unmarked,
 )
+from ragmetrics_core.shapes import Json
 
 __all__ = ["EntityList"]
 

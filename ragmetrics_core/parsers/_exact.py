@@ -6,12 +6,12 @@ from typing import Self, TypeGuard, cast
 
 from pydantic_core import from_json
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._echoes import is_form
 from ragmetrics_core.parsers._form import Schema, Wanted, example_of, object_of
 from ragmetrics_core.parsers._json_text import Fit
 from ragmetrics_core.parsers._quoting import may_be_quoted
 from ragmetrics_core.parsers._reading import Answer, Hints, Reading
+from ragmetrics_core.shapes import Json
 
 __all__ = ["JsonAnswer", "are_texts"]
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, Self
 
-from ragmetrics_core._shapes import Json, are_dicts
 from ragmetrics_core.parsers._copies import is_copied
 from ragmetrics_core.parsers._exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers._form import TEXTS, Schema, Wanted
@@ -24,6 +23,7 @@ from ragmetrics_core.parsers._reply_text import (
     unfinished,
     unmarked,
 )
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["FactLists"]
 

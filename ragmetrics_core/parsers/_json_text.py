@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._loose_json import read_loose
 from ragmetrics_core.parsers._quoting import is_quoted_value
 from ragmetrics_core.parsers._reading import Hints, Reading
+from ragmetrics_core.shapes import Json
 
 __all__ = [
     "MISSING",

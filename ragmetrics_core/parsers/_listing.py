@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._json_text import MISSING, Missing, pick
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._reading import Hints
@@ -21,6 +20,7 @@ from ragmetrics_core.parsers._reply_text import (
     squeeze,
     unmarked,
 )
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Distinct", "ListedEntries", "distinct", "filled", "is_none_word", "listed", "texts_of"]
 

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple, TypeVar
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._lazy_pattern import lazy
+from ragmetrics_core.shapes import Json
 
 __all__ = ["LooseValue", "read_loose"]
 

@@ -6,7 +6,6 @@ from typing import NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._exact import JsonAnswer
 from ragmetrics_core.parsers._form import TEXT, Schema, Wanted, items_of, object_of
 from ragmetrics_core.parsers._json_text import MISSING, Fit, Missing, pick, read_json
@@ -27,6 +26,7 @@ from ragmetrics_core.parsers._reply_text import (
     unmarked,
 )
 from ragmetrics_core.parsers._words import verdict_value
+from ragmetrics_core.shapes import Json
 
 __all__ = ["GeneratedQuestion", "QuestionList"]
 

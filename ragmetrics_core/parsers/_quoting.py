@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._reading import Hints
 from ragmetrics_core.parsers._reply_text import plain
 from ragmetrics_core.parsers._words import PHRASE
+from ragmetrics_core.shapes import Json
 
 __all__ = ["escaped_quotes", "is_quoted_tag", "is_quoted_value", "may_be_quoted", "without_quotes"]
 

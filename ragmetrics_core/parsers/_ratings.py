@@ -5,7 +5,6 @@ import re
 from collections.abc import Mapping
 from typing import Self
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._copies import judged_lines
 from ragmetrics_core.parsers._exact import JsonAnswer
 from ragmetrics_core.parsers._form import TEXT, Schema, Wanted
@@ -23,6 +22,7 @@ from ragmetrics_core.parsers._reply_text import (
     unfinished,
     unmarked,
 )
+from ragmetrics_core.shapes import Json
 
 __all__ = ["Rating"]
 

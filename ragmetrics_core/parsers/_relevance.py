@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self, cast
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._copies import is_copied, shown_number
 from ragmetrics_core.parsers._exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers._form import TEXTS, Schema, Wanted
@@ -28,6 +27,7 @@ from ragmetrics_core.parsers._reply_text import (
 )
 from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._words import leading_verdict
+from ragmetrics_core.shapes import Json
 
 __all__ = ["ExtractedSentences", "RelevantSentences", "says_insufficient"]
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from ragmetrics_core._shapes import Json, are_dicts
 from ragmetrics_core.parsers._exact import JsonAnswer, are_texts
 from ragmetrics_core.parsers._form import TEXT, TEXTS, Schema, Wanted
 from ragmetrics_core.parsers._json_text import MISSING, Fit, fold, pick, read_json
@@ -15,6 +14,7 @@ from ragmetrics_core.parsers._reading import Declined, Hints, Reading
 from ragmetrics_core.parsers._reply_text import CUT_TEXT, plain, unfinished
 from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._words import verdict_value, verdict_word
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["StatementList"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragmetrics_core._shapes import Json, are_dicts
 from ragmetrics_core.parsers._json_text import MISSING, Missing, fold, pick
 from ragmetrics_core.parsers._numbered_verdict import LARGEST_NUMBER, NumberedVerdict, number_of
 from ragmetrics_core.parsers._reply_text import has_content, plain
 from ragmetrics_core.parsers._words import verdict_value, verdict_word
+from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["PASSED_ON", "JsonVerdicts", "exact_verdicts", "verdicts_in"]
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Self
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.parsers._exact import JsonAnswer
 from ragmetrics_core.parsers._form import TEXT, Schema, Wanted, items_of, object_of
 from ragmetrics_core.parsers._json_text import Fit, fits, outside_json, read_json
@@ -14,6 +13,7 @@ from ragmetrics_core.parsers._reading import Declined, Hints, Reading
 from ragmetrics_core.parsers._reply_text import has_content, unfinished
 from ragmetrics_core.parsers._verdict_json import exact_verdicts, verdicts_in
 from ragmetrics_core.parsers._verdict_text import read_verdict_text
+from ragmetrics_core.shapes import Json
 
 __all__ = ["DecliningVerdict", "VerdictList"]
 

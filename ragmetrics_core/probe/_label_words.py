@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
-from ragmetrics_core._shapes import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["LabelReading", "Question", "decoded", "number_of", "question_named", "reading_of", "stem"]
 

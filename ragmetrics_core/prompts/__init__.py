@@ -11,8 +11,8 @@ from ragmetrics_core.parsers import (
     StatementList,
     VerdictList,
 )
+from ragmetrics_core.prompts._library import PromptText, load, load_file, read_folder
 from ragmetrics_core.prompts._prompt import Item, Message, Prompt, Split, digest_of, numbered_sentences
-from ragmetrics_core.prompts.library import PromptText, load, load_file, read_folder
 
 __all__ = [
     "ACCURACY_GRADE",

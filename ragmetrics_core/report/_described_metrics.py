@@ -7,10 +7,10 @@ from dataclasses import Field, fields
 from textwrap import dedent
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from ragmetrics_core._shapes import is_tuple
 from ragmetrics_core.metrics import ALIASES, Metric
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Part
+from ragmetrics_core.shapes import is_tuple
 
 __all__ = ["DescribedMetric", "DescribedSetting", "described"]
 

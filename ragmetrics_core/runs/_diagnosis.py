@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
+from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs._decisions import decisions_in, decisions_in_fields
-from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
 

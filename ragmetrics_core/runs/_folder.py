@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.record import Record
@@ -35,7 +36,6 @@ from ragmetrics_core.runs._stored import (
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import made_anew, not_a_link
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Folder", "Key"]
 

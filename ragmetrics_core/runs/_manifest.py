@@ -10,9 +10,9 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import digest_of
+from ragmetrics_core.shapes import Json
 
 __all__ = ["FileContents", "Manifest", "ManifestSeal", "MetricEntry", "manifest_in", "seal_in"]
 

@@ -8,7 +8,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.drivers import Difference, correct, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES, Metric, get
@@ -24,6 +23,7 @@ from ragmetrics_core.runs._spread import spread_of
 from ragmetrics_core.runs._summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.scoring import Spread
+from ragmetrics_core.wording import number_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame

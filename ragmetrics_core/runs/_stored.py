@@ -6,13 +6,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ragmetrics_core._shapes import is_dict
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.runs._decisions import DECIDING, decisions_in_fields, decisions_stored
 from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._kept_index import remove_kept
 from ragmetrics_core.runs._summary import Outcome
+from ragmetrics_core.shapes import is_dict
 
 __all__ = [
     "DAMAGED",

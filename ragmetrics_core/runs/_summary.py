@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
+from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.record import Abstained, Record, Status
-from ragmetrics_core.written_record import WrittenRecord
 
 __all__ = ["Mean", "Outcome", "summarise"]
 

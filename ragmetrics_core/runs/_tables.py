@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol, cast, runtime_checkable
 
-from ragmetrics_core._shapes import is_mapping
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.runs._rows import ALWAYS_UNPACKED, MOST_UNPACKED, ReadRow, refuse_repeated
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["DataFrameLike", "count_parquet", "rows_of_parquet", "rows_of_table"]
 

@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._labels import HumanLabel, LabelledUnit
 from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Annotations",

@@ -6,11 +6,11 @@ from typing import NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.study._bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts, cluster_worth
 from ragmetrics_core.study._distributions import average_ranks, normal_quantile
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Correlation",

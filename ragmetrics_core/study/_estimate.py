@@ -7,7 +7,6 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study._clustering import clustering_of
@@ -16,6 +15,7 @@ from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate, mean_of
 from ragmetrics_core.study._scores import LeftOut, Scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean", "scale_of"]
 

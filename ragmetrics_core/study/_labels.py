@@ -9,11 +9,11 @@ from pathlib import Path
 from sys import float_info
 from typing import Any, NamedTuple
 
-from ragmetrics_core._shapes import Json
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES
 from ragmetrics_core.record import Record
 from ragmetrics_core.sample import Label
+from ragmetrics_core.shapes import Json
 from ragmetrics_core.study._scores import Scores
 
 __all__ = [

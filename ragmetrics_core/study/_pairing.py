@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.wording import number_of
 
 __all__ = ["FEWEST", "Pairs", "doubts_of", "pairs_of"]
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study._clustering import Clustering, clustering_of
@@ -20,6 +19,7 @@ from ragmetrics_core.study._group_values import members_of
 from ragmetrics_core.study._intervals import Estimate, mean_of
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "PoweredComparison",

@@ -165,7 +165,7 @@ def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: 
     References:
         Searle, Casella, McCulloch (1992), "Variance Components", section 3.6.
 
-    >>> judge_share([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]).value  # within 1/6, between 1/4 - 1/12
+    >>> round(judge_share([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0]]).value, 9)  # within 1/6, between 1/4 - 1/12
     0.5
     """
     known = [np.asarray(each, dtype=float) for each in voted if len(each) > 1]

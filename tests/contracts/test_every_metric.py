@@ -183,7 +183,7 @@ def test_class_module_and_name_agree(name):
 
     assert metric.name == name
     assert metric.__name__ == "".join(word.capitalize() for word in name.split("_"))
-    assert metric.__module__ == f"ragmetrics_core.metrics.{name}"
+    assert metric.__module__ == f"ragmetrics_core.metrics._{name}"
     assert importlib.import_module(metric.__module__).__all__ == [metric.__name__]
 
 

@@ -12,7 +12,7 @@ from tests.fuzz.parser_targets import answer_types
 # What the package offers beside the parsers: types of values, a word of verdicts, and what the targets
 # of other parsers call.
 NO_PARSERS = {
-    "Abstention", "Aligned", "Answer", "GeneratedQuestion", "Hints", "NumberedVerdict", "Reading", "Span",
+    "Aligned", "Answer", "Declined", "GeneratedQuestion", "Hints", "NumberedVerdict", "Reading", "Span",
     "NO_HINTS", "PASSED_ON", "Wanted", "align", "verdict_value",
 }  # fmt: skip
 EACH = 150

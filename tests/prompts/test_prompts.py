@@ -13,7 +13,7 @@ from ragmetrics_core import prompts
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Hints
 from ragmetrics_core.prompts import Item, Prompt
-from ragmetrics_core.prompts.library import read_folder, read_text
+from ragmetrics_core.prompts._library import read_folder, read_text
 
 LIBRARY = Path(prompts.__file__).parent / "library"
 ALL = [value for value in vars(prompts).values() if isinstance(value, Prompt)]

@@ -17,12 +17,12 @@ pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetric
 from typer.testing import CliRunner
 
 from ragmetrics_core import Run, evaluate, write_report
-from ragmetrics_core._wording import visible
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._html.locating import Sought
 from ragmetrics_core.report._html.text import cut, one_line, units
 from ragmetrics_core.testing import HashEmbedder
+from ragmetrics_core.wording import visible
 
 
 def data_of(path: Path) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def test_without_matplotlib_the_extra_is_named_and_nothing_else_needs_it(telecom
 import sys
 sys.modules["matplotlib"] = sys.modules["matplotlib.figure"] = None
 from ragmetrics_core import Run, write_report
-from ragmetrics_core._wording import visible
+from ragmetrics_core.wording import visible
 run = Run.load(sys.argv[1])
 run._repr_html_()
 try:

@@ -172,7 +172,10 @@ def test_as_judge_leaves_a_judge_as_it_is():
         ({"metrics": ["faithfulness", Faithfulness()]}, "the metric faithfulness/strict.1 is given twice"),
         ({"metrics": [42]}, "a metric is a name or a Metric object, not int"),
         ({"metrics": "faithfulness/lax"}, "faithfulness has no variant 'lax', only strict.1, paper.1"),
-        ({"judge": None}, "faithfulness needs a judge: pass judge=..."),
+        (
+            {"judge": None},
+            "faithfulness needs a judge, and none was given: judge=... takes one. Three ways on: ",
+        ),
         ({"metrics": "answer_relevance"}, "answer_relevance needs an embedder: pass embedder=..."),
         ({"judge": ScriptedJudge}, "a judge is an object, not the class ScriptedJudge: call it first"),
         (

@@ -125,7 +125,7 @@ def test_json_keeps_every_character_as_an_escape(run: Path):
 
 def test_commands_write_through_one_place_alone():
     commands = Path(screen.__file__).parent
-    own = {"screen.py", "__init__.py", "app.py"}
+    own = {"_screen.py", "__init__.py", "_app.py"}
     raw = re.compile(r"sys\.std(out|err)|(?<![.\w])print\(|typer\.(echo|secho)|\bConsole\(")
 
     found = [

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ragmetrics_core._shapes import is_list, is_mapping
 from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable
 from ragmetrics_core.models.grounded._formats import (
@@ -19,6 +18,7 @@ from ragmetrics_core.models.grounded._formats import (
     minicheck_chunks,
 )
 from ragmetrics_core.models.grounded._judge import GroundedFinding
+from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["BespokeMiniCheck", "GraniteGuardian"]
 

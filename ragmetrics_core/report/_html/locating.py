@@ -43,7 +43,7 @@ class Sought:
         """The place of the statement, else of the sentence with most of its words; None when there is none.
 
         >>> Sought("He lived in Ulm. He was born in 1879.").find("Einstein was born in 1879.")
-        Found(start=17, end=37, exact=False)
+        LocatedText(start=17, end=37, exact=False)
         """
         if span := locate(statement, [self._text]):
             return LocatedText(span.start, span.end, True)

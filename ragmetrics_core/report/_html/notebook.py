@@ -2,10 +2,10 @@
 
 from html import escape
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report._html.text import one_line
 from ragmetrics_core.runs import Mean, Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["notebook_table"]
 

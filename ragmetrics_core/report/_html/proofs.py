@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragmetrics_core._comparison import Change, diff
-from ragmetrics_core._wording import number_of, visible
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message
@@ -18,6 +17,7 @@ from ragmetrics_core.runs import Run, diagnose
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.study import named_runs
 from ragmetrics_core.study._annotation import item_name
+from ragmetrics_core.wording import number_of, visible
 
 __all__ = ["proof_of"]
 

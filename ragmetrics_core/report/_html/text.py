@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple
 
-from ragmetrics_core._wording import visible
+from ragmetrics_core.wording import visible
 
 __all__ = ["Cut", "as_json", "cut", "one_line", "units"]
 

@@ -1,6 +1,5 @@
 """Records and runs as pages for a terminal: functions from data to rich renderables; they print nothing."""
 
-from ragmetrics_core._wording import escaped, visible
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._terminal.catalogue import catalogue_page, metric_page
 from ragmetrics_core.report._terminal.changes import difference_lines, difference_page
@@ -12,6 +11,7 @@ from ragmetrics_core.report._terminal.runs import runs_table
 from ragmetrics_core.report._terminal.samples import sample_page, sample_rows, samples_table
 from ragmetrics_core.report._terminal.study import study_page
 from ragmetrics_core.report._terminal.text import one_line, plain
+from ragmetrics_core.wording import escaped, visible
 
 __all__ = [
     "Causes",

@@ -5,10 +5,10 @@ from itertools import groupby
 
 from rich.text import Text
 
-from ragmetrics_core._wording import visible
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.report._evidence import Mark
 from ragmetrics_core.report._terminal.text import GOOD, OPEN, WEAK
+from ragmetrics_core.wording import visible
 
 __all__ = ["marked", "style_of"]
 

@@ -6,7 +6,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.report._causes import Causes
@@ -23,6 +22,7 @@ from ragmetrics_core.report._terminal.text import (
     table,
 )
 from ragmetrics_core.runs import Mean, MetricEntry, Run
+from ragmetrics_core.wording import number_of
 
 __all__ = ["cost", "means_table", "remarks"]
 

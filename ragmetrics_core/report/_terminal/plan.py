@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.report._terminal.text import LABEL, facts, plain, table
 from ragmetrics_core.runs import Plan
+from ragmetrics_core.wording import number_of
 
 __all__ = ["plan_page"]
 

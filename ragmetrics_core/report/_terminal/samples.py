@@ -8,7 +8,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.record import Record
 from ragmetrics_core.report._terminal.text import (
     LABEL,
@@ -23,6 +22,7 @@ from ragmetrics_core.report._terminal.text import (
 )
 from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.wording import number_of
 
 __all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
 

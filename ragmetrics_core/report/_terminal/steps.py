@@ -6,10 +6,10 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragmetrics_core._wording import number_of
 from ragmetrics_core.drivers import rendered
 from ragmetrics_core.record import CompareStep, CountStep, GenerateStep, RateStep, Record, Step
 from ragmetrics_core.report._terminal.text import LABEL, WEAK, bullets, heading, one_line, plain
+from ragmetrics_core.wording import number_of
 
 __all__ = ["steps_page"]
 

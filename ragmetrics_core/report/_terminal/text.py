@@ -8,8 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core._wording import visible
 from ragmetrics_core.record import Status
+from ragmetrics_core.wording import visible
 
 __all__ = [
     "GOOD",

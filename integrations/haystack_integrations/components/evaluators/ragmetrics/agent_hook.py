@@ -7,10 +7,10 @@ from haystack.components.agents.state import State, replace_values
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
-from ragmetrics_core._shapes import is_list
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
+from ragmetrics_core.shapes import is_list
 
 from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live

@@ -11,10 +11,10 @@ from hashlib import sha256
 from typing import Any
 
 from haystack.core.serialization import component_to_dict
-from ragmetrics_core._shapes import is_mapping
 from ragmetrics_core.adapting import ForeignName
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import bare_address, foreign_answer, model_error
+from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["call", "identity_of"]
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core._shapes import is_list, is_mapping
 from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.sample import Turn
+from ragmetrics_core.shapes import is_list, is_mapping
 
 from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
 from haystack_integrations.components.evaluators.ragmetrics.texts import (

@@ -3,9 +3,9 @@
 from typing import Any
 
 from ragmetrics_core import Metric
-from ragmetrics_core._shapes import is_mapping, is_series
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get, resolve
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["MetricSettings", "inputs_needed", "metrics_of", "plain"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeGuard
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
-from ragmetrics_core._shapes import is_list, is_series
 from ragmetrics_core.sample import Turn
+from ragmetrics_core.shapes import is_list, is_series
 
 __all__ = ["Passages", "answer_text", "history_of", "is_documents", "joined", "passages_of"]
 

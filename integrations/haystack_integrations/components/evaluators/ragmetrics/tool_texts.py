@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, Document, TextContent, ToolCallResult
-from ragmetrics_core._shapes import is_mapping, is_series
+from ragmetrics_core.shapes import is_mapping, is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.texts import Passages, joined, passages_of
 
