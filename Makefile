@@ -40,7 +40,7 @@ demo: $(VENV)/demo.stamp ## evaluate the example data with no key and no network
 test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytest)
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(if $(ARGS),$(ARGS),$(SLOW:%=--ignore=%))
 
-slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: faults, Ray, whole pages, whole programs
+slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: adapters, faults, pages, whole programs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
 lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, docs/metrics/ and docs/judges.md
