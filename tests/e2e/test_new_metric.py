@@ -48,7 +48,7 @@ class Calmness(Metric[Answered]):
         counts = {"said": judged.supported, "sentences": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{said} / {sentences}")
 '''
-LINE = "from ragmetrics_core.metrics.calmness import Calmness as Calmness\n"
+LINE = "from ragmetrics_core.metrics._calmness import Calmness as Calmness\n"
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tree)
     metrics = tree / "ragmetrics_core" / "metrics"
-    (metrics / "calmness.py").write_text(MODULE, encoding="utf-8")
+    (metrics / "_calmness.py").write_text(MODULE, encoding="utf-8")
     definitions = metrics / "_definitions.py"
     definitions.write_text(definitions.read_text(encoding="utf-8") + LINE, encoding="utf-8")
     return tree

@@ -32,7 +32,7 @@ import importlib, pkgutil
 import ragmetrics_core
 for name in ("drivers", "live", "metrics", "models", "prompts", "runs", "study", "testing"):
     module = importlib.import_module(f"ragmetrics_core.{name}")
-    for public in module.__all__:
+    for public in getattr(module, "__all__", dir(module)):
         getattr(module, public)
 """
 

@@ -1,6 +1,7 @@
 """Two processes on one run folder: the second is refused, the first is not disturbed."""
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -13,6 +14,8 @@ from tests.faults import children
 from tests.faults.scores import Scores, scores_of, undisturbed, written
 
 SAMPLES = 15
+# how many looks in a row must see the same, a tenth of a second apart
+STILL = 30
 # The 15 samples make over 120 requests. With two samples at a time the first ones are finished by the 60th.
 HELD, SLOWLY = Settings(holds_after=60), ("--concurrency", 2)
 
@@ -110,8 +113,11 @@ def contents(run: Path) -> dict[str, bytes]:
 
 
 def standing_still(look: Callable[[], T]) -> T:
-    """What is seen when it no longer changes: a process that is stopped may just have sent something."""
+    """What is seen when it no longer changes: what a stopped process had sent may still be on its way."""
     seen = look()
-    while (now := look()) != seen:
-        seen = now
+    same = 0
+    while same < STILL:
+        time.sleep(0.1)
+        now = look()
+        same, seen = same + 1 if now == seen else 0, now
     return seen
