@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -182,7 +183,7 @@ class LiveSuite:
         gc.collect()
 
         assert app.live.flush()
-        assert app.held() == 0
+        assert settles(lambda: app.held() == 0)
 
     def test_a_run_that_fails_is_counted_by_the_same_word_in_every_framework(
         self, make_app: Callable[..., App]
@@ -209,7 +210,7 @@ class LiveSuite:
         stats = app.live.stats
         assert stats.captured >= SOAK * 3 // 5
         assert_adds_up(stats)
-        assert app.held() <= app.most_held
+        assert settles(lambda: app.held() <= app.most_held)
         assert len(captures() - of_other_tests) <= 20
         assert len(app.live.results) == 10
 
@@ -290,7 +291,7 @@ class LiveSuite:
         asked = sorted(result.sample.question or "" for result in app.live.results)
         assert asked == ["a question of the user", "another one"]
         assert app.live.stats.captured == 2
-        assert app.held() == 0
+        assert settles(lambda: app.held() == 0)
 
     def test_an_application_that_is_its_own_judge_mixes_no_replies_in_200_calls_from_both_sides(
         self, make_app: Callable[..., App]
@@ -454,7 +455,7 @@ def expect_each_once(app: App, count: int) -> None:
     for question, result in found.items():
         assert_unmixed(str(question), result)
     assert_adds_up(app.live.stats)
-    assert app.held() == 0
+    assert settles(lambda: app.held() == 0)
 
 
 def assert_unmixed(question: str, result: LiveResult) -> None:
@@ -473,3 +474,12 @@ def scored_in(run: Run) -> set[str]:
     """The questions of a run's samples that have a score."""
     found = {run.sample(record.sample_id).question: record.status for record in run.records()}
     return {str(question) for question, status in found.items() if status == "ok"}
+
+
+def settles(holds: Callable[[], bool]) -> bool:
+    """Whether it holds after a while: the scorer's thread lets go of its last capture when it gets a turn."""
+    for _ in range(100):
+        if holds():
+            return True
+        time.sleep(0.1)
+    return holds()
