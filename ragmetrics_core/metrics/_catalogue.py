@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import _definitions as definitions
-from ragmetrics_core.metrics._metric import Metric, is_metric, is_prompt
+from ragmetrics_core.metrics._metric import Metric, is_metric, is_metric_class, is_prompt
 from ragmetrics_core.metrics._settings import from_text, type_of
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Part
@@ -34,9 +34,7 @@ _NAMED = re.compile(
 )
 
 METRICS: Mapping[str, type[Metric[Any]]] = {
-    each.name: each
-    for each in vars(definitions).values()
-    if isinstance(each, type) and issubclass(each, Metric)
+    each.name: each for each in vars(definitions).values() if is_metric_class(each)
 }
 
 ALIASES: Mapping[str, str] = {

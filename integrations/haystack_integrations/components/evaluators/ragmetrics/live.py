@@ -68,7 +68,8 @@ class Live(LiveFace, Configured):
             self._metrics,
             **self._models_by_name(),
             scorer=self.scorer,
-            **self._live_settings() | {"sinks": [make() for make in self.sinks or ()]},
+            sinks=[make() for make in self.sinks or ()],
+            **self._live_settings(),
         )
 
     def _live_settings(self) -> dict[str, Any]:
