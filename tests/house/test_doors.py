@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
 import typer.main
 
 from ragmetrics_core import keywords

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+pytest.importorskip("typer", reason="needs the extra cli: pip install 'ragmetrics[cli]'")
 from typer.testing import CliRunner
 
 from ragmetrics_core import ConfigError, LiveScorer, evaluate

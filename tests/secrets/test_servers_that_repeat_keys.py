@@ -21,6 +21,10 @@ from ragmetrics_core.protocol import Generate
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, Log, found, held, shown, told, written
 from tests.servers import Answer, OpenAIServer, Seen, chat
 
+# Showing errors with all their variables makes much garbage: sockets that earlier tests of the process left
+# are collected here, and a warning about one of them is no finding about keys.
+pytestmark = pytest.mark.filterwarnings("default:unclosed <socket:ResourceWarning")
+
 OPENAI_2 = version("openai").startswith("2.")
 SAID = f"no: key {KEY}, password {PASSWORD}, also {quote(PASSWORD, safe='')}"
 
