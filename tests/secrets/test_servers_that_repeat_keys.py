@@ -1,7 +1,9 @@
 """A server that repeats the key it was sent, in every way it can fail: over real HTTP; nothing shows it."""
 
 import asyncio
+import gc
 import pickle
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
@@ -20,10 +22,6 @@ from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.protocol import Generate
 from tests.secrets.planted import KEY, PASSWORD, SAMPLE, Log, found, held, shown, told, written
 from tests.servers import Answer, OpenAIServer, Seen, chat
-
-# Showing errors with all their variables makes much garbage: sockets that earlier tests of the process left
-# are collected here, and a warning about one of them is no finding about keys.
-pytestmark = pytest.mark.filterwarnings("default:unclosed <socket:ResourceWarning")
 
 OPENAI_2 = version("openai").startswith("2.")
 SAID = f"no: key {KEY}, password {PASSWORD}, also {quote(PASSWORD, safe='')}"
@@ -57,6 +55,14 @@ ANSWERS: dict[str, Answer | Callable[[Seen], Answer]] = {
 def without(package: str) -> NoReturn:
     """As the client says that a package of its extra is not there."""
     raise RuntimeError(package)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_other_modules() -> None:
+    """Collect what tests of other modules left open, as showing errors would do in the middle of a test."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(params=[True, False], ids=["aiohttp", "httpx"])
