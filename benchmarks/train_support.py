@@ -33,7 +33,7 @@ from ragmetrics_core.models._support.words import read_sentences
 from ragmetrics_core.models._wordllama import WordVectors
 
 SHARED: Final = Path(os.environ.get("RAGMETRICS_SHARED", "../shared"))
-PACKAGE: Final = Path(__file__).parents[1] / "ragmetrics_core/models/support"
+PACKAGE: Final = Path(__file__).parents[1] / "ragmetrics_core/models/_support"
 
 # Answers of systems over retrieved passages are what is judged; dialogues with a persona are far from that.
 SHARES: Final = {"ragtruth_sentences": 12.0, "twins": 3.0, "begin": 0.5, "true_dialfact": 0.5, "true_q2": 0.5}

@@ -19,7 +19,7 @@ from ragmetrics_core.models._support.wording import (
 )
 from ragmetrics_core.models._support.words import Sentence, Token, read_words
 
-__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "look_up"]
+__all__ = ["FEATURES", "VECTOR_FEATURES", "Features", "compare", "compare_found", "look_up"]
 
 
 class Features(NamedTuple):
@@ -86,8 +86,26 @@ def compare(
         question: what was asked, where it is known: what it says already is nothing new.
         vectors: word vectors; without them only the first features are there.
     """
-    said, found = look_up(statement, evidence, rarity=rarity)
-    content = found.content
+    return compare_found(
+        statement,
+        *look_up(statement, evidence, rarity=rarity),
+        rarity=rarity,
+        question=question,
+        vectors=vectors,
+    )
+
+
+def compare_found(
+    statement: str,
+    said: Sentence,
+    found: WordPlaces,
+    *,
+    rarity: Rarity,
+    question: str = "",
+    vectors: Vectors | None = None,
+) -> Features:
+    """The same for a statement that `look_up` has looked up already."""
+    evidence, content = found.evidence, found.content
     units = [token for token in content if token.unit is not None and _has_other_unit(token, evidence)]
     opposite = opposite_word(said, found.best_sentence)
     replaced = replaced_words(said, found)

@@ -48,9 +48,11 @@ class WordPlaces:
         self.known = [key for key, places in self.places.items() if places]
         self.absent = [key for key, places in self.places.items() if not places]
         self.by_sentence: dict[int, int] = {}
+        self._keys_of: dict[int, list[str]] = {}
         for key in self.known:
             for place in self.places[key]:
                 self.by_sentence[place] = self.by_sentence.get(place, 0) + weights[key]
+                self._keys_of.setdefault(place, []).append(key)
         self.best = self._best()
         self.best_sentence = None if self.best is None else evidence.sentences[self.best]
         self.best_keys = self._keys_at(self.best, 0, 0)
@@ -78,10 +80,7 @@ class WordPlaces:
         if place is None:
             return frozenset()
         around = self.evidence.around(place, before, after)
-        return frozenset(key for key in self.known if any(at in around for at in self._near(key, place)))
-
-    def _near(self, key: str, place: int) -> list[int]:
-        return [at for at in self.places[key] if -2 <= at - place <= 2]
+        return frozenset().union(*(self._keys_of.get(at, ()) for at in around))
 
     @property
     def window(self) -> range:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.models._support.alignment import Alignment
 from ragmetrics_core.models._support.conflicts import clashes, conflicts_of
 from ragmetrics_core.models._support.evidence import read_evidence
-from ragmetrics_core.models._support.features import compare, look_up
+from ragmetrics_core.models._support.features import compare_found, look_up
 from ragmetrics_core.models._support.model import Support, SupportModel, quotes_of, reason_of, support_model
 from ragmetrics_core.models._support.trees import SCALE, Trees, trees_of
 
@@ -89,8 +89,8 @@ class VetoModel:
         """Look a statement up in texts."""
         evidence = read_evidence(tuple(texts))
         weights, vectors = self.model.weights, self.model.vectors
-        compared = compare(statement, evidence, rarity=weights.rarity, vectors=vectors)
         said, found = look_up(statement, evidence, rarity=weights.rarity)
+        compared = compare_found(statement, said, found, rarity=weights.rarity, vectors=vectors)
         alignment = Alignment(said, found, vectors)
         taken = self.veto.taken(compared.values, conflicts_of(said, found, alignment))
         odds = weights.log_odds(compared.values) - taken
