@@ -16,7 +16,7 @@ from ragmetrics_core import Embedder, Judge, Metric, Record, Sample, aevaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import resolve
-from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer
+from ragmetrics_core.models import Traffic, TrafficArgs, as_scorer, missing_model
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.redaction import Redact, redacted
@@ -117,7 +117,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             )
         for metric in self._metrics:
             if scorer is None and needed([metric], "scorer"):
-                raise ConfigError(f"{metric.name} needs a scorer: pass scorer=...")
+                raise missing_model("scorer", metric.name, "scorer=...")
         self._judge = judge_of(llm) if llm is not None else None
         self._embedder = embedder_of(embed_model) if embed_model is not None else None
         self._scorer = as_scorer(scorer) if scorer is not None else None

@@ -33,7 +33,7 @@ from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
     foreign_answer,
-    missing_judge,
+    missing_model,
     model_error,
     settings_digest,
     settings_for_names,
@@ -171,7 +171,7 @@ def settings_judge(asking: str) -> Judge:
         ConfigError: it has set none; LlamaIndex's own default is nobody's choice of a judge.
     """
     if getattr(Settings, "_llm", None) is None:
-        raise missing_judge(asking, "llm=..., or Settings.llm = ...,")
+        raise missing_model("judge", asking, "llm=..., or Settings.llm = ...,")
     return judge_of(Settings.llm)
 
 

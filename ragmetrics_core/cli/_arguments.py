@@ -14,7 +14,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, with_settings
 from ragmetrics_core.metrics._metric import is_metric, is_metric_class
-from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_judge
+from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_model
 from ragmetrics_core.models._judge_options import TIMEOUT, read_options
 from ragmetrics_core.models._names import judges_by_name
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
@@ -51,7 +51,6 @@ JUDGE_NAMES = (
     "embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL, "
     "grounded:MODEL or cascade:CHEAP,DEAR"
 )
-_EMBEDDER = "embedded"
 OWN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """Something of the user's own: MODULE:NAME."""
 
@@ -147,7 +146,7 @@ EmbedderName = Annotated[
     str | None,
     typer.Option(
         "--embedder",
-        help="embedded, openai:MODEL or openai:MODEL@URL. Without it: embedded, if needed.",
+        help="embedded, openai:MODEL or openai:MODEL@URL.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -239,20 +238,19 @@ def choose(
     With `asked=False` no model is going to be asked, and none needs its key, package or file.
 
     Raises:
-        ConfigError: there is none of a name, no judge for metrics that need one, or no such option of the
+        ConfigError: there is none of a name, no model for metrics that need one, or no such option of the
             judges.
     """
     chosen = _metrics(metrics, variant)
-    needs = frozenset[str]().union(*map(models_needed, chosen)) if chosen else frozenset({"judge"})
-    if not judges and "judge" in needs:
-        asking = [metric.name for metric in chosen or () if "judge" in models_needed(metric)]
-        raise missing_judge((asking or RECOMMENDED)[0], "--judge NAME")
-    named = embedder or (_EMBEDDER if "embedder" in needs else None)
-    embedding = as_embedder(named, asked=asked) if named else None
+    given = {"judge": judges, "embedder": embedder, "scorer": scorer}
+    for metric in chosen or resolve("recommended"):
+        for kind in sorted(models_needed(metric)):
+            if not given[kind]:
+                raise missing_model(kind, metric.name, f"--{kind} NAME")
     return Chosen(
         chosen,
         judges_by_name(judges or (), options=read_options(options or ()), asked=asked),
-        embedding,
+        as_embedder(embedder, asked=asked) if embedder else None,
         as_scorer(scorer, asked=asked) if scorer else None,
     )
 

@@ -27,7 +27,7 @@ from ragmetrics_core.cli._grouped import MEASURED, OUTPUT
 from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models import Traffic, missing_judge
+from ragmetrics_core.models import Traffic, missing_model
 from ragmetrics_core.models._judge_options import read_options
 from ragmetrics_core.models._names import judge_by_name
 from ragmetrics_core.probe import (
@@ -165,7 +165,7 @@ def probe(
     FILE it measures the judge on texts that people labelled instead.
     """
     if judge is None:
-        raise missing_judge("a probe", "--judge NAME")
+        raise missing_model("judge", "a probe", "--judge NAME")
     traffic = Traffic(
         concurrency=concurrency,
         timeout=seconds_of(timeout, judge_option),

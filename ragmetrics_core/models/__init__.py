@@ -12,7 +12,7 @@ from ragmetrics_core.models._wrapping import (
     as_embedder,
     as_judge,
     as_scorer,
-    missing_judge,
+    missing_model,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ __all__ = [
     "foreign_answer",
     "holds_secret",
     "keyless",
-    "missing_judge",
+    "missing_model",
     "model_error",
     "settings_digest",
     "settings_for_names",

@@ -1,4 +1,4 @@
-"""Any callable as a judge, and models by their command line names."""
+"""Any callable as a judge, models by their command line names, and what is said where one is missing."""
 
 import asyncio
 import inspect
@@ -10,7 +10,23 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.models._wrapper import PromptChecker, Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer, TextFunction
 
-__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_judge"]
+__all__ = ["CallableJudge", "PromptChecker", "as_embedder", "as_judge", "as_scorer", "missing_model"]
+
+_WAYS = {
+    "judge": (
+        "Three ways on: 'embedded', which comes with the package and needs no key and no network; "
+        "'openai:MODEL' or 'openai:MODEL@URL', a model on a server; 'llama:PATH', a model file on this "
+        "machine. In Python any function from prompt to reply is a judge, too"
+    ),
+    "embedder": (
+        "Two ways on: 'embedded', word vectors on this machine, from the extra `embedded`; 'openai:MODEL' or "
+        "'openai:MODEL@URL', a model on a server"
+    ),
+    "scorer": (
+        "Two ways on: 'cross-encoder:MODEL', which reads both texts together, or 'token-match:MODEL', any "
+        "encoder; MODEL is a folder or a name on the hub"
+    ),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +137,17 @@ def as_scorer(scorer: Scorer | str, *, asked: bool = True) -> Scorer:
     raise ConfigError(f"a scorer is an object with `identity` and `arate`, not {_told(scorer)}")
 
 
-def missing_judge(asking: str, option: str) -> ConfigError:
-    """What every door says that was given no judge: none is chosen for anybody, and three ways lead on.
+def missing_model(kind: str, asking: str, option: str) -> ConfigError:
+    """What every door says that was not given a model: none is chosen for anybody, and ways lead on.
 
     Args:
-        asking: what needs a judge: a metric's name, "a probe".
+        kind: what is missing: "judge", "embedder" or "scorer".
+        asking: what needs it: a metric's name, "a probe".
         option: how one is given there: "judge=...", "--judge NAME".
     """
+    article = "an" if kind == "embedder" else "a"
     return ConfigError(
-        f"{asking} needs a judge, and none was given: {option} takes one. Three ways on: 'embedded', which "
-        "comes with the package and needs no key and no network; 'openai:MODEL' or 'openai:MODEL@URL', a "
-        "model on a server; 'llama:PATH', a model file on this machine. In Python any function from prompt "
-        "to reply is a judge, too"
+        f"{asking} needs {article} {kind}, and none was given: {option} takes one. {_WAYS[kind]}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
-from ragmetrics_core.models import Traffic, TrafficArgs, as_judge, missing_judge
+from ragmetrics_core.models import Traffic, TrafficArgs, as_judge, missing_model
 from ragmetrics_core.probe import _samples as samples
 from ragmetrics_core.probe._asking import Asker
 from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, Verbosity
@@ -90,7 +90,7 @@ async def aprobe(
     traffic = (traffic or Traffic()).but(**settings)
     wanted = _checked(only, limit=limit, repeats=repeats)
     if judge is None:
-        raise missing_judge("a probe", "judge=...")
+        raise missing_model("judge", "a probe", "judge=...")
     asked = as_judge(judge)
     places = _places(asked, out, beside)
     asker = Asker(asked, places.records, traffic, cache, progress)

@@ -12,7 +12,7 @@ from ragmetrics_core.drivers import Models
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, of_part, reworded
-from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_judge
+from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_model
 from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._secrets import holds_secret
 from ragmetrics_core.prompts import PromptText, read_folder
@@ -166,12 +166,8 @@ def _check_models(metrics: tuple[Metric[Any], ...], models: Models) -> None:
                     f"{metric.name} needs the package {module}: pip install 'ragmetrics[{extra}]'"
                 )
         for name in sorted(models_needed(metric)):
-            if getattr(models, name) is None and name == "judge":
-                raise missing_judge(metric.name, "judge=...")
             if getattr(models, name) is None:
-                raise ConfigError(
-                    f"{metric.name} needs {'an' if name == 'embedder' else 'a'} {name}: pass {name}=..."
-                )
+                raise missing_model(name, metric.name, f"{name}=...")
         for judge in models.judges:
             if isinstance(judge, PromptChecker) and "judge" in models_needed(metric):
                 judge.check_prompts(prompt_names(metric))

@@ -87,7 +87,7 @@ def test_blank_texts_are_undefined_and_nothing_is_rated(metric):
 
 
 def test_without_a_scorer_the_mistake_is_named_before_anything_is_asked():
-    with pytest.raises(ConfigError, match="bert_score needs a scorer: pass scorer="):
+    with pytest.raises(ConfigError, match="bert_score needs a scorer, and none was given: scorer="):
         evaluate([ROW], metrics="bert_score")
 
 

@@ -176,7 +176,10 @@ def test_as_judge_leaves_a_judge_as_it_is():
             {"judge": None},
             "faithfulness needs a judge, and none was given: judge=... takes one. Three ways on: ",
         ),
-        ({"metrics": "answer_relevance"}, "answer_relevance needs an embedder: pass embedder=..."),
+        (
+            {"metrics": "answer_relevance"},
+            "answer_relevance needs an embedder, and none was given: embedder=...",
+        ),
         ({"judge": ScriptedJudge}, "a judge is an object, not the class ScriptedJudge: call it first"),
         (
             {"judge": 42},

@@ -79,7 +79,7 @@ def test_a_sink_itself_is_refused_because_yaml_cannot_hold_it(make: Any):
 
 @pytest.mark.parametrize("make", [RagMetricsEvaluator, RagMetricsLiveEvaluator])
 def test_a_metric_that_rates_pairs_says_at_once_that_it_needs_a_scorer(make: Any):
-    with pytest.raises(ConfigError, match=r"answer_equivalence needs a scorer.*scorer='cross-encoder:MODEL'"):
+    with pytest.raises(ConfigError, match=r"answer_equivalence needs a scorer.*'cross-encoder:MODEL'"):
         make("answer_equivalence")
 
 

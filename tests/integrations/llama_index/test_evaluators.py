@@ -136,7 +136,7 @@ def test_a_metric_that_rates_pairs_takes_its_scorer():
 
 def test_a_metric_without_its_scorer_is_refused_when_the_evaluator_is_made():
     for metric in ("bert_score", "answer_equivalence", "semantic_answer_similarity"):
-        with pytest.raises(ConfigError, match=rf"{metric} needs a scorer: pass scorer="):
+        with pytest.raises(ConfigError, match=rf"{metric} needs a scorer, and none was given: scorer="):
             RagMetricsEvaluator(metric)
 
 

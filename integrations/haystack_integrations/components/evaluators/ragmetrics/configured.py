@@ -16,7 +16,7 @@ from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.metrics import models_needed
-from ragmetrics_core.models import as_embedder, holds_secret, missing_judge
+from ragmetrics_core.models import as_embedder, holds_secret, missing_model
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_series
@@ -84,17 +84,14 @@ class Configured:
                 )
                 raise ConfigError(msg)
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
-        if "embedder" in needed and text_embedder is None:
-            msg = f"{needed['embedder']} needs an embedder: pass text_embedder=..."
-            raise ConfigError(msg)
-        if "scorer" in needed and scorer is None:
-            msg = (
-                f"{needed['scorer']} needs a scorer, which Haystack has no component for: pass the name of "
-                "one of ragmetrics, scorer='cross-encoder:MODEL'"
-            )
-            raise ConfigError(msg)
-        if "judge" in needed and chat_generator is None:
-            raise missing_judge(needed["judge"], "chat_generator=..., a chat generator or a name,")
+        ways = {
+            "judge": (chat_generator, "chat_generator=..., a chat generator or a name,"),
+            "embedder": (text_embedder, "text_embedder=..., an embedder or a name,"),
+            "scorer": (scorer, "scorer=..., which Haystack has no component for,"),
+        }
+        for kind, (given, option) in ways.items():
+            if kind in needed and given is None:
+                raise missing_model(kind, needed[kind], option)
         self.chat_generator = chat_generator
         self.text_embedder = text_embedder
         self.scorer = scorer

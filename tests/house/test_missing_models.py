@@ -1,4 +1,4 @@
-"""Without a judge every door says the same: none is chosen for anybody, and three ways lead on."""
+"""Without a model every door says the same: none is chosen for anybody, and ways lead on."""
 
 import importlib
 from collections.abc import Callable
@@ -82,3 +82,55 @@ def test_llama_index_s_own_default_is_nobodys_choice_of_a_judge():
     assert result.invalid_result
     assert "faithfulness needs a judge, and none was given" in result.invalid_reason
     assert [way for way in THREE_WAYS if way not in result.invalid_reason] == []
+
+
+OF_EMBEDDERS: dict[str, Callable[[], object]] = {
+    "evaluate": lambda: evaluate([ROW], metrics="answer_relevance", judge="embedded"),
+    "plan": lambda: plan([ROW], metrics="answer_relevance", judge="embedded"),
+    "live": lambda: LiveScorer("answer_relevance", judge="embedded", settings=LiveSettings(sample_rate=0.5)),
+    "LangChain": lambda: adapter("ragmetrics_langchain", "RagMetricsCallbackHandler", "langchain_core")(
+        "answer_relevance", judge="embedded"
+    ),
+    "Haystack": lambda: of_haystack("RagMetricsEvaluator")("answer_relevance", chat_generator="embedded"),
+}
+
+
+@pytest.mark.parametrize("door", OF_EMBEDDERS)
+def test_a_door_without_an_embedder_names_two_ways_on(door: str):
+    with pytest.raises(
+        ConfigError, match="answer_relevance needs an embedder, and none was given"
+    ) as refused:
+        OF_EMBEDDERS[door]()
+
+    assert [way for way in ("'embedded'", "'openai:MODEL'") if way not in str(refused.value)] == []
+
+
+OF_SCORERS: dict[str, Callable[[], object]] = {
+    "evaluate": lambda: evaluate([ROW], metrics="bert_score"),
+    "Haystack": lambda: of_haystack("RagMetricsEvaluator")("bert_score"),
+    "LlamaIndex": lambda: retrieved("RagMetricsEvaluator")("bert_score"),
+}
+
+
+@pytest.mark.parametrize("door", OF_SCORERS)
+def test_a_door_without_a_scorer_names_two_ways_on(door: str):
+    with pytest.raises(ConfigError, match="bert_score needs a scorer, and none was given") as refused:
+        OF_SCORERS[door]()
+
+    assert [
+        way for way in ("'cross-encoder:MODEL'", "'token-match:MODEL'") if way not in str(refused.value)
+    ] == []
+
+
+@pytest.mark.parametrize("command", ["evaluate", "plan"])
+@pytest.mark.parametrize(
+    ("metric", "option"), [("answer_relevance", "--embedder NAME"), ("bert_score", "--scorer NAME")]
+)
+def test_a_command_chooses_no_model_for_anybody(command: str, metric: str, option: str, tmp_path):
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"question": "Who?", "answer": "Ann.", "reference": "Ann."}\n')
+
+    done = CliRunner().invoke(app, [command, str(data), "--judge", "embedded", "--metrics", metric])
+
+    assert done.exit_code == 2
+    assert f"and none was given: {option} takes one" in " ".join(done.output.split())
