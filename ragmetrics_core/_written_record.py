@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError, to_json
 
+from ragmetrics_core._stored_form import packed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed
@@ -43,7 +44,7 @@ class WrittenRecord(NamedTuple):
     def stored(self) -> str:
         """The line that is stored, as `Record.stored` gives it."""
         try:
-            body = to_json(self.fields, inf_nan_mode="null").decode()
+            body = to_json(packed(self.fields), inf_nan_mode="null").decode()
         except PydanticSerializationError:
             return self.read().stored()
         return sealed(body)

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
+from ragmetrics_core._stored_form import PACKED, packed, unpacked
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers._lazy_pattern import lazy
@@ -267,18 +268,20 @@ class Record(_Stored, frozen=True):
 
     def body(self) -> str:
         """The stored line without its seal."""
-        attached = {"digest", "seal", "sample", "prompts", "rendered_prompts"}
-        try:
-            return self.model_dump_json(by_alias=True, exclude=attached)
-        except PydanticSerializationError:
-            # half characters (lone surrogates) in a reply have no UTF-8 form, but can be escaped
-            fields = self.model_dump(mode="json", by_alias=True, exclude=attached)
-            return json.dumps(fields, separators=(",", ":"))
+        return _json(packed(self._fields()))
 
     def sealed(self) -> "Record":
         """The same record with the digest that belongs to it."""
         seal = digest_of(self.body())
         return self.model_copy(update={"digest": seal, "seal": seal})
+
+    def seals(self) -> tuple[str, str]:
+        """The seals that these fields have in the stored form, and written out."""
+        return digest_of(self.body()), digest_of(_json(self._fields()))
+
+    def _fields(self) -> dict[str, Any]:
+        attached = {"digest", "seal", "sample", "prompts", "rendered_prompts"}
+        return self.model_dump(by_alias=True, exclude=attached)
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> "Record":
         """The same record with its sample and the prompts that its steps name."""
@@ -333,14 +336,14 @@ class Record(_Stored, frozen=True):
         try:
             fields: Json = json.loads(text)
             schema = fields.get("schema") if isinstance(fields, dict) else None
-            if isinstance(schema, int) and schema > SCHEMA:
+            if isinstance(schema, int) and schema > PACKED:
                 raise RecordError(
-                    f"the record has format {schema}; this version of ragmetrics reads up to {SCHEMA}"
+                    f"the record has format {schema}; this version of ragmetrics reads up to {PACKED}"
                 )
-            return cls.model_validate(
-                {**fields, "seal": _seal_of(text)} if isinstance(fields, dict) else fields
-            )
-        except (ValueError, RecursionError, SampleError) as error:
+            if isinstance(fields, dict):
+                return cls.model_validate({**unpacked(fields), "seal": _seal_of(text)})
+            return cls.model_validate(fields)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SampleError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error
 
 
@@ -379,6 +382,14 @@ def _part_lines(part: PartResult) -> list[str]:
 def sealed(body: str) -> str:
     """A stored line, with the digest of everything before it."""
     return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
+
+
+def _json(fields: Mapping[str, Any]) -> str:
+    try:
+        return to_json(fields, inf_nan_mode="null").decode()
+    except PydanticSerializationError:
+        # half characters (lone surrogates) in a reply have no UTF-8 form, but can be escaped
+        return json.dumps(fields, separators=(",", ":"))
 
 
 def _seal_of(line: str | bytes) -> str:

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._own_code import without_place
-from ragmetrics_core.drivers._replay import Replay, not_hydrated, replayed
+from ragmetrics_core.drivers._replay import Replay, not_hydrated, rewritten
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.record import Record
@@ -24,8 +24,14 @@ class Difference(NamedTuple):
         return f"{self.field}: stored {_short(self.stored)}, derived {_short(self.derived)}"
 
 
-def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Difference]:
+def audit(record: Record, *, metric: Metric[Any] | None = None, line: bytes = b"") -> list[Difference]:
     """Derive the record again and list every field that differs; an empty list is a proof.
+
+    Args:
+        record: a hydrated or self-contained record.
+        metric: the metric, where the catalogue does not have it.
+        line: the stored line of which the record was read. When the replies give it again to the letter,
+            nothing else has to be compared.
 
     Raises:
         RecordError: the record is not hydrated.
@@ -43,7 +49,10 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     ignored |= {"versions", "judge", "embedder", "scorer"}
     replay = Replay(record)
     try:
-        derived = replayed(record, metric, replay=replay)
+        again = rewritten(record, metric, replay)
+        if line and again.stored().encode() == line.rstrip(b"\n"):
+            return found
+        derived = replay.read(again)
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
@@ -56,9 +65,8 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
         ):
             ignored.add("reason")  # its line moves with the file
         found += _compare("", record.model_dump(exclude=ignored), derived.model_dump(exclude=ignored))
-    # the line as it was read, or the fields that it held: blanks and escapes are no alteration
-    seals = (record.sealed().seal, record.seal)
-    if record.digest and record.digest not in seals:
+    # the line as it was read, or the fields that it held: blanks, escapes and the form are no alteration
+    if record.digest and record.digest not in (record.seal, *(seals := record.seals())):
         found.append(Difference("digest", record.digest, seals[0]))
     return found
 

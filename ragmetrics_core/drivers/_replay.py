@@ -1,10 +1,12 @@
 """The replay driver: a record's score derived again from its raw replies, without any model."""
 
-from collections.abc import Coroutine, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Coroutine, Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
+from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.metrics import _catalogue as catalogue
@@ -21,7 +23,7 @@ from ragmetrics_core.record import (
     Record,
 )
 
-__all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed"]
+__all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed", "rewritten"]
 
 T = TypeVar("T")
 
@@ -56,24 +58,36 @@ class Replay(Interpreter):
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
+        return self.read(self.written(metric))
+
+    def written(self, metric: Metric[Any]) -> WrittenRecord:
+        """What the metric writes down over the stored steps, with the models and versions of the record."""
+        with self._no_surprise():
+            measured = now(self.measure(metric))
+        if measured.status == "metric_error" != self._from.status:
+            raise RecordError(
+                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
+                f"{(measured.fields['reason'] or '').partition(': ')[2]}"
+            )
+        kept = {name: getattr(self._from, name) for name in ("judge", "embedder", "scorer", "versions")}
+        return WrittenRecord({**measured.fields, **kept})
+
+    def read(self, derived: WrittenRecord) -> Record:
+        """What was written down, as a reader has it."""
+        with self._no_surprise():
+            record = derived.read()
+        return record.model_copy(update={"sample": self._from.sample, "prompts": self._from.prompts})
+
+    @contextmanager
+    def _no_surprise(self) -> Generator[None]:
+        """Numbers that no measurement gives are no accident: a record is whatever somebody made of it."""
         try:
-            record = now(self.measure(metric)).read()
+            yield
         except (ArithmeticError, LookupError, ValueError) as error:
-            # numbers that no measurement gives: a record is whatever somebody made of it
             raise RecordError(
                 f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
                 f"{type(error).__name__}: {error}"
             ) from error
-        if record.status == "metric_error" != self._from.status:
-            raise RecordError(
-                f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
-                f"{(record.reason or '').partition(': ')[2]}"
-            )
-        kept = {
-            name: getattr(self._from, name)
-            for name in ("judge", "embedder", "scorer", "versions", "sample", "prompts")
-        }
-        return record.model_copy(update=kept)
 
     def said(self, abstained: Abstained | None) -> bool:
         """Whether a version that did not note the place kept this: some reply's word, or that of none."""
@@ -193,15 +207,21 @@ class Replay(Interpreter):
         )
 
 
-def replayed(record: Record, metric: Metric[Any] | None, *, replay: Replay | None = None) -> Record:
+def replayed(record: Record, metric: Metric[Any] | None) -> Record:
     """The record as its replies give it again."""
-    derived = (replay or Replay(record)).replay(metric or metric_of(record))
+    replay = Replay(record)
+    return replay.read(rewritten(record, metric, replay))
+
+
+def rewritten(record: Record, metric: Metric[Any] | None, replay: Replay) -> WrittenRecord:
+    """What a driver would write down for the replies of a record."""
     if metric is not None:
-        return derived
+        return replay.written(metric)
+    derived = replay.written(metric_of(record))
     # Of prompts that were replaced, the settings have digests only, which build no prompt: so settings are
     # taken as they are stored, and what they are called must follow from them.
     named = signature_of(record.metric, record.variant, record.settings)
-    return derived.model_copy(update={"settings": record.settings, "signature": named})
+    return WrittenRecord({**derived.fields, "settings": record.settings, "signature": named})
 
 
 def _completion(step: GenerateStep) -> Completion:
@@ -227,9 +247,16 @@ def metric_of(record: Record) -> Metric[Any]:
         RecordError: there is none.
     """
     try:
+        if not record.settings:
+            return _usual(record.metric, record.variant)
         return catalogue.metric_class(record.metric).from_settings(record.variant, record.settings)
     except ConfigError as error:
         raise RecordError(f"the record's metric cannot be built: {error}; pass metric=...") from error
+
+
+@cache
+def _usual(name: str, variant: str) -> Metric[Any]:
+    return catalogue.metric_class(name).from_settings(variant, {})
 
 
 def now(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -198,7 +198,7 @@ def answer_audits(questions: TextIO) -> None:
 
 def _is_sound(reader: Reader, place: Place, check: RecordAudit) -> bool:
     try:
-        return not check.differences(reader.record(place), None)
+        return not check.differences(reader.record(place), None, reader.line)
     except RecordError:
         return False
 

@@ -21,7 +21,7 @@ __all__ = ["Identity", "identity_of", "keep_index", "keep_written", "kept_index"
 
 FORMAT = 1
 # Bytes of records: fewer are read in the time that it takes to look for an index.
-LONG = 2**21
+LONG = 2**20
 # Seconds within which two changes may have the same time.
 TICK = 0.05
 

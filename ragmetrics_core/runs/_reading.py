@@ -24,12 +24,16 @@ class Reader:
         records: the file of records.
         samples: the file of samples.
         prompts: the prompts' texts, by digest.
+
+    Attributes:
+        line: the line of the record that was read last.
     """
 
     def __init__(self, records: Lines, samples: Lines, prompts: Mapping[str, PromptText]) -> None:
         self._records = records
         self._samples = samples
         self._prompts = prompts
+        self.line = b""
         self._last: tuple[int, Sample] | None = None
 
     def __enter__(self) -> Self:
@@ -50,8 +54,9 @@ class Reader:
             RecordError: a line cannot be read, or there is no sample.
         """
         self._record_file.seek(place.record)
+        self.line = self._record_file.readline()
         try:
-            record = Record.from_json(self._record_file.readline())
+            record = Record.from_json(self.line)
         except RecordError as error:
             raise self._records.broken(place.record, error) from error
         if place.sample is None:

@@ -30,13 +30,18 @@ class RecordAudit(NamedTuple):
         models = {name: getattr(manifest, name) for name in _MODELS}
         return cls(models, frozenset(entry.signature for entry in entries))
 
-    def differences(self, record: Record, metric: Metric[Any] | None) -> list[Difference]:
+    def differences(self, record: Record, metric: Metric[Any] | None, line: bytes = b"") -> list[Difference]:
         """All that differs in a record; the metric is needed where it is not in the catalogue.
+
+        Args:
+            record: the record.
+            metric: its metric.
+            line: the stored line of which it was read.
 
         Raises:
             RecordError: the record cannot be derived again.
         """
-        differences = audit(record, metric=metric)
+        differences = audit(record, metric=metric, line=line)
         if not record.digest:
             differences.append(Difference("digest", "", record.sealed().digest))
         # a record that is not as it was sealed tells more itself

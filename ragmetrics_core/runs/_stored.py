@@ -6,6 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from ragmetrics_core._stored_form import unpacked
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.runs._decisions import DECIDING, decisions_in_fields, decisions_stored
@@ -92,7 +93,7 @@ def _finite(value: Any) -> Any:
 
 def record_in(line: bytes) -> StoredRecord:
     """Which score a line of `records.jsonl` holds, what it came to, and its seal."""
-    fields = json.loads(line)
+    fields = unpacked(json.loads(line))
     outcome = Outcome.of_stored(fields)
     _text(outcome.status)
     for number in (outcome.value, *(outcome.bounds or ())):

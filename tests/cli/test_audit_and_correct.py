@@ -8,12 +8,13 @@ from typing import Any
 
 from ragmetrics_core import Run
 from ragmetrics_core.runs._lock import FolderLock
+from tests.lines import plain
 
 
 def alter(folder: Path, sample: str, metric: str, change: Callable[[dict[str, Any]], object]) -> None:
     """Change a stored record by hand."""
     file = folder / "records.jsonl"
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    lines = [plain(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for line in lines:
         if (line["sample_id"], line["metric"]) == (sample, metric):
             change(line)
@@ -105,6 +106,7 @@ def test_a_metric_of_ones_own_can_be_shown_corrected_and_audited(command, tmp_pa
     (tmp_path / "own_metric_here.py").write_text(
         """
 from ragmetrics_core.metrics import Faithfulness
+from tests.lines import plain
 
 
 class Own(Faithfulness):

@@ -17,6 +17,7 @@ from ragmetrics_core.prompts import load_file, read_folder
 from ragmetrics_core.runs import Run, list_runs, read_prices
 from ragmetrics_core.study import read_annotations, read_labels
 from ragmetrics_core.testing import HashEmbedder, RandomJudge
+from tests.lines import plain
 
 DEEP = "[" * 100_000
 SAMPLE = {"id": "q1", "question": "Where?", "answer": "In Ulm.", "contexts": ["Ulm."], "reference": "In Ulm."}
@@ -166,7 +167,7 @@ def test_fields_of_a_later_version_inside_a_verdict_do_not_keep_a_record_from_be
 def test_a_sample_in_a_record_whose_grades_do_not_fit_makes_it_no_record(run):
     (record,) = Run.load(run).records("faithfulness")
     # one grade, and no relevant chunk that it could be of
-    mailed = {**json.loads(record.stored()), "sample": {**SAMPLE, "reference_context_grades": [1]}}
+    mailed = {**plain(record.stored()), "sample": {**SAMPLE, "reference_context_grades": [1]}}
 
     with pytest.raises(
         RecordError, match="not a record: reference_context_grades has 1 grades for 0 relevant"

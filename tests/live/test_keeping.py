@@ -1,6 +1,5 @@
 """A process that is told to stop, or killed, loses nothing that was captured, and nothing is scored twice."""
 
-import json
 import os
 import shutil
 import signal
@@ -15,6 +14,7 @@ from ragmetrics_core import Run
 from ragmetrics_core.live import LiveScorer
 from ragmetrics_core.live._kept import KeptCaptures
 from ragmetrics_core.runs._lock import FolderLock
+from tests.lines import plain
 from tests.live.captures import capture_of
 from tests.live.suite import ROOT
 
@@ -64,7 +64,7 @@ def stopped(folder: Path, how: signal.Signals) -> None:
 
 def questions(folder: Path) -> list[str]:
     """The questions that were scored, each as often as it was."""
-    lines = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
+    lines = [plain(line) for line in (folder / "records.jsonl").read_text().splitlines()]
     run = Run.load(folder)
     return sorted(str(run.sample(each["sample_id"]).question) for each in lines)
 
@@ -132,9 +132,7 @@ def test_only_the_metrics_without_a_record_are_measured_afterwards(tmp_path: Pat
         live.flush()
         sample = live.results[0].sample
     records = folder / "records.jsonl"
-    lines = [
-        line for line in records.read_text().splitlines() if "faithfulness" in json.loads(line)["metric"]
-    ]
+    lines = [line for line in records.read_text().splitlines() if "faithfulness" in plain(line)["metric"]]
     records.write_text("".join(line + "\n" for line in lines))
     killed = KeptCaptures(folder)
     killed.keep(sample)
@@ -144,7 +142,7 @@ def test_only_the_metrics_without_a_record_are_measured_afterwards(tmp_path: Pat
         live.catch_up()
         live.flush()
 
-    found = Counter(json.loads(line)["metric"] for line in records.read_text().splitlines())
+    found = Counter(plain(line)["metric"] for line in records.read_text().splitlines())
     assert found == {"faithfulness": 1, "context_relevance": 1}
 
 

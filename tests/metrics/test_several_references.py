@@ -1,7 +1,5 @@
 """Several acceptable answers: the best one counts, the record says which, and nothing is asked twice."""
 
-import json
-
 import pytest
 
 from ragmetrics_core import evaluate
@@ -10,6 +8,7 @@ from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
 from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement, distinct
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from tests.lines import plain
 
 ROW = {
     "id": "q1",
@@ -151,7 +150,7 @@ def test_one_reference_changes_nothing():
     one, _ = measured(FactualCorrectness(), references=["Ulm"])
     twice, _ = measured(FactualCorrectness(), references=["Ulm", "Ulm", ""])
     assert "reference" not in one.counts
-    stored = [json.loads(each.stored()) for each in (one, twice)]
+    stored = [plain(each.stored()) for each in (one, twice)]
     assert stored[0]["steps"] == stored[1]["steps"]
 
 

@@ -12,6 +12,7 @@ from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import METRICS, ContextRelevance, FactualCorrectness, GroundednessRating
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import reason_to_skip
+from tests.lines import plain
 
 MEASURABLE = [name for name in METRICS if not reason_to_skip(name)]
 
@@ -66,7 +67,7 @@ def folder(tmp_path):
 def alter(folder: Path, metric: str, change: Any) -> list[str]:
     """Alter one stored record of a run by hand; gives the fields that the audit names."""
     file = folder / "records.jsonl"
-    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    lines = [plain(line) for line in file.read_text(encoding="utf-8").splitlines()]
     for fields in lines:
         if fields["metric"] == metric:
             change(fields)
@@ -243,19 +244,19 @@ def test_the_exact_prompt_of_a_step_can_be_shown(folder):
 
 def test_a_later_format_is_refused_plainly():
     with pytest.raises(
-        RecordError, match="the record has format 2; this version of ragmetrics reads up to 1"
+        RecordError, match="the record has format 3; this version of ragmetrics reads up to 2"
     ):
-        Record.from_json('{"schema": 2}')
+        Record.from_json('{"schema": 3}')
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 1}', "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"schema": 1}', '{"schema": 2}', "\x00"])
 def test_what_is_no_record_is_a_clear_error(text):
     with pytest.raises(RecordError, match="not a record"):
         Record.from_json(text)
 
 
 def test_unknown_fields_of_a_record_are_kept(folder):
-    fields = json.loads((folder / "records.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    fields = json.loads((folder / "records.jsonl").read_bytes().splitlines()[0])
     record = Record.from_json(json.dumps({**fields, "colour": "blue"}))
     assert json.loads(record.stored())["colour"] == "blue"
 

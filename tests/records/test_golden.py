@@ -5,7 +5,6 @@ numbers, wraps its JSON in prose, writes it sloppily, says nothing of use or is 
 that votes. Its records are not made anew: who changes a formula writes a variant with another number.
 """
 
-import json
 import tarfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from ragmetrics_core.metrics import get
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
 from tests.catalogue import reason_to_skip
+from tests.lines import plain
 
 ARCHIVE = Path(__file__).with_name("golden.tar.gz")
 RUNS = ("one", "votes")
@@ -74,7 +74,7 @@ def test_every_record_of_an_earlier_version_proves_itself(golden, name):
 def test_the_same_replies_give_the_same_records(golden, name):
     earlier = Run.load(golden / name)
     lines = (golden / name / "records.jsonl").read_text(encoding="utf-8").splitlines()
-    known = [each for each in map(json.loads, lines) if not reason_to_skip(each["metric"])]
+    known = [each for each in map(plain, lines) if not reason_to_skip(each["metric"])]
     records = list(earlier.records())
     steps = ((record, step) for record in records for step in record.generate_steps)
     identities = sorted({step.judge or record.judge or "" for record, step in steps})
@@ -89,7 +89,7 @@ def test_the_same_replies_give_the_same_records(golden, name):
         keep_vectors=name == "votes",
     )
 
-    derived = {(each.sample_id, each.signature): json.loads(each.stored()) for each in run.records()}
+    derived = {(each.sample_id, each.signature): plain(each.stored()) for each in run.records()}
     assert len(derived) == len(known)
     for fields in known:
         key = (fields["sample_id"], fields["signature"])

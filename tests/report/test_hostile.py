@@ -9,6 +9,7 @@ import pytest
 
 from ragmetrics_core import Run, write_report
 from ragmetrics_core.protocol import Generate
+from tests.lines import plain
 from tests.report.conftest import scripted
 
 HOSTILE = {
@@ -80,7 +81,7 @@ def _rename(folder: Path, name: str) -> None:
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     lines = []
     for line in (folder / "records.jsonl").read_text(encoding="utf-8").split("\n")[:-1]:
-        record = json.loads(line)
+        record = plain(line)
         record.update(metric=name, signature=name, judge=name, versions={name: name}, settings={name: name})
         record.update(formula=name, counts={name: 1}, notes=[name])
         for step in record["steps"]:

@@ -10,6 +10,7 @@ from ragmetrics_core import Record, Run, evaluate
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import ScriptedJudge
+from tests.lines import plain
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -79,7 +80,7 @@ def manifest(folder: Path, **changes: Any) -> None:
 def resealed(folder: Path, number: int, **changes: Any) -> None:
     """Replace a record by one that is sealed as it should be."""
     stored = lines(folder, "records.jsonl")
-    record = Record.model_validate({**json.loads(stored[number]), **changes})
+    record = Record.model_validate({**plain(stored[number]), **changes})
     stored[number] = record.stored() + "\n"
     rewrite(folder, "records.jsonl", stored)
 
@@ -112,7 +113,7 @@ def test_a_score_that_was_replaced_by_a_sealed_skipping_is_seen(folder):
 
 def test_a_correction_that_was_added_and_sealed_by_hand_is_seen(folder):
     run = Run.load(folder)
-    other = json.loads(run.score("q1", "faithfulness").stored())
+    other = plain(run.score("q1", "faithfulness").stored())
     assert other["corrections"] == []
     resealed(folder, 1, corrections=[{"path": "2", "item": 1, "supported": True, "by": "nobody"}])
     assert "records.jsonl" in found(folder)

@@ -17,6 +17,7 @@ from ragmetrics_core.metrics import get
 from ragmetrics_core.runs import Key, Run
 from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
 from ragmetrics_core.runs._record_audit import RecordAudit
+from tests.lines import plain
 
 COUNT = 130  # samples: more than a process is told at a time
 AUDIT = "from ragmetrics_core import Run; print(list(Run.load({run!r}).audit(processes=2)))"
@@ -44,7 +45,7 @@ def changed(run: Path, changes: Mapping[int, Mapping[str, Any]]) -> None:
     file = run / "records.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines()
     for number, fields in changes.items():
-        lines[number] = json.dumps({**json.loads(lines[number]), **fields})
+        lines[number] = json.dumps({**plain(lines[number]), **fields})
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -172,7 +172,8 @@ def test_no_name_in_the_data_becomes_a_path(tmp_path: Path):
 
 def test_no_name_in_a_record_is_imported(folder: Path):
     text = (folder / "records.jsonl").read_text(encoding="utf-8")
-    evil = text.replace('"metric":"faithfulness"', '"metric":"antigravity:fly"')
+    named = '"signature":"faithfulness/strict.1"'
+    evil = text.replace(named, f'"metric":"antigravity:fly","variant":"strict.1",{named}')
     assert evil != text
     (folder / "records.jsonl").write_text(evil, encoding="utf-8")
 

@@ -1,6 +1,5 @@
 """Two runs in one: parts of a data set measured apart give the run of all of it, and none is paid twice."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ragmetrics_core.errors import ConfigError, ModelError, RecordError
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from tests.lines import plain
 
 PAIR = ["faithfulness", "factual_correctness"]
 ROWS: list[dict[str, Any]] = [
@@ -44,7 +44,7 @@ def measured(out: Path, rows: Any = ROWS, **arguments: Any) -> Run:
 
 
 def records(run: Run) -> dict[tuple[str, str], Any]:
-    return {(each.sample_id, each.signature): json.loads(each.stored()) for each in run.records()}
+    return {(each.sample_id, each.signature): plain(each.stored()) for each in run.records()}
 
 
 def contents(folder: Path) -> dict[str, bytes]:

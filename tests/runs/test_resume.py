@@ -18,6 +18,7 @@ from ragmetrics_core.prompts import ANSWER_VERDICTS, STATEMENTS, PromptText
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs import export_wave, import_replies, merge, plan
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
+from tests.lines import plain
 
 REPLIES = {
     "statements": {"statements": ["The capital is Paris."], "declined": False},
@@ -47,7 +48,7 @@ def scripted(**replies: Any) -> ScriptedJudge:
 
 def lines(run: Path) -> dict[tuple[str, str], str]:
     """The last line of each score."""
-    found = [json.loads(line) for line in (run / "records.jsonl").read_text().splitlines()]
+    found = [plain(line) for line in (run / "records.jsonl").read_text().splitlines()]
     return {(each["sample_id"], each["signature"]): json.dumps(each) for each in found}
 
 

@@ -16,6 +16,7 @@ from ragmetrics_core.runs import export_wave, import_replies
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from ragmetrics_core.testing._random_judge import Filler
 from tests.catalogue import EVERY, MEASURABLE
+from tests.lines import plain
 from tests.runs.by_file import (
     BOTH,
     OTHERS,
@@ -54,7 +55,7 @@ class AnyJudge(ScriptedJudge):
 
 def records(run: Run) -> dict[tuple[str, str], Any]:
     """What is on record of each score: value, verdicts, replies and all else."""
-    return {(each.sample_id, each.signature): json.loads(each.stored()) for each in run.records()}
+    return {(each.sample_id, each.signature): plain(each.stored()) for each in run.records()}
 
 
 def online(judges: Sequence[AnyJudge], rows: Sequence[Any] = ROWS, **arguments: Any) -> tuple[Run, Give]:

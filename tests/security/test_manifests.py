@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.testing import RandomJudge
+from tests.lines import plain
 
 ROWS = [
     {"id": f"s{number}", "question": "Who?", "answer": "Ann did. Bob, too.", "contexts": ["Ann did."]}
@@ -50,7 +51,7 @@ def forge(folder: Path, change: Callable[[Any], object]) -> None:
 def forge_records(folder: Path, change: Callable[[Any], object]) -> None:
     """Change each record; a seal that is left is left as it is."""
     file = folder / "records.jsonl"
-    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    lines = [plain(line) for line in file.read_bytes().splitlines()]
     for fields in lines:
         change(fields)
     file.write_text("".join(f"{json.dumps(each)}\n" for each in lines), encoding="utf-8")

@@ -55,7 +55,7 @@ HOSTILE: dict[str, Any] = {
     "no record": {"record": None},
     "a record without its seal": {"record": without_seal},
     "a record that was changed": {
-        "record": lambda record: record.replace('"faithfulness"', '"hallucination"')
+        "record": lambda record: record.replace('"faithfulness/', '"hallucination/')
     },
     "a number for a status": {"status": 7},
     "a rejected row without a digest": {"status": "rejected", "sample_digest": None},
