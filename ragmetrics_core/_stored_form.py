@@ -85,7 +85,7 @@ _VERDICT: Mapping[str, Any] = {
 
 def packed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a record as they are stored."""
-    texts = _Texts()
+    texts = _NumberedTexts()
     # first, as the line has them last: whatever else repeats a text refers to a reply
     steps = [_packed_step(step, texts) for step in fields["steps"]]
     line: dict[str, Any] = {}
@@ -110,7 +110,7 @@ def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
     """
     if line.get("schema") != PACKED:
         return dict(line)
-    texts = _Texts()
+    texts = _NumberedTexts()
     fields = {**_RECORD, **line, "schema": 1}
     if "metric" not in line:
         fields["metric"], _, fields["variant"] = str(line["signature"]).partition("/")
@@ -124,7 +124,7 @@ def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
-class _Texts:
+class _NumberedTexts:
     """The texts of a line by their numbers, in the order in which they are first written.
 
     The numbers are kept as they are written: "@0" for the first text.
@@ -250,7 +250,7 @@ def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=False)]
 
 
-def _packed_step(step: Any, texts: _Texts) -> Any:
+def _packed_step(step: Any, texts: _NumberedTexts) -> Any:
     if type(step) is not dict or step["kind"] != "generate":
         return step
     reply = step["reply"]
@@ -269,7 +269,7 @@ def _packed_step(step: Any, texts: _Texts) -> Any:
     return line
 
 
-def _unpacked_step(step: Any, texts: _Texts) -> Any:
+def _unpacked_step(step: Any, texts: _NumberedTexts) -> Any:
     if step.get("kind", "generate") != "generate":
         return step
     reply = step["reply"]
@@ -283,7 +283,7 @@ def _unpacked_step(step: Any, texts: _Texts) -> Any:
     return fields
 
 
-def _packed_verdicts(verdicts: Sequence[Mapping[str, Any]], texts: _Texts) -> dict[str, Any]:
+def _packed_verdicts(verdicts: Sequence[Mapping[str, Any]], texts: _NumberedTexts) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     found = zip(*[verdict.values() for verdict in verdicts], strict=True)
     for (name, usual), column in zip(_VERDICT.items(), found, strict=True):
@@ -298,7 +298,7 @@ def _packed_verdicts(verdicts: Sequence[Mapping[str, Any]], texts: _Texts) -> di
     return columns
 
 
-def _unpacked_verdicts(columns: Mapping[str, Any], texts: _Texts) -> list[dict[str, Any]]:
+def _unpacked_verdicts(columns: Mapping[str, Any], texts: _NumberedTexts) -> list[dict[str, Any]]:
     found: dict[str, Any] = {"number": list(range(1, len(columns["text"]) + 1))}
     for name, column in columns.items():
         if name == "evidence":
@@ -308,7 +308,7 @@ def _unpacked_verdicts(columns: Mapping[str, Any], texts: _Texts) -> list[dict[s
     return _rows(found)
 
 
-def _packed_evidence(evidence: Any, texts: _Texts) -> list[Any]:
+def _packed_evidence(evidence: Any, texts: _NumberedTexts) -> list[Any]:
     """The quote, where it was looked up, and where it stands there."""
     if isinstance(evidence, dict):
         quote, source, span = evidence["quote"], evidence["source"], evidence["span"]
@@ -319,28 +319,30 @@ def _packed_evidence(evidence: Any, texts: _Texts) -> list[Any]:
     return [texts.packed(quote), texts.packed(source), *place]
 
 
-def _unpacked_evidence(evidence: Sequence[Any], texts: _Texts) -> dict[str, Any]:
+def _unpacked_evidence(evidence: Sequence[Any], texts: _NumberedTexts) -> dict[str, Any]:
     quote, source, *place = evidence
     span = dict(zip(("chunk", "start", "end", "exact"), place, strict=True)) if place else None
     return {"quote": texts.unpacked(quote), "source": texts.unpacked(source), "span": span}
 
 
-def _packed_segments(segments: Mapping[str, Iterable[Sequence[int]]], texts: _Texts) -> dict[str, Any]:
+def _packed_segments(
+    segments: Mapping[str, Iterable[Sequence[int]]], texts: _NumberedTexts
+) -> dict[str, Any]:
     del texts
     return {digest: _lengths(spans) for digest, spans in segments.items()}
 
 
-def _packed_abstained(abstained: Any, texts: _Texts) -> dict[str, Any]:
+def _packed_abstained(abstained: Any, texts: _NumberedTexts) -> dict[str, Any]:
     del texts
     told = abstained.model_dump() if isinstance(abstained, BaseModel) else abstained
     return {name: each for name, each in told.items() if each is not None}
 
 
-def _nothing(value: object, texts: _Texts) -> None:
+def _nothing(value: object, texts: _NumberedTexts) -> None:
     """Steps are packed before all else."""
 
 
-_PACKED_BY: Mapping[str, Callable[[Any, _Texts], Any]] = {
+_PACKED_BY: Mapping[str, Callable[[Any, _NumberedTexts], Any]] = {
     "steps": _nothing,
     "verdicts": _packed_verdicts,
     "segments": _packed_segments,
