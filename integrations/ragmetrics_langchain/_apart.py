@@ -4,12 +4,10 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import Context, copy_context
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
-from urllib.parse import urlencode
 from weakref import WeakKeyDictionary
 
 from langchain_core.embeddings import Embeddings
@@ -25,7 +23,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 
 from ragmetrics_core.adapting import ForeignName, can_only_raise, in_thread, is_judging
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.models import bare_address, model_error, settings_digest, settings_for_names
+from ragmetrics_core.models import foreign_name, model_error, settings_digest
 
 __all__ = [
     "JUDGE_TAG",
@@ -183,30 +181,22 @@ def name_of(model: object, bound: Mapping[str, Any]) -> ForeignName:
         bound: arguments that are bound to it.
     """
     named = _first_text(bound, model, _MODELS)
-    settings: dict[str, object] = {}
-    bound = settings_for_names(bound)
-    address = _first_text(bound, model, _ADDRESSES)
-    if address is not None:
-        settings["at"] = bare_address(address)
-    for name in _SETTINGS:
-        value = bound.get(name, getattr(model, name, None))
-        if isinstance(value, str | int | float):
-            settings[name] = value
-    is_sure = named is not None
-    for name, value in sorted(bound.items()):
-        if name in _SETTINGS or name in _MODELS:
-            continue
-        try:
-            settings[name] = json.dumps(value, sort_keys=True)
-        except (TypeError, ValueError):
-            is_sure = False  # two different values could not be told apart
-    shown = [each for each in _MODELS + _ADDRESSES if getattr(model, each, None) in (named, address)]
-    digest = settings_digest(model, shown={*bound, *settings, *shown})
-    if digest.text:
-        settings["settings"] = digest.text
-    is_sure = is_sure and digest.is_complete
-    text = f"langchain:{type(model).__name__}" + (f"/{named}" if named else "")
-    return ForeignName(f"{text}?{urlencode(settings)}" if settings else text, is_sure)
+    server = _first_text(bound, model, _ADDRESSES)
+    own = {name: getattr(model, name, None) for name in _SETTINGS}
+    settings: dict[str, object] = {
+        name: value for name, value in own.items() if isinstance(value, str | int | float)
+    }
+    settings |= {name: value for name, value in bound.items() if name not in _MODELS and value != server}
+    shown = [each for each in _MODELS + _ADDRESSES if getattr(model, each, None) in (named, server)]
+    digest = settings_digest(model, shown={*settings, *shown})
+    return foreign_name(
+        "langchain",
+        model,
+        called=named,
+        server=server,
+        settings=settings,
+        digest=digest._replace(is_complete=digest.is_complete and named is not None),
+    )
 
 
 def _first_text(bound: Mapping[str, Any], model: object, names: tuple[str, ...]) -> str | None:

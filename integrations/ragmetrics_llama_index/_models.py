@@ -5,7 +5,6 @@
 
 import asyncio
 import inspect
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,10 +32,10 @@ from ragmetrics_core.metrics import models_needed
 from ragmetrics_core.models import (
     as_embedder,
     foreign_answer,
+    foreign_name,
     missing_model,
     model_error,
     settings_digest,
-    settings_for_names,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction
 from ragmetrics_core.shapes import is_mapping
@@ -83,7 +82,7 @@ class LlamaIndexJudge(ForeignModel):
     @cached_property
     def foreign_name(self) -> ForeignName:
         """Class, model, server and settings."""
-        return _name_of("llm", self.llm)
+        return _name_of(self.llm)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model, once for each draw.
@@ -131,7 +130,7 @@ class LlamaIndexEmbedder(ForeignModel):
     @cached_property
     def foreign_name(self) -> ForeignName:
         """Class, model, server and settings."""
-        return _name_of("embedding", self.embed_model)
+        return _name_of(self.embed_model)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """One row for each text.
@@ -203,30 +202,30 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "
     return any(model in models_needed(metric) for metric in metrics)
 
 
-def _name_of(kind: str, model: LLM | BaseEmbedding) -> ForeignName:
-    """Class, server and settings: those that the model publishes, how it samples, a digest of the others."""
+def _name_of(model: LLM | BaseEmbedding) -> ForeignName:
+    """Its name by the settings that it publishes, how it samples, and a digest of the others."""
     published = model.to_payload()
-    told = {name: getattr(model, name, None) for name in (*_SAMPLING, *_ADDRESSES)}
-    settings = settings_for_names(
-        {
-            name: value
-            for name, value in (told | published).items()
-            if name not in _NO_SETTINGS and value is not None
-        }
-    )
-    digest = settings_digest(model, shown={*settings, *_NO_SETTINGS, "model"})
-    if digest.text:
-        settings["settings"] = digest.text
-    is_sure = digest.is_complete
+    told = {name: getattr(model, name, None) for name in _SAMPLING} | published
+    settings = {name: each for name, each in told.items() if name not in _NO_SETTINGS and each is not None}
+    servers = {
+        name: each for name in _ADDRESSES if isinstance(each := getattr(model, name, None), str) and each
+    }
+    digest = settings_digest(model, shown={*settings, *servers, *_NO_SETTINGS, "model"})
+    named = published.get("model_name")
+    is_sure = digest.is_complete and named not in (None, "", _UNKNOWN)
     if isinstance(model, LLM) and not published.get("is_chat_model"):
         form = _format_of(model)
         is_sure = is_sure and form is not None
         if form:
             settings["messages_to_prompt"] = form
-    shown = json.dumps(settings, sort_keys=True, default=str, separators=(",", ":")) if settings else ""
-    made_by = f"{type(model).__module__}.{type(model).__qualname__}"
-    named = published.get("model_name") or _UNKNOWN
-    return ForeignName(f"llama_index:{kind}:{made_by}:{named}{shown}", named != _UNKNOWN and is_sure)
+    return foreign_name(
+        "llama_index",
+        model,
+        called=named,
+        server=next(iter(servers.values()), None),
+        settings={name: each for name, each in settings.items() if name not in servers},
+        digest=digest._replace(is_complete=is_sure),
+    )
 
 
 def _format_of(model: LLM) -> str | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ragmetrics_core._lazy import loaded_when_asked
 from ragmetrics_core.models._foreign_errors import foreign_answer, model_error
-from ragmetrics_core.models._foreign_settings import settings_digest
+from ragmetrics_core.models._foreign_settings import SettingsDigest, foreign_name, settings_digest
 from ragmetrics_core.models._secrets import bare_address, holds_secret, keyless, settings_for_names
 from ragmetrics_core.models._wrapping import (
     CallableJudge,
@@ -46,6 +46,7 @@ __all__ = [
     "Price",
     "Prices",
     "PromptChecker",
+    "SettingsDigest",
     "Tally",
     "TokenMatchScorer",
     "Traffic",
@@ -56,6 +57,7 @@ __all__ = [
     "as_scorer",
     "bare_address",
     "foreign_answer",
+    "foreign_name",
     "holds_secret",
     "keyless",
     "missing_model",

@@ -1,17 +1,19 @@
-"""Telling models of frameworks apart by their settings."""
+"""What models of frameworks are called in records: by class, model, server and settings."""
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, NamedTuple, cast
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, SecretBytes, SecretStr
 
-from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in
+from ragmetrics_core.adapting import ForeignName
+from ragmetrics_core.models._secrets import bare_address, passwords_in, secrets_in, settings_for_names
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["SettingsDigest", "settings_digest"]
+__all__ = ["SettingsDigest", "foreign_name", "settings_digest"]
 
 # How calls are made; the replies are the same.
 _CALLING = frozenset(
@@ -40,6 +42,43 @@ class SettingsDigest(NamedTuple):
 
     text: str
     is_complete: bool
+
+
+def foreign_name(
+    framework: str,
+    model: object,
+    *,
+    called: str | None,
+    server: str | None = None,
+    settings: Mapping[str, object] | None = None,
+    digest: SettingsDigest,
+) -> ForeignName:
+    """FRAMEWORK:CLASS/MODEL@SERVER?SETTINGS: what a framework's model is called in records, without keys.
+
+    The class has its module, for two of one name may reply otherwise.
+
+    Args:
+        framework: the adapter, such as "haystack".
+        model: the framework's object.
+        called: what the provider calls the model.
+        server: the address that it is asked at; shown without password and query.
+        settings: what changes replies and is worth showing; a value that is no text is shown as JSON, and one
+            that has no JSON makes the name unsure.
+        digest: the settings that are not shown.
+    """
+    shown: dict[str, str] = {}
+    is_sure = digest.is_complete
+    for key, value in sorted(settings_for_names(settings or {}).items()):
+        try:
+            shown[key] = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        except (TypeError, ValueError):
+            is_sure = False  # two different values could not be told apart
+    if digest.text:
+        shown["settings"] = digest.text
+    text = f"{framework}:{type(model).__module__}.{type(model).__qualname__}"
+    text += f"/{called}" if called else ""
+    text += f"@{bare_address(server)}" if server else ""
+    return ForeignName(f"{text}?{urlencode(shown)}" if shown else text, is_sure)
 
 
 def settings_digest(model: object, *, shown: Collection[str] = ()) -> SettingsDigest:

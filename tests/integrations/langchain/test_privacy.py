@@ -82,7 +82,7 @@ def test_the_key_of_a_model_is_in_neither_its_name_nor_its_errors(model: Any, tm
     judge = LangChainJudge(model)
     error = failure(judge)
 
-    assert judge.identity.startswith("langchain:Keyed/keyed?at=https%3A%2F%2Fhost%2Fv1")
+    assert judge.identity.startswith(f"langchain:{Keyed.__module__}.Keyed/keyed@https://host/v1")
     assert found(shown(judge) + judge.identity) == []
     assert found(told(error, variables=False)) == []
     run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, out=tmp_path / "run", attempts=1)

@@ -13,7 +13,7 @@ from typing import Any
 from haystack.core.serialization import component_to_dict
 from ragmetrics_core.adapting import ForeignName
 from ragmetrics_core.errors import ModelError
-from ragmetrics_core.models import bare_address, foreign_answer, model_error
+from ragmetrics_core.models import SettingsDigest, foreign_answer, foreign_name, model_error
 from ragmetrics_core.shapes import is_mapping
 
 __all__ = ["call", "identity_of"]
@@ -54,11 +54,6 @@ def identity_of(component: Any) -> ForeignName:
     :param component: The component.
     :returns: Its name.
     """
-    model = getattr(component, "model", None)
-    server = getattr(component, "api_base_url", None)
-    name = f"haystack:{type(component).__name__}"
-    name += f"/{model}" if isinstance(model, str) else ""
-    name += f"@{bare_address(server)}" if isinstance(server, str) else ""
     try:
         settings = component_to_dict(component, "model").get("init_parameters", {})
         text = json.dumps(
@@ -66,10 +61,17 @@ def identity_of(component: Any) -> ForeignName:
             sort_keys=True,
             default=str,
         )
-        is_complete = _shows_settings(component)
+        digest = SettingsDigest(sha256(text.encode()).hexdigest()[:8], _shows_settings(component))
     except Exception:  # the boundary to foreign code: a component that cannot be saved can still be asked
-        return ForeignName(name, is_sure=False)
-    return ForeignName(f"{name}#{sha256(text.encode()).hexdigest()[:8]}", is_complete)
+        digest = SettingsDigest("", is_complete=False)
+    model, server = (getattr(component, name, None) for name in ("model", "api_base_url"))
+    return foreign_name(
+        "haystack",
+        component,
+        called=model if isinstance(model, str) else None,
+        server=server if isinstance(server, str) else None,
+        digest=digest,
+    )
 
 
 def _shows_settings(component: Any) -> bool:
