@@ -169,11 +169,29 @@ def test_a_run_that_was_edited_is_compared_with_nothing_and_the_comment_says_so(
     shutil.copytree(runs["same"], edited)
     records = (edited / "records.jsonl").read_text().replace('"value":1.0', '"value":0.0')
     (edited / "records.jsonl").write_text(records)
-    code, _, (_, comment), _ = action(
+    code, _, (_, comment), summary = action(
         again=True, **({"before": runs["main"], "after": runs["same"]} | {which: edited})
     )
     assert code == 1
+    assert summary.strip() == comment.strip()
     assert comment.startswith(f"{MARKER}\n### ❌ ragmetrics: failed\n\nThe runs could not be compared")
+
+
+def test_each_of_two_gates_brings_its_own_comment_up_to_date(action, runs):
+    same, worse = (
+        {"before": runs["main"], "after": runs["same"]},
+        {"before": runs["main"], "after": runs["worse"]},
+    )
+    action(**same)
+    action(**worse, name="long/answers $(x)")
+    action(**worse)
+    code, _, (_, unnamed, named), _ = action(**same, name="long/answers $(x)")
+
+    assert code == 0
+    assert unnamed.startswith(f"{MARKER}\n### ❌ ragmetrics: failed")
+    assert named.startswith(
+        "<!-- ragmetrics gate: longanswers x -->\n### ✅ ragmetrics, longanswers x: passed"
+    )
 
 
 @pytest.mark.parametrize("inputs", [{"fail_if": ""}, {"margin": "5"}, {"after": "--help"}])
