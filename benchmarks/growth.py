@@ -83,10 +83,12 @@ def main() -> None:
     parser.add_argument("--largest", type=int, help="leave larger sizes out")
     parser.add_argument("--once", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--reading", action="store_true", help="what reading costs; 30,000 if none is given")
+    parser.add_argument("--without-audit", action="store_true", help="with --reading: audits nothing")
     given = parser.parse_args()
     if given.reading:
-        found = reading.measure(largest=given.largest or reading.SIZES[1])
-        printed("Reading", [*reading.ratios(found), *reading.details(found)])
+        found = reading.measure(largest=given.largest or reading.SIZES[1], audits=not given.without_audit)
+        rows = [*reading.ratios(found), *reading.stored(found[-1]), *reading.details(found)]
+        printed("Reading", rows)
         return
     if given.once:
         json.dump(once(given.once)._asdict(), sys.stdout)

@@ -18,7 +18,7 @@ from pydantic_core import to_jsonable_python
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.prompts import digest_of
 
-__all__ = ["PACKED", "packed", "unpacked"]
+__all__ = ["PACKED", "outlined", "packed", "unpacked"]
 
 PACKED: Final = 2
 """What a packed line says its format is; unpacked it is a record of format 1."""
@@ -108,12 +108,11 @@ def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
     """
+    fields = outlined(line)
     if line.get("schema") != PACKED:
-        return dict(line)
+        return fields
     texts = _NumberedTexts()
-    fields = {**_RECORD, **line, "schema": 1}
-    if "metric" not in line:
-        fields["metric"], _, fields["variant"] = str(line["signature"]).partition("/")
+    fields["schema"] = 1
     fields["steps"] = [_unpacked_step(step, texts) for step in fields["steps"]]
     if verdicts := line.get("verdicts"):
         fields["verdicts"] = _unpacked_verdicts(verdicts, texts)
@@ -121,6 +120,20 @@ def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
         fields["segments"] = {digest: _spans(lengths) for digest, lengths in segments.items()}
     if notes := line.get("notes"):
         fields["notes"] = [texts.unpacked(note) for note in notes]
+    return fields
+
+
+def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a line as `unpacked` gives them, but for texts, steps and verdicts, which stay packed.
+
+    Raises:
+        LookupError, AttributeError: the line is not as it must be.
+    """
+    if line.get("schema") != PACKED:
+        return dict(line)
+    fields = {**_RECORD, **line}
+    if "metric" not in line:
+        fields["metric"], _, fields["variant"] = str(line["signature"]).partition("/")
     return fields
 
 

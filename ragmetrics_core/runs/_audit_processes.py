@@ -30,8 +30,9 @@ from ragmetrics_core.runs._record_audit import RecordAudit
 
 __all__ = ["AuditProcesses", "answer_audits", "processes_for"]
 
-# A process takes about as long to start as so many records to look at.
-_FEW = 1_000
+# A process takes about a second to start, in which this one looks at a thousand records. On two cores it is
+# worth the while from a few thousand on; where others use the cores too, later. Below this it starts none.
+_FEW = 10_000
 # Records that a process is told at a time.
 _CHUNK = 100
 # Only then may anything be imported: with -P nothing comes from the working folder, which may be the run's.

@@ -53,6 +53,7 @@ class Folder:
         manifest: what the run is made of.
         files: its files, where they have been looked at.
         may_keep: use the index that was kept beside the files, and keep one that was not.
+        decided: note what verdicts decided; without it, whoever asks for that reads the records.
 
     Attributes:
         is_written: whether another process was writing to it when it was opened: what it holds then is what
@@ -66,6 +67,7 @@ class Folder:
         files: "RunFiles | None" = None,
         *,
         may_keep: bool = False,
+        decided: bool = True,
     ) -> None:
         self.path = path
         self.manifest = manifest
@@ -79,7 +81,7 @@ class Folder:
             self._index = kept
             return
         self._index = Index()
-        self._read_all()
+        self._read_all(decided=decided)
         if may_keep and path is not None and identity == identity_of(path):
             keep_index(path, identity, self._index.to_keep())
 
@@ -151,7 +153,7 @@ class Folder:
         """The same, with all that is known of its files read from them and nothing from a kept index."""
         if not self._index.is_kept:
             return self
-        folder = Folder(self.path, self.manifest, self._files)
+        folder = Folder(self.path, self.manifest, self._files, decided=False)
         folder.is_written = self.is_written
         return folder
 
@@ -411,7 +413,7 @@ class Folder:
                 raise self._prompts.broken(line.offset, error) from error
             self._texts[digest] = text
 
-    def _read_all(self) -> None:
+    def _read_all(self, *, decided: bool) -> None:
         """Note where everything stands; the last line of a key counts."""
         for line in self._samples:
             try:
@@ -421,10 +423,10 @@ class Folder:
             self._index.add_sample(sample.id, sample.digest, line.offset, sample.labels)
         for line in self._records:
             try:
-                key, outcome, seal, decided = record_in(line.text)
+                key, outcome, seal, decisions = record_in(line.text, decided=decided)
             except DAMAGED as error:
                 raise self._records.broken(line.offset, error) from error
-            self._index.add_record(key, line.offset, outcome, seal, decided)
+            self._index.add_record(key, line.offset, outcome, seal, decisions)
 
 
 def _holds_run(path: Path) -> bool:

@@ -19,6 +19,7 @@ from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
 from ragmetrics_core.runs._folder import Folder, Key
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.runs._sample_rows import sample_rows
 from ragmetrics_core.runs._spread import spread_of
 from ragmetrics_core.runs._summary import Mean, Outcome, summarise
 from ragmetrics_core.sample import Sample
@@ -313,7 +314,7 @@ class Run:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One row for each sample: its texts, each metric's value and status, diagnosis and labels."""
-        return [self._row(sample_id) for sample_id in self.sample_ids]
+        return list(sample_rows(self.samples(), self.metrics, self.outcomes(), self.diagnoses()))
 
     def to_pandas(self) -> "DataFrame":
         """The rows of `to_rows` as a pandas data frame."""
@@ -326,21 +327,6 @@ class Run:
         # by name, for it stands above this module, and a notebook asks the run itself
         shown: str = import_module("ragmetrics_core.report._html").notebook_table(self)
         return shown
-
-    def _row(self, sample_id: str) -> dict[str, Any]:
-        sample = self.sample(sample_id)
-        scores = self.scores(sample_id)
-        records = list(scores.values())
-        row: dict[str, Any] = {"sample": sample.id, "question": sample.question, "answer": sample.answer}
-        for signature, score in scores.items():
-            name = score.metric if self._is_unique(score.metric) else signature
-            row[name] = score.value
-            row[f"{name}_status"] = score.status
-        row["abstained"] = any(each.abstained and each.abstained.declined for each in records)
-        row["diagnosis"] = ", ".join(finding.code for finding in diagnose(records))
-        return row | {
-            name if name not in row else f"label_{name}": value for name, value in sample.labels.items()
-        }
 
     def _as_the_metric_says(self, entry: MetricEntry) -> MetricEntry:
         """The entry with the range and the direction of the metric itself, where that is known."""
@@ -361,9 +347,6 @@ class Run:
             "higher_is_better": metric.higher_is_better,
         }
         return entry.model_copy(update=own)
-
-    def _is_unique(self, name: str) -> bool:
-        return sum(entry.name == name for entry in self.metrics) == 1
 
     def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
         name = _as_measured(metric) if isinstance(metric, str) else metric.signature

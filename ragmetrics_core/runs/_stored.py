@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ragmetrics_core._stored_form import unpacked
+from ragmetrics_core._stored_form import outlined, unpacked
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.runs._decisions import DECIDING, decisions_in_fields, decisions_stored
@@ -91,9 +91,14 @@ def _finite(value: Any) -> Any:
     return float(value) if isfinite(value) else None
 
 
-def record_in(line: bytes) -> StoredRecord:
-    """Which score a line of `records.jsonl` holds, what it came to, and its seal."""
-    fields = unpacked(json.loads(line))
+def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
+    """Which score a line of `records.jsonl` holds, what it came to, and its seal.
+
+    Args:
+        line: the line.
+        decided: whether what the verdicts decided is wanted, for which all texts are put together.
+    """
+    fields = unpacked(json.loads(line)) if decided else outlined(json.loads(line))
     outcome = Outcome.of_stored(fields)
     _text(outcome.status)
     for number in (outcome.value, *(outcome.bounds or ())):
@@ -107,7 +112,9 @@ def record_in(line: bytes) -> StoredRecord:
         _text(outcome.reason)
     seal = fields.get("digest")
     key = Key(_text(fields["sample_id"]), _text(fields["signature"]))
-    return StoredRecord(key, outcome, _text(seal) if isinstance(seal, str) else "", _decided(fields))
+    return StoredRecord(
+        key, outcome, _text(seal) if isinstance(seal, str) else "", _decided(fields) if decided else None
+    )
 
 
 def _decided(fields: Mapping[str, Any]) -> str | None:

@@ -149,5 +149,5 @@ def test_processes_that_die_leave_their_records_to_this_one(whole: Path):
 
 
 def test_few_records_are_not_worth_a_process():
-    assert (processes_for(999), processes_for(10, 3), processes_for(10, 0)) == (1, 3, 1)
+    assert (processes_for(9_999), processes_for(10, 3), processes_for(10, 0)) == (1, 3, 1)
     assert 1 <= processes_for(1_000_000) <= (os.cpu_count() or 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragmetrics_core import Sample, evaluate
+from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.testing import HashEmbedder
@@ -22,6 +22,23 @@ def test_labels_reach_the_rows():
         [{**SAMPLE, "retrieval_correct": True, "model": "m"}], metrics="faithfulness", judge=scripted()
     ).to_rows()[0]
     assert (row["retrieval_correct"], row["model"]) == (True, "m")
+
+
+def test_rows_say_what_the_records_say_and_open_none(tmp_path):
+    rows = [SAMPLE, {**SAMPLE, "id": "q2", "labels": {"abstained": "no label of ours"}}]
+    evaluate(rows, metrics=["faithfulness", "faithfulness/ragas-0.4"], judge=scripted(), out=tmp_path / "run")
+    run = Run.load(tmp_path / "run")
+    records = [run.scores(sample_id) for sample_id in run.sample_ids]
+    (tmp_path / "run" / "records.jsonl").unlink()
+
+    told = run.to_rows()
+
+    assert [row["sample"] for row in told] == ["q1", "q2"]
+    for row, scores in zip(told, records, strict=True):
+        assert {name: row[name] for name in scores} == {name: each.value for name, each in scores.items()}
+        assert {row[f"{name}_status"] for name in scores} == {"ok"}
+        assert (row["abstained"], row["diagnosis"]) == (False, "")
+    assert told[1]["label_abstained"] == "no label of ours"
 
 
 def test_rows_become_a_data_frame():
