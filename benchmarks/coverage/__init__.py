@@ -10,11 +10,11 @@ and where.
 
 from itertools import chain
 
-from benchmarks.coverage import clusters, judging, samples, sizes
+from benchmarks.coverage import clusters, judging, ranking, raters, samples, sizes
 from benchmarks.coverage.design import Covered, Design, coverage
 
 __all__ = ["DESIGNS", "Covered", "Design", "coverage"]
 
 DESIGNS: tuple[Design, ...] = tuple(
-    chain(samples.designs(), judging.designs(), clusters.designs(), sizes.designs())
+    chain(*(each.designs() for each in (samples, judging, ranking, clusters, raters, sizes)))
 )

@@ -70,12 +70,12 @@ def _plain() -> Iterator[Design]:
         yield Design("mean, bootstrap by cluster", data, count, 0.0, draw)
 
 
-def _correlated(g: Generator, *, count: int) -> Estimate:
+def _correlated(g: Generator, *, count: int, naive: bool = False) -> Estimate:
     x, clusters = clustered(g, count)
     # half of y is x, in what clusters share and in what they do not: r = sqrt(1/2)
     of = np.array(clusters)
     y = x + g.normal(size=count)[of] + g.normal(size=len(of))
-    return spearman_interval(x, y, clusters=clusters, count=RESAMPLES, seed=seed_of(g))
+    return spearman_interval(x, y, clusters=None if naive else clusters, count=RESAMPLES, seed=seed_of(g))
 
 
 def _effect(g: Generator, *, count: int) -> Estimate:
@@ -121,6 +121,7 @@ def designs() -> Iterator[Design]:
         data = f"{count} clusters of 1 to 9"
         spearman = 6 / pi * asin(sqrt(0.5) / 2)
         draws = (
+            ("spearman, naive", "r 0.71", spearman, partial(_correlated, count=count, naive=True)),
             ("spearman by cluster", "r 0.71", spearman, partial(_correlated, count=count)),
             # a shift of half a standard deviation: sqrt(1/2) of sqrt(2)
             ("effect size by cluster", "d 0.5", 0.5, partial(_effect, count=count)),

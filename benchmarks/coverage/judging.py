@@ -1,4 +1,4 @@
-"""Figures of judges and people: estimates from few labels, searched thresholds, metrics compared, systems."""
+"""Figures of judges and people: estimates from few labels, searched thresholds, metrics compared."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +18,6 @@ from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._people_correlations import compare_correlations, pooled_correlation
 from ragmetrics_core.study._powered import powered_difference, powered_pairs
 from ragmetrics_core.study._repeats import judge_share
-from ragmetrics_core.study._systems import system_correlation
 
 __all__ = ["designs"]
 
@@ -117,19 +116,10 @@ def _pooled(g: Generator, *, n: int) -> Estimate:
     return pooled_correlation(sets, count=RESAMPLES, seed=seed_of(g))
 
 
-def _systems(g: Generator, *, n: int) -> Estimate:
-    quality = g.normal(size=(n, 1))
-    people = quality + g.normal(0, 3, (n, 100))
-    metric = 0.8 * quality + 0.6 * g.normal(size=(n, 1)) + g.normal(0, 3, (n, 100))
-    return system_correlation(metric, people, count=RESAMPLES, seed=seed_of(g))
-
-
 def _compares() -> Iterator[Design]:
     def rank(r: float) -> float:
         return 6 / pi * asin(r / 2)
 
-    # means of 100 questions with an sd of 3 have a variance of 1.09 on both sides
-    tau = 2 / pi * asin(0.8 / 1.09)
     for n in (30, 100):
         yield Design("powered difference of slices", "0.6 and 0.4", n, 0.2, partial(_slices, n=n))
         yield Design("powered difference of runs", "0.1 apart, judge says 0.3", n, 0.1, partial(_pairs, n=n))
@@ -137,8 +127,6 @@ def _compares() -> Iterator[Design]:
         truth = rank(0.7) - rank(0.4)
         yield Design("two metrics, paired bootstrap", "r 0.7 and 0.4", n, truth, partial(_compared, n=n))
         yield Design("pooled correlation", "3 sets, r 0.5", n, rank(0.5), partial(_pooled, n=n))
-    for n in (10, 20, 40):
-        yield Design("systems, kendall", "100 questions", n, tau, partial(_systems, n=n))
 
 
 def designs() -> Iterator[Design]:

@@ -12,7 +12,9 @@ from ragmetrics_core.study._cluster_tests import cluster_rank, cluster_welch
 from ragmetrics_core.study._distributions import mann_whitney
 from ragmetrics_core.study._intervals import Estimate, summary_of
 from ragmetrics_core.study._permutation import sign_flip
+from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._significance import welch
+from ragmetrics_core.study._trend import study_trend
 
 __all__ = ["designs"]
 
@@ -44,6 +46,23 @@ def _groups_by_cluster(g: Generator, *, count: int, ranks: bool) -> Estimate:
     return told(test(*groups))
 
 
+def _trend(g: Generator, *, count: int, naive: bool) -> Estimate:
+    """Four runs of two metrics that do not change, but for what a cluster's samples share in each run."""
+    values, clusters = clustered(g, count)
+    ids = [str(place) for place in range(len(values))]
+    labels = {each: {"source": of} for each, of in zip(ids, clusters, strict=True)}
+    of = np.array(clusters)
+    runs: list[Scores] = []
+    for name in "abcd":
+        columns: dict[str, dict[str, float]] = {}
+        for metric in ("one", "other"):
+            column = values + g.normal(size=count)[of] + g.normal(size=len(of))
+            columns[metric] = dict(zip(ids, column.tolist(), strict=True))
+        runs.append(Scores(name=name, values=columns, labels=labels))
+    found = study_trend(runs, cluster="none" if naive else "source", seed=seed_of(g))
+    return told(0.0 if any(each.verdict != "cannot tell" for each in found.points) else None)
+
+
 def designs() -> Iterator[Design]:
     """Each test that a study prints."""
     for n in (30, 100, 300):
@@ -59,6 +78,9 @@ def designs() -> Iterator[Design]:
         data = f"{count} clusters of 1 to 9"
         draw = partial(_flips_by_cluster, count=count)
         yield Design("1 - size, sign flips by cluster", data, count, 0.0, draw)
+        for naive, name in ((True, "naive"), (False, "by cluster")):
+            draw = partial(_trend, count=count, naive=naive)
+            yield Design(f"1 - size, any change of a trend, {name}", data, count, 0.0, draw)
         for ranks, name in ((False, "Welch"), (True, "ranks")):
             draw = partial(_groups_by_cluster, count=count, ranks=ranks)
             yield Design(f"1 - size, {name} by cluster", data, count, 0.0, draw)

@@ -92,6 +92,7 @@ def systems(
     metrics: Wanted = None,
     adjudicator: Adjudicator = None,
     consensus: ConsensusRule = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     as_format: Format = None,
     as_json: AsJson = False,
@@ -100,7 +101,7 @@ def systems(
 ) -> None:
     """Tell whether a metric ranks systems as people do: Kendall's correlation of the systems' means.
 
-    With intervals over systems and questions, from five systems on.
+    With intervals for other systems and other questions, from six systems on.
     """
     as_format = format_of(as_format, as_json)
     if by is not None and len(runs) > 1:
@@ -115,7 +116,7 @@ def systems(
     pairs: list[tuple[Scores, Mapping[str, float]]] = [*zip(opened, said, strict=True)]
     if by is not None:
         pairs = [*systems_of(opened[0], said[0], by, question=question)]
-    found = study_systems(pairs, metrics=names(metrics), seed=seed)
+    found = study_systems(pairs, metrics=names(metrics), cluster=cluster, seed=seed)
     emit(list(system_tables(found)), as_format=as_format, out=out, table=table)
 
 

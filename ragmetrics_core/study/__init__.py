@@ -76,13 +76,8 @@ from ragmetrics_core.study._repeats import (
 )
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
 from ragmetrics_core.study._scores import Scores, named_runs, read_scores, short
-from ragmetrics_core.study._systems import (
-    SystemStudy,
-    study_systems,
-    system_correlation,
-    system_tables,
-    systems_of,
-)
+from ragmetrics_core.study._system_intervals import system_correlation
+from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
 from ragmetrics_core.study._tables import Cell, Mark, Marked, StudyTable, TableColumn, flat, shown
 from ragmetrics_core.study._trace import TraceDifference, trace_difference
 from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_tables

@@ -1,19 +1,19 @@
 """Whole systems: does a metric rank them as people do?"""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval
-from ragmetrics_core.study._correlations import kendall
+from ragmetrics_core.study._clustering import clustering_of
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._system_intervals import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._tables import StudyTable, TableColumn
 
 __all__ = [
@@ -21,14 +21,9 @@ __all__ = [
     "SystemCorrelation",
     "SystemStudy",
     "study_systems",
-    "system_correlation",
     "system_tables",
     "systems_of",
 ]
-
-Array = NDArray[np.float64]
-
-FEWEST_SYSTEMS = 5
 
 
 class RankedSystem(NamedTuple):
@@ -57,12 +52,14 @@ class SystemStudy:
         systems: the systems, the best by people first.
         correlations: each metric.
         questions: on how many questions they were compared.
+        cluster: the label whose values are the questions' clusters; None where they are independent.
         notes: what a reader should know.
     """
 
     systems: tuple[RankedSystem, ...]
     correlations: tuple[SystemCorrelation, ...]
     questions: int
+    cluster: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -109,6 +106,7 @@ def study_systems(
     systems: Sequence[tuple[Scores, Mapping[str, float]]],
     *,
     metrics: Sequence[str] | None = None,
+    cluster: str | None = None,
     seed: int = 0,
 ) -> SystemStudy:
     """Rank systems by people and by metrics, and correlate the two (Kendall).
@@ -116,10 +114,11 @@ def study_systems(
     Args:
         systems: each system's scores, with what people said of its answers, by question.
         metrics: names or signatures; without it all that the systems share.
+        cluster: the label whose values say which questions belong together, or "none"; see `clustering_of`.
         seed: of the bootstrap.
 
     Raises:
-        ConfigError: fewer than three systems, or one without a labelled answer.
+        ConfigError: fewer than three systems, or one without a labelled answer, or too few clusters.
     """
     if len(systems) < 3:
         raise ConfigError(f"a ranking needs three systems or more, and there are {len(systems)}")
@@ -130,6 +129,8 @@ def study_systems(
             raise ConfigError(f"no answer of {run.name} is labelled")
     questions = list(dict.fromkeys(each for run, people in systems for each in people if each in run.labels))
     labels = np.array([[people.get(each, np.nan) for each in questions] for _, people in systems])
+    clustering = clustering_of(runs, cluster)
+    clusters = clustering.clusters(questions)
     correlations: list[SystemCorrelation] = []
     means: list[dict[str, float | None]] = [{} for _ in systems]
     for metric in chosen:
@@ -137,7 +138,7 @@ def study_systems(
         name = oriented[0].name
         scores = np.array([[values.get(each, np.nan) for each in questions] for _, values in oriented])
         scores[np.isnan(labels)] = np.nan
-        (of_metric,) = _means(scores, np.ones((1, len(questions))))
+        (of_metric,) = means_of_systems(scores, np.ones((1, len(questions))))
         for place, mean in enumerate(of_metric.tolist()):
             means[place][name] = mean if isfinite(mean) else None
         lacking = [run.name for run, of in zip(runs, means, strict=True) if of[name] is None]
@@ -146,64 +147,35 @@ def study_systems(
                 SystemCorrelation(name, Estimate(None), len(runs), f"{lacking[0]} has no labelled value")
             )
             continue
-        figure = system_correlation(scores, labels, seed=seed)
-        note = ""
-        if figure.low is None:
-            note = "all are equal" if figure.value is None else f"below {FEWEST_SYSTEMS} systems: no interval"
+        figure = system_correlation(scores, labels, clusters=clusters, seed=seed)
+        note = "" if figure.low is not None else _why_none(figure, len(runs), clusters or questions)
         correlations.append(SystemCorrelation(name, figure, len(runs), note))
-    said = _means(labels, np.ones((1, len(questions))))[0].tolist()
+    said = means_of_systems(labels, np.ones((1, len(questions))))[0].tolist()
     counts = np.isfinite(labels).sum(axis=1).tolist()
     ranked = [
         RankedSystem(run.name, n, mean, of)
         for run, n, mean, of in zip(runs, counts, said, means, strict=True)
     ]
-    notes: list[str] = []
+    notes = [*clustering.notes]
     if np.isnan(labels).any():
         notes.append("not every system has a label on every question: a mean is of those that it has")
     return SystemStudy(
         systems=tuple(sorted(ranked, key=lambda each: -(each.people or 0.0))),
         correlations=tuple(correlations),
         questions=len(questions),
+        cluster=clustering.by,
         notes=tuple(notes),
     )
 
 
-def system_correlation(
-    metric: ArrayLike, people: ArrayLike, *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
-) -> Estimate:
-    """Kendall's correlation of systems' mean scores with their means by people, over systems and questions.
-
-    Args:
-        metric: one row for each system, one column for each question; not a number where there is none.
-        people: likewise.
-        level: confidence.
-        count: how many resamples; systems and questions are drawn anew in each.
-        seed: of the draws.
-
-    Undefined (None) for fewer than three systems, and where one side ranks none above another; with fewer
-    than five there is no interval. Drawing both is careful: the interval is wider than either alone gives.
-
-    References:
-        Deutsch, Dror, Roth (2021), "A Statistical Analysis of Summarization Evaluation Metrics Using
-        Resampling Methods", TACL 9, https://arxiv.org/abs/2104.00054.
-    """
-    scores, labels = np.asarray(metric, dtype=float), np.asarray(people, dtype=float)
-    systems, questions = (int(each) for each in scores.shape)
-    if systems < 3:
-        return Estimate(None)
-    even = np.ones((1, questions))
-    value = kendall(_means(scores, even)[0], _means(labels, even)[0])
-    if value is None or systems < FEWEST_SYSTEMS:
-        return Estimate(value)
-    generator = np.random.default_rng(seed)
-    weights = generator.multinomial(questions, np.full(questions, 1 / questions), size=count).astype(float)
-    drawn = np.full(count, np.nan)
-    for place, (x, y) in enumerate(zip(_means(scores, weights), _means(labels, weights), strict=True)):
-        rows = generator.integers(0, systems, systems)
-        if np.isfinite(x[rows]).all() and np.isfinite(y[rows]).all():
-            again = kendall(x[rows], y[rows])
-            drawn[place] = np.nan if again is None else again
-    return percentile_interval(value, drawn, n=systems, level=level)
+def _why_none(figure: Estimate, systems: int, units: Sequence[Hashable]) -> str:
+    if figure.value is None:
+        return "one side ranks no system above another"
+    if systems < FEWEST_SYSTEMS:
+        return f"{systems} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
+    if (count := len(set(units))) < FEWEST_CLUSTERS:
+        return f"{count} questions, or clusters of them, are too few for an interval"
+    return "most draws of the questions leave a system without one"
 
 
 def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
@@ -219,7 +191,8 @@ def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
         ),
         rows=tuple((each.metric, each.kendall, each.systems, each.note) for each in found.correlations),
         notes=(
-            f"over {found.questions} questions; the interval draws systems and questions anew",
+            f"over {found.questions} questions; the interval is for other systems of the kind on other "
+            f"questions{f', by {found.cluster}' if found.cluster else ''}",
             *found.notes,
         ),
     )
@@ -237,15 +210,6 @@ def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
             (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in found.systems
         ),
     )
-
-
-def _means(table: Array, weights: Array) -> Array:
-    """Each system's mean over questions, one row for each row of weights; not a number without a question."""
-    known = np.isfinite(table)
-    sums, of = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(float)
-    found: Array = np.full(sums.shape, np.nan)
-    np.divide(sums, of, out=found, where=of > 0)
-    return found
 
 
 def _renamed(run: Scores, name: str, ids: Mapping[str, str]) -> Scores:

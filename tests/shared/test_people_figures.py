@@ -120,7 +120,7 @@ def test_a_majority_of_exact_values_flatters_the_judge_on_mtrag(done, page):
 def test_the_systems_of_mtrag_are_ranked(done):
     found = tables(done, "--question task --labels data/mtrag_labels.csv")
     assert {row["n"] for row in found["systems"]["rows"]} == {54}
-    assert found["ranking"]["rows"][0]["note"] == "below 5 systems: no interval"
+    assert found["ranking"]["rows"][0]["note"] == "3 systems are too few for an interval: it needs 6"
 
 
 def scores_of(run):

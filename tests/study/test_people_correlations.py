@@ -1,5 +1,7 @@
 """Metrics against people, over samples, sets and whole systems."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from ragmetrics_core.study import (
     system_tables,
     systems_of,
 )
+from ragmetrics_core.study._system_intervals import kendall_score_interval
 
 
 def test_systems_are_ranked_by_their_means():
@@ -29,6 +32,41 @@ def test_systems_are_ranked_by_their_means():
     assert found.value == pytest.approx(expected)
     assert found.low < found.value <= found.high
     assert system_correlation(metric[:2], people[:2]).value is None
+
+
+def test_the_interval_of_a_correlation_ends_where_no_correlation_would_no_longer_be_unlikely():
+    # without correlation the variance of Kendall's is 2 (2 n + 5) / (9 n (n - 1)): for ten pairs 50 / 810
+    reached = stats.norm.ppf(0.975) * np.sqrt(50 / 810)
+    assert kendall_score_interval(reached, 10).low == pytest.approx(0, abs=1e-9)
+    assert kendall_score_interval(-reached, 10).high == pytest.approx(0, abs=1e-9)
+    # what comes on top widens it: half of the variance again, and the end is sqrt(3/2) times as far
+    assert kendall_score_interval(reached * np.sqrt(1.5), 10, more=25 / 810).low == pytest.approx(0, abs=1e-9)
+
+
+def test_a_perfect_order_of_few_systems_has_an_interval_all_the_same():
+    people = np.linspace(0, 1, 6)[:, None] + np.zeros((6, 12))
+    found = system_correlation(people, people)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == kendall_score_interval(1.0, 6).low < 0.5
+
+
+def test_clusters_of_questions_widen_the_interval_over_systems():
+    # what a cluster asks for moves all systems at once, which 100 questions seem to average out
+    generator = np.random.default_rng(3)
+    clusters = np.repeat(np.arange(20), 5)
+    strengths, quality = generator.normal(size=(12, 1)), generator.normal(size=(12, 1))
+    metric, people = (
+        quality
+        + (2 * strengths @ generator.normal(size=(1, 20)))[:, clusters]
+        + generator.normal(size=(12, 100))
+        for _ in range(2)
+    )
+    naive, clustered = (
+        system_correlation(metric, people),
+        system_correlation(metric, people, clusters=clusters),
+    )
+    assert naive.value == clustered.value
+    assert clustered.high - clustered.low > 1.2 * (naive.high - naive.low)
 
 
 def test_two_metrics_are_compared_on_the_same_samples():
@@ -136,12 +174,41 @@ def test_systems_are_ranked_by_people_and_by_metrics(scores):
 
 def test_few_systems_have_no_interval_and_fewer_no_ranking(scores):
     (each,) = study_systems(ranked(scores, 4)).correlations
-    assert (each.kendall.low, each.note) == (None, "below 5 systems: no interval")
+    assert (each.kendall.low, each.note) == (None, "4 systems are too few for an interval: it needs 6")
+    (each,) = study_systems(ranked(scores, 6, 9)).correlations
+    assert (each.kendall.low, each.note) == (
+        None,
+        "9 questions, or clusters of them, are too few for an interval",
+    )
     with pytest.raises(ConfigError, match="three systems or more, and there are 2"):
         study_systems(ranked(scores, 2))
     (run, _), *others = ranked(scores, 3)
     with pytest.raises(ConfigError, match="no answer of system 0 is labelled"):
         study_systems([(run, {}), *others])
+
+
+def test_systems_are_compared_by_clusters_of_questions(scores):
+    by_source = [
+        (replace(run, labels={each: {"source": int(each[1:]) // 4} for each in run.labels}), people)
+        for run, people in ranked(scores, 7, 48)
+    ]
+    found = study_systems(by_source, cluster="source")
+    # s1 to s48 in fours: 0 to 12
+    assert (found.cluster, found.notes[0]) == (
+        "source",
+        "48 samples are of 13 clusters by source: intervals and tests are by cluster",
+    )
+    (metric,) = by_source[0][0].metrics
+    table, labels = (
+        np.array([[column[each] for each in by_source[0][1]] for column in columns])
+        for columns in ([run.values[metric] for run, _ in by_source], [people for _, people in by_source])
+    )
+    clusters = [place // 4 for place in range(1, 49)]
+    assert found.correlations[0].kendall == system_correlation(table, labels, clusters=clusters)
+    with pytest.raises(ConfigError, match="there are 3 clusters by source"):
+        study_systems(
+            [(run.only(list(run.labels)[:9]), people) for run, people in by_source], cluster="source"
+        )
 
 
 def test_systems_of_one_run_are_matched_by_question(scores):
