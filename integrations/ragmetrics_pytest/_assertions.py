@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragmetrics_core import Record, Run
-    from ragmetrics_core.runs import MetricEntry
+    from ragmetrics_core.runs import MetricEntry, Outcome
 
 __all__ = ["assert_scores"]
 
@@ -105,14 +105,16 @@ def _unfinished(run: "Run") -> Iterator[str]:
 
 
 def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
-    mean = run.mean(metric)
+    mean = run.averaged(metric)
     entry = _entry(run, mean.metric)
     sure = _sure(run, entry)
     if mean.value is None:
         yield f"{metric} has no mean: {mean}"
     elif side := _beyond(mean.value, limit, entry):
         worst = min(_scores(run, entry), key=lambda each: _goodness(each[1], entry))
-        yield f"the mean of {metric} is {mean}, {side} {limit:g}{_opened(worst[0])}"
+        times = len(run.repetitions(entry.signature))
+        of = f", each score that of {times} whole measurements" if times > 1 else ""
+        yield f"the mean of {metric} is {mean}{of}, {side} {limit:g}{_opened(run, entry, worst[0])}"
     elif side := _beyond(at_worst := sum(sure) / len(sure), limit, entry):
         told = f"the mean of {metric} is {mean}, and with incomplete scores and answers that say nothing"
         yield f"{told} counted as the worst {at_worst:.3f} over {len(sure)} samples, {side} {limit:g}"
@@ -124,7 +126,7 @@ def _sure(run: "Run", entry: "MetricEntry") -> list[float]:
 
     return [
         value
-        for key, outcome in run.outcomes()
+        for key, outcome in run.averaged_outcomes()
         if key.signature == entry.signature and outcome.status not in FAILED
         if (value := outcome.sure(worst=entry.worst, best=entry.best)) is not None
     ]
@@ -137,7 +139,7 @@ def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
     if beyond:
         count = "1 sample is" if len(beyond) == 1 else f"{len(beyond)} samples are"
         worst, value = min(beyond, key=lambda each: _goodness(each[1], entry))
-        yield f"{count} {_beyond(value, limit, entry)} {limit:g} in {metric}{_opened(worst)}"
+        yield f"{count} {_beyond(value, limit, entry)} {limit:g} in {metric}{_opened(run, entry, worst)}"
 
 
 def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
@@ -146,8 +148,9 @@ def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[st
 
     lacking: list[str] = []
     scored = 0
+    outcomes = _outcomes(run, entry)
     for sample_id in run.sample_ids:
-        score = run.scores(sample_id).get(entry.signature)
+        score = outcomes.get(sample_id)
         if score is None:
             lacking.append(f"{sample_id} (not measured)")
         elif _worst_value(score, entry) is not None:
@@ -166,7 +169,7 @@ def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[s
     from ragmetrics_core.record import FAILED  # as above
 
     # a metric may be asked for by its name and by its signature
-    means = {mean.metric: mean for mean in map(run.mean, metrics)}.values()
+    means = {mean.metric: mean for mean in map(run.averaged, metrics)}.values()
     counts: dict[str, int] = {
         status: sum(mean.statuses.get(status, 0) for mean in means) for status in sorted(FAILED)
     }
@@ -199,24 +202,36 @@ def _beyond(value: float, limit: float, entry: "MetricEntry") -> str:
     return "below" if entry.higher_is_better else "above"
 
 
-def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple["Record", float]]:
-    """The scores with a value; with `bounds` an incomplete one has the worse of its bounds."""
+def _outcomes(run: "Run", entry: "MetricEntry") -> "dict[str, Outcome]":
+    """What each sample came to, by its id; of several whole measurements what they came to together."""
+    return {key.sample_id: each for key, each in run.averaged_outcomes() if key.signature == entry.signature}
+
+
+def _scores(run: "Run", entry: "MetricEntry", *, bounds: bool = False) -> Iterator[tuple[str, float]]:
+    """The samples with a value; with `bounds` an incomplete one has the worse of its bounds."""
+    outcomes = _outcomes(run, entry)
     for sample_id in run.sample_ids:
-        score = run.scores(sample_id).get(entry.signature)
-        if score is not None:
+        if (score := outcomes.get(sample_id)) is not None:
             value = _worst_value(score, entry) if bounds else score.value
             if value is not None:
-                yield score, value
+                yield sample_id, value
 
 
-def _worst_value(score: "Record", entry: "MetricEntry") -> float | None:
+def _worst_value(score: "Outcome | Record", entry: "MetricEntry") -> float | None:
     if score.value is not None or score.bounds is None:
         return score.value
     return min(score.bounds, key=lambda each: _goodness(each, entry))
 
 
-def _opened(score: "Record") -> str:
-    """The proof of a score, set in below what it proves."""
+def _opened(run: "Run", entry: "MetricEntry", sample_id: str) -> str:
+    """The proof of a sample's score, the worst of several, set in below what it proves."""
+    of_sample, several = run.scores(sample_id), {each.signature for each in run.repetitions(entry.signature)}
+    known = [
+        (value, score)
+        for signature, score in of_sample.items()
+        if signature in several and (value := _worst_value(score, entry)) is not None
+    ]
+    _, score = min(known, key=lambda each: _goodness(each[0], entry))
     sample = score.sample
     lines = [f"the worst score, of sample {score.sample_id!r}:"]
     if sample is not None:

@@ -131,6 +131,9 @@ def annotations(
         remarks().print(f"{number_of(len(changes), 'verdict')} corrected")
         for mean in opened.means():
             if mean.value != before[mean.metric]:
-                remarks().print(
-                    f"{mean.metric}: mean {before[mean.metric]:.3f} before, {mean.value:.3f} after"
-                )
+                was, now = (_told(value) for value in (before[mean.metric], mean.value))
+                remarks().print(f"{mean.metric}: mean {was} before, {now} after")
+
+
+def _told(mean: float | None) -> str:
+    return "none" if mean is None else f"{mean:.3f}"

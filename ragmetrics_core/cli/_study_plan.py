@@ -61,7 +61,7 @@ def plan(
 ) -> None:
     """Tell how many samples, labels and votes a wanted width, or a difference to be found, needs.
 
-    Votes are told where the pilot run has --repeats 2 or more.
+    Votes are told where the pilot run has --repeats or --full-repeats of 2 or more.
     """
     as_format = format_of(as_format, as_json)
     pilot, *others = open_runs([run] if against is None else [run, against])
@@ -83,7 +83,10 @@ def plan(
     try:
         votes = study_repeats(Run.load(run), metrics=[pilot.metric(metric)])
     except ConfigError:
-        remarks().print("how many votes a verdict needs can be told of a run with --repeats 2 or more")
+        remarks().print(
+            "how many votes a verdict needs can be told of a run with --repeats 2 or more, how many scores a "
+            "sample needs of one with --full-repeats 2 or more"
+        )
     else:
         tables += [next(repeat_tables(votes))]
     emit(tables, as_format=as_format, out=out, table=table)

@@ -29,7 +29,7 @@ def repeats(
 ) -> None:
     """Tell how much of a score's variance is the judge's own, and on which verdicts its votes differ.
 
-    For a run with --repeats 2 or more, or with a panel of judges.
+    For a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.
     """
     as_format = format_of(as_format, as_json)
     opened = Run.load(run)

@@ -27,6 +27,7 @@ CREATE TABLE signatures (number INTEGER PRIMARY KEY, signature TEXT);
 CREATE TABLE records (
     number INTEGER PRIMARY KEY, id TEXT, signature INTEGER, place INTEGER,
     status TEXT, value REAL, low REAL, high REAL, declined INTEGER, reason TEXT, seal TEXT, decided TEXT,
+    corrected INTEGER,
     UNIQUE (id, signature)
 );
 BEGIN;
@@ -132,6 +133,7 @@ class Index:
                 outcome.reason and outcome.reason.encode("utf-8", "replace").decode(),
                 seal,
                 decided,
+                outcome.corrected,
             )
         )
         if len(self._waiting) >= GATHERED:
@@ -144,12 +146,12 @@ class Index:
             return
         self._rows.executemany(
             "INSERT INTO records "
-            "(id, signature, place, status, value, low, high, declined, reason, seal, decided) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
+            "(id, signature, place, status, value, low, high, declined, reason, seal, decided, corrected) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, signature) DO UPDATE SET "
             "place = excluded.place, status = excluded.status, "
             "value = excluded.value, low = excluded.low, high = excluded.high, "
             "declined = excluded.declined, reason = excluded.reason, seal = excluded.seal, "
-            "decided = excluded.decided",
+            "decided = excluded.decided, corrected = excluded.corrected",
             rows,
         )
 
@@ -195,13 +197,14 @@ class Index:
         """What the records came to."""
         self._write()
         rows = self._rows.execute(
-            "SELECT id, signature, status, value, low, high, declined, reason FROM records ORDER BY number"
+            "SELECT id, signature, status, value, low, high, declined, reason, corrected FROM records "
+            "ORDER BY number"
         )
-        for sample_id, signature, status, value, low, high, declined, reason in rows:
+        for sample_id, signature, status, value, low, high, declined, reason, corrected in rows:
             bounds = None if low is None else (low, high)
             yield (
                 Key(sample_id, self._signatures[signature]),
-                Outcome(status, value, bounds, bool(declined), reason),
+                Outcome(status, value, bounds, bool(declined), reason, bool(corrected)),
             )
 
     def decided(self) -> Iterator[tuple[Key, str | None]]:

@@ -19,7 +19,7 @@ from ragmetrics_core.runs._writing import no_link
 
 __all__ = ["Identity", "identity_of", "keep_index", "keep_written", "kept_index", "remove_kept"]
 
-FORMAT = 1
+FORMAT = 2
 # Bytes of records: fewer are read in the time that it takes to look for an index.
 LONG = 2**20
 # Seconds within which two changes may have the same time.

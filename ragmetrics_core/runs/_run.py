@@ -21,7 +21,7 @@ from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._sample_rows import sample_rows
 from ragmetrics_core.runs._spread import spread_of
-from ragmetrics_core.runs._summary import Mean, Outcome, summarise
+from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.scoring import Spread
 from ragmetrics_core.wording import number_of
@@ -196,6 +196,9 @@ class Run:
     def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
         """The mean of a metric, with n, the counts by status, and worst and best case.
 
+        Of a metric that was measured several times (`full_repeats`) it is that of the first time, as the
+        others are scores of their own; `averaged` takes all of them together.
+
         Args:
             metric: a name that is unique in the run, or a signature.
             abstention: "separate" takes samples whose answer declines out of the mean.
@@ -224,16 +227,52 @@ class Run:
         """What each record came to; no record is read again for it."""
         return self._folder.outcomes()
 
+    def averaged(self, metric: str | Metric[Any]) -> Mean:
+        """The mean of a metric over all its repetitions (`full_repeats`): of each sample their mean counts.
+
+        Args:
+            metric: a name that is unique in the run, or the signature of any repetition.
+        """
+        first, *_ = self.repetitions(metric)
+        outcomes = [each for key, each in self.averaged_outcomes() if key.signature == first.signature]
+        return summarise(first.signature, outcomes, worst=first.worst, best=first.best, exceeds=first.exceeds)
+
+    def averaged_outcomes(self) -> Iterator[tuple[Key, Outcome]]:
+        """What all repetitions of each score came to, under the signature of the first one; see `averaged`.
+
+        A sample that lacks one of them is not there yet.
+        """
+        if all(entry.repetition == 1 for entry in self.metrics):
+            yield from self.outcomes()
+            return
+        groups = [self._repetitions(entry) for entry in self.metrics]
+        of = {each.signature: group[0] for group in groups for each in group}
+        counts = {group[0].signature: len(group) for group in groups}
+        waiting: dict[Key, list[Outcome]] = {}
+        for key, outcome in self.outcomes():
+            if (first := of.get(key.signature)) is None:
+                continue
+            together = Key(key.sample_id, first.signature)
+            known = waiting.setdefault(together, [])
+            known.append(outcome)
+            if len(known) == counts[first.signature]:
+                yield together, averaged(waiting.pop(together), worst=first.worst, best=first.best)
+
+    def repetitions(self, metric: str | Metric[Any]) -> tuple[MetricEntry, ...]:
+        """The entries of all repetitions of a metric (`full_repeats`), the first one first.
+
+        Args:
+            metric: a name that is unique in the run, or the signature of any of them.
+        """
+        return self._repetitions(self._entry(metric))
+
     def spread(self, metric: str | Metric[Any]) -> Spread:
         """How far a metric's scores spread over `full_repeats`, and how much of it `repeats` explain.
 
         Args:
             metric: a name that is unique in the run, or the signature of its first repetition.
         """
-        first = self._entry(metric)
-        repeated = [
-            entry for entry in self.metrics if _without_repetition(entry) == _without_repetition(first)
-        ]
+        repeated = self.repetitions(metric)
         return spread_of(
             {
                 sample_id: [
@@ -347,6 +386,11 @@ class Run:
             "higher_is_better": metric.higher_is_better,
         }
         return entry.model_copy(update=own)
+
+    def _repetitions(self, one: MetricEntry) -> tuple[MetricEntry, ...]:
+        wanted = _without_repetition(one)
+        found = (entry for entry in self.metrics if _without_repetition(entry) == wanted)
+        return tuple(sorted(found, key=lambda each: each.repetition))
 
     def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
         name = _as_measured(metric) if isinstance(metric, str) else metric.signature

@@ -1,7 +1,7 @@
 """Means that say how many samples they rest on."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.record import Abstained, Record, Status
 
-__all__ = ["Mean", "Outcome", "summarise"]
+__all__ = ["Mean", "Outcome", "averaged", "summarise"]
 
 _LEFT_OUT: frozenset[Status] = frozenset({"undefined", "skipped"})
 # Why a score is undefined through the expected texts of a sample, which no application writes.
@@ -19,13 +19,17 @@ _OF_THE_APPLICATION = ("question", "answer", "contexts", "context_ids", "retriev
 
 
 class Outcome(NamedTuple):
-    """What one record came to: all that means and counts need of it."""
+    """What one record came to: all that means and counts need of it.
+
+    `corrected` is whether a person overruled or confirmed one of its verdicts.
+    """
 
     status: Status
     value: float | None
     bounds: tuple[float, float] | None
     declined: bool
     reason: str | None = None
+    corrected: bool = False
 
     @classmethod
     def of_stored(cls, fields: Mapping[str, Any]) -> "Outcome":
@@ -38,6 +42,7 @@ class Outcome(NamedTuple):
             bounds=None if bounds is None else (bounds[0], bounds[1]),
             declined=bool(abstained.get("declined")),
             reason=fields["reason"],
+            corrected=bool(fields.get("corrections")),
         )
 
     @classmethod
@@ -46,7 +51,8 @@ class Outcome(NamedTuple):
         fields = vars(record) if isinstance(record, Record) else record.fields
         abstained: Abstained | None = fields["abstained"]
         declined = abstained is not None and abstained.declined
-        return cls(record.status, fields["value"], fields["bounds"], declined, fields["reason"])
+        corrected = bool(fields.get("corrections"))
+        return cls(record.status, fields["value"], fields["bounds"], declined, fields["reason"], corrected)
 
     @property
     def is_excused(self) -> bool:
@@ -69,6 +75,47 @@ class Outcome(NamedTuple):
         if self.bounds is not None:
             return min(self.bounds) if worst < best else max(self.bounds)
         return worst
+
+
+def averaged(repetitions: Sequence[Outcome], *, worst: float, best: float) -> Outcome:
+    """What whole measurements of one sample come to together: the mean of their values.
+
+    Repetitions that rightly have no score count only where all have none. Where another one has none, there
+    is no mean, but bounds: one that failed or says nothing may have been anything in the metric's range, and
+    a decision counts on the bad end.
+
+    Args:
+        repetitions: one outcome or more.
+        worst: the bad end of the metric's range.
+        best: the good one.
+    """
+    first, *others = repetitions
+    if not others:
+        return first
+    counted = [each for each in repetitions if not each.is_excused]
+    if not counted:
+        return first
+    corrected = any(each.corrected for each in repetitions)
+    lacking = next((each for each in counted if each.value is None), None)
+    if lacking is None:
+        values = [each.value for each in counted if each.value is not None]
+        return counted[0]._replace(
+            status="ok",
+            value=sum(values) / len(values),
+            bounds=None,
+            reason=None,
+            corrected=corrected,
+        )
+    ends = [
+        (each.value, each.value)
+        if each.value is not None
+        else each.bounds or (min(worst, best), max(worst, best))
+        for each in counted
+    ]
+    low, high = (sum(side) / len(side) for side in zip(*ends, strict=True))
+    if all(each.value is None and each.bounds is None for each in counted):
+        return lacking._replace(corrected=corrected)
+    return lacking._replace(bounds=(low, high), corrected=corrected)
 
 
 @dataclass(frozen=True, kw_only=True)

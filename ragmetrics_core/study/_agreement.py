@@ -30,7 +30,7 @@ from ragmetrics_core.study._reliability import (
     krippendorff_alpha,
     weighted_kappa,
 )
-from ragmetrics_core.study._scores import Scores, short
+from ragmetrics_core.study._scores import Scores, measured_notes, short
 
 __all__ = [
     "Agreement",
@@ -228,6 +228,7 @@ def study_agreement(
     if scores is not None:
         signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
         names = tuple(short(each, signatures) for each in signatures)
+        notes += measured_notes([scores], signatures)
         lower = frozenset(short(each, signatures) for each in signatures if each in scores.lower_is_better)
         columns = {
             short_name: scores.values[each] for short_name, each in zip(names, signatures, strict=True)

@@ -20,7 +20,7 @@ from ragmetrics_core.study._paired_tests import (
     paired_tests,
 )
 from ragmetrics_core.study._pairing import FEWEST, Pairs, doubts_of, pairs_of
-from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 
 __all__ = ["PairedMetric", "Passes", "RunComparison", "Verdict", "compare_runs"]
 
@@ -185,7 +185,11 @@ def compare_runs(
         notes.append(f"not compared, for only one run measured it: {', '.join(dict.fromkeys(left))}")
     _check_margin(margin, before, chosen)
     clustering = clustering_of((before, after), cluster)
-    notes += clustering.notes
+    notes += [*clustering.notes, *measured_notes((before, after), chosen)]
+    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
+        notes.append(
+            "where people corrected verdicts, what moved may be the corrections, and not the answers"
+        )
     doubts = doubts_of(before, after, metrics, cluster=clustering.by or "")
     found = [
         _compared(

@@ -15,7 +15,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._clusters import cluster_share
 from ragmetrics_core.study._intervals import Estimate, beta_interval, wilson_interval
-from ragmetrics_core.study._scores import LeftOut, Scores, taken
+from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, taken
 from ragmetrics_core.study._searching import ShareAtThreshold, unseen_shares
 
 __all__ = ["BestThresholds", "Concordance", "Conditional", "by_bayes", "study_concordance"]
@@ -155,7 +155,7 @@ def study_concordance(
     is_correct = np.array([bool(correct[one]) for one in ids])
     clustering = clustering_of([scores], cluster)
     clusters = clustering.clusters(ids)
-    notes: list[str] = list(clustering.notes)
+    notes: list[str] = [*clustering.notes, *measured_notes([scores], signatures)]
     if is_correct.all() or not is_correct.any():
         notes.append(
             f"all {len(ids)} answers are {'correct' if is_correct.all() else 'wrong'}: nothing can be told "

@@ -14,7 +14,7 @@ from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_mean
 from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_mean, judge_errors
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate, mean_of
-from ragmetrics_core.study._scores import LeftOut, Scores
+from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes
 from ragmetrics_core.wording import number_of
 
 __all__ = ["QualityEstimate", "estimate_quality", "on_unit_scale", "prediction_powered_mean", "scale_of"]
@@ -99,7 +99,7 @@ def estimate_quality(
     if clusters is not None:
         classical = cluster_mean(y, clusters[: len(both)], level=level)
         naive = cluster_mean([*f, *rest], clusters, level=level)
-    notes: list[str] = [*clustering.notes]
+    notes: list[str] = [*clustering.notes, *measured_notes([scores], [signature])]
     corrected: Estimate | None = None
     if {*y, *f, *rest} <= {0.0, 1.0} and rest:
         people, judge, said = ([bool(each) for each in column] for column in (y, f, rest))

@@ -17,7 +17,7 @@ from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._distributions import Alternative, mann_whitney
 from ragmetrics_core.study._group_values import ALL, check_groups, members_of, order_of, sample_notes
 from ragmetrics_core.study._intervals import Estimate, Summary, mean_interval, summary_of
-from ragmetrics_core.study._scores import LeftOut, Scores, metrics_of_all
+from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._significance import effect_size, holm, welch
 
 __all__ = [
@@ -216,7 +216,12 @@ def study_groups(
         baseline=baseline,
         alpha=alpha,
         cluster=clustering.by,
-        notes=(*sample_notes(runs, by, members), *clustering.notes, *small_groups(measured)),
+        notes=(
+            *sample_notes(runs, by, members),
+            *clustering.notes,
+            *measured_notes(runs, chosen),
+            *small_groups(measured),
+        ),
     )
 
 
@@ -290,7 +295,7 @@ def contrast(
             groups = upper.values, lower.values, upper.clusters, lower.clusters
             p = cluster_welch(*groups, alternative=alternative)
             rank, effect = cluster_rank(*groups, alternative=alternative), cluster_effect(*groups)
-            note = note or ("" if p else "fewer than 10 clusters in a group, or neither varies")
+            note = note or ("" if p is not None else "fewer than 10 clusters in a group, or neither varies")
         else:
             rank = mann_whitney(upper.values, lower.values, alternative=alternative)
     return Contrast(

@@ -12,7 +12,7 @@ from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._labels import LabelledUnit
-from ragmetrics_core.study._scores import Scores, metrics_of_all, short
+from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all, short
 from ragmetrics_core.study._tables import StudyTable, TableColumn
 
 __all__ = [
@@ -119,7 +119,7 @@ def study_preferences(
             {each: x * means[each] for each, x in differences.items() if means[each]}, clustering
         )
         found.append(PreferenceFigures(short(metric, chosen), correlation, *side))
-    notes = [*clustering.notes]
+    notes = [*clustering.notes, *measured_notes((first, second), chosen)]
     if lacking := len(preferences) - len(said):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
     return PreferenceStudy(

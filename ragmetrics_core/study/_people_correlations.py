@@ -14,7 +14,7 @@ from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_resamples, cluster_worth
 from ragmetrics_core.study._correlations import Clusters, Correlation, correlate, spearman_rows
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Cell, StudyTable, TableColumn
 
 __all__ = [
@@ -107,6 +107,7 @@ def study_people(
         oriented = [run.oriented(metric, chosen) for metric in chosen]
         clustering = clustering_of([run], cluster)
         notes |= dict.fromkeys(f"{run.name}: {note}" for note in clustering.notes)
+        notes |= dict.fromkeys(measured_notes([run], chosen))
         for name, values in oriented:
             ids = [each for each in said if each in values]
             column, labels = [values[each] for each in ids], [said[each] for each in ids]

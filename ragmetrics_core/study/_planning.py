@@ -11,7 +11,7 @@ from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._pairing import pairs_of
-from ragmetrics_core.study._scores import Scores, short
+from ragmetrics_core.study._scores import Scores, measured_notes, short
 from ragmetrics_core.study._tables import StudyTable, TableColumn
 
 __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
@@ -120,7 +120,7 @@ def plan_study(
         raise ConfigError(f"{len(values)} samples of {pilot.name} have a value of {name}: two are needed")
     clustering = clustering_of([pilot], cluster)
     spread = _spread(list(values.values()), clustering.clusters(values))
-    notes = [*clustering.notes]
+    notes = [*clustering.notes, *measured_notes([pilot], [signature])]
     needs = [_need(f"a mean, {width:g} wide", spread, len(values), width=width, alpha=alpha)]
     if against is None:
         moved, n = spread * 2**0.5, len(values)

@@ -1,9 +1,9 @@
-"""Repeated votes: how much of a score's variance is the judge's own, and which verdicts straddle."""
+"""Repeats: how much of a score's variance is the judge's own, and which verdicts straddle."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from ragmetrics_core.study._clusters import cluster_share
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._scores import short
 from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "JudgeRepeats",
@@ -28,6 +29,9 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+# With fewer samples the quantiles of resamples mean nothing.
+FEWEST_SAMPLES = 10
 
 
 class Straddling(NamedTuple):
@@ -42,35 +46,38 @@ class Straddling(NamedTuple):
 
 
 class JudgeRepeats(NamedTuple):
-    """What the votes of one metric say.
+    """What the repeats of one metric say: votes on a verdict (`repeats`), or whole scores (`full_repeats`).
 
     Attributes:
         metric: its name.
-        verdicts: how many verdicts have several votes.
-        straddle: the share of them on which the votes differ, with an interval by sample.
-        share: the judge's own share of the variance of a score that rests on one vote a verdict.
+        repeated: what was repeated.
+        n: how many verdicts have several votes, or how many samples several scores.
+        straddle: the share of them on which the votes, or the scores, differ, with an interval by sample.
+        share: the judge's own share of the variance of a score that rests on one vote a verdict, or of one
+            score, in which the judge also writes the statements anew.
         samples: how many samples that share rests on.
-        votes: how many votes a verdict has, at most.
+        times: how many votes a verdict, or scores a sample, has at most.
         needed: how many it needs so that no more than 5 % of the variance is the judge's own.
         note: why there is no share.
     """
 
     metric: str
-    verdicts: int
+    repeated: Literal["verdicts", "scores"]
+    n: int
     straddle: Estimate
     share: Estimate
     samples: int
-    votes: int
+    times: int
     needed: int | None
     note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepeatStudy:
-    """Everything about a run's repeated votes.
+    """Everything about a run's repeats.
 
     Attributes:
-        repeats: each metric whose verdicts have several votes.
+        repeats: each metric whose verdicts have several votes, or which was measured several times.
         straddling: every verdict on which votes differ, the most divided first.
         notes: what a reader should know.
     """
@@ -81,15 +88,15 @@ class RepeatStudy:
 
 
 def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int = 0) -> RepeatStudy:
-    """What a judge's repeated votes say about the judge.
+    """What a judge's repeats say about the judge.
 
     Args:
-        run: a run with `repeats` of two or more, or a panel of judges.
+        run: a run with `repeats` or `full_repeats` of two or more, or a panel of judges.
         metrics: signatures; without it all.
         seed: of the intervals.
 
     Raises:
-        ConfigError: no verdict has two votes.
+        ConfigError: no verdict has two votes, and no metric was measured twice.
     """
     signatures = [each.signature for each in run.metrics if each.repetition == 1]
     chosen = [each for each in signatures if metrics is None or each in metrics]
@@ -98,51 +105,81 @@ def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int =
     without: list[str] = []
     for signature in chosen:
         name = short(signature, chosen)
-        flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
-        note = ""
-        for record in run.records(signature):
-            several = [verdict for verdict in record.verdicts if len(verdict.votes) > 1]
-            for verdict in several:
-                yes, of = sum(verdict.votes), len(verdict.votes)
-                most = max(most, of)
-                flags.append(0 < yes < of)
-                samples.append(record.sample_id)
-                if flags[-1]:
-                    found = Straddling(name, record.sample_id, verdict.number, verdict.text, yes, of)
-                    straddling.append(found)
-            if several and not note:
-                try:
-                    known = [value for value in by_vote(record) if value is not None]
-                except RecordError as error:
-                    note = str(error)
-                else:
-                    voted.append(known)
-        if not flags:
+        by_votes = _votes(run, signature, name, straddling, seed)
+        by_scores = _scores(run, signature, name, seed)
+        found = [each for each in (by_votes, by_scores) if each is not None]
+        repeats += found
+        if not found:
             without.append(name)
-            continue
-        share = Estimate(None) if note else judge_share(voted, seed=seed)
-        if share.value is None and not note:
-            note = "fewer than two samples with several votes, or no score varies"
-        repeats.append(
-            JudgeRepeats(
-                name,
-                len(flags),
-                cluster_share(flags, samples),
-                share,
-                len(voted),
-                most,
-                None if share.value is None else repeats_needed(share.value),
-                note,
-            )
-        )
     if not repeats:
         raise ConfigError(
-            "no verdict has several votes: evaluate with --repeats 3, or a panel of judges, to see how a "
-            "judge votes again"
+            "no verdict has several votes, and no metric was measured several times: evaluate with "
+            "--repeats 3, --full-repeats 3 or a panel of judges, to see how a judge decides again"
         )
     straddling.sort(key=lambda each: abs(2 * each.yes - each.votes) / each.votes)
-    notes = [f"without repeated votes: {', '.join(without)}"] if without else []
+    notes = [f"without repeats: {', '.join(without)}"] if without else []
     return RepeatStudy(repeats=tuple(repeats), straddling=tuple(straddling), notes=tuple(notes))
+
+
+def _votes(
+    run: Run, signature: str, name: str, straddling: list[Straddling], seed: int
+) -> JudgeRepeats | None:
+    """The votes on verdicts, of the first measurement; what straddles is added to the list."""
+    flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
+    note = ""
+    for record in run.records(signature):
+        several = [verdict for verdict in record.verdicts if len(verdict.votes) > 1]
+        for verdict in several:
+            yes, of = sum(verdict.votes), len(verdict.votes)
+            most = max(most, of)
+            flags.append(0 < yes < of)
+            samples.append(record.sample_id)
+            if flags[-1]:
+                straddling.append(Straddling(name, record.sample_id, verdict.number, verdict.text, yes, of))
+        if several and not note:
+            try:
+                known = [value for value in by_vote(record) if value is not None]
+            except RecordError as error:
+                note = str(error)
+            else:
+                voted.append(known)
+    return _judged(name, "verdicts", flags, samples, voted, most, note, seed) if flags else None
+
+
+def _scores(run: Run, signature: str, name: str, seed: int) -> JudgeRepeats | None:
+    """The scores of whole measurements; a sample counts where two of them have a value."""
+    several = {entry.signature for entry in run.repetitions(signature)}
+    if len(several) < 2:
+        return None
+    of_sample: dict[str, list[float]] = {}
+    for key, outcome in run.outcomes():
+        if key.signature in several and outcome.value is not None:
+            of_sample.setdefault(key.sample_id, []).append(outcome.value)
+    scored = {each: values for each, values in of_sample.items() if len(values) > 1}
+    flags = [max(values) - min(values) > 1e-12 for values in scored.values()]
+    return _judged(name, "scores", flags, [*scored], [*scored.values()], len(several), "", seed)
+
+
+def _judged(
+    name: str,
+    repeated: Literal["verdicts", "scores"],
+    flags: Sequence[bool],
+    samples: Sequence[Hashable],
+    values: Sequence[Sequence[float]],
+    times: int,
+    note: str,
+    seed: int,
+) -> JudgeRepeats:
+    share = Estimate(None) if note else judge_share(values, seed=seed)
+    if share.value is None and not note:
+        what = "votes" if repeated == "verdicts" else "scores"
+        note = f"fewer than two samples with several {what}, or no score varies"
+    known = sum(len(each) > 1 for each in values)
+    if not note and known < FEWEST_SAMPLES:
+        share, note = Estimate(share.value), f"{number_of(known, 'sample')}: too few for an interval"
+    needed = None if share.value is None else repeats_needed(share.value)
+    straddle = cluster_share(flags, samples)
+    return JudgeRepeats(name, repeated, len(flags), straddle, share, known, times, needed, note)
 
 
 def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0) -> Estimate:
@@ -207,22 +244,24 @@ def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[St
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
     yield StudyTable(
         name="repeats",
-        title="How a judge votes again",
+        title="How a judge decides again",
         columns=(
             TableColumn("metric"),
-            TableColumn("verdicts", "count"),
-            TableColumn("votes", "count"),
+            TableColumn("repeated"),
+            TableColumn("n", "count"),
+            TableColumn("times", "count"),
             TableColumn("straddle", "estimate"),
             TableColumn("judge's share", "estimate"),
             TableColumn("samples", "count"),
-            TableColumn("votes needed", "count"),
+            TableColumn("times needed", "count"),
             TableColumn("note"),
         ),
         rows=tuple(
             (
                 each.metric,
-                each.verdicts,
-                each.votes,
+                each.repeated,
+                each.n,
+                each.times,
                 each.straddle,
                 each.share,
                 each.samples,
@@ -232,9 +271,10 @@ def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[St
             for each in found.repeats
         ),
         notes=(
-            "straddle: the share of verdicts on which votes differ; judge's share: of the variance of a "
-            "score that rests on one vote; it is already inside every interval",
-            "votes needed: so that the judge's own share is 5 % at most, if votes were averaged",
+            "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
+            "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
+            "score; it is already inside every interval",
+            "times needed: so that the judge's own share is 5 % at most, if they were averaged",
             *found.notes,
         ),
     )

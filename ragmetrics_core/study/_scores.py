@@ -1,7 +1,7 @@
 """The scores of a run as the study reads them: numbers by metric and sample, and why others have none."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
@@ -18,6 +18,7 @@ __all__ = [
     "Oriented",
     "Scores",
     "Taken",
+    "measured_notes",
     "metrics_of_all",
     "named_runs",
     "read_scores",
@@ -57,6 +58,9 @@ class Scores:
             the texts were redacted.
         exceeds: the signatures of the metrics whose scores may lie above their range.
         rejected: how many rows were no samples, so that nothing is known of them.
+        corrected: for each signature how many scores hold a person's correction of a verdict.
+        repetitions: for each signature how many whole measurements a score is the mean of, where there are
+            several.
     """
 
     name: str
@@ -72,6 +76,8 @@ class Scores:
     models: Mapping[str, str] = field(default_factory=dict[str, str])
     exceeds: frozenset[str] = frozenset()
     rejected: int = 0
+    corrected: Mapping[str, int] = field(default_factory=dict[str, int])
+    repetitions: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -170,21 +176,24 @@ def short(metric: str, among: Sequence[str]) -> str:
     return name if sum(each.partition("/")[0] == name for each in among) == 1 else metric
 
 
-def read_scores(run: Run, *, name: str | None = None) -> Scores:
-    """Read what a run's records came to; of repeated measurements the first one counts.
+def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:
+    """Read what a run's records came to; of a metric that was measured several times, each sample's mean.
 
     Args:
         run: the run, whose scores are taken as they are: finished or not.
         name: what to call it in tables; its folder's name without one.
+        apart: take whole measurements that were repeated for metrics of their own, by their signatures.
     """
-    first = [entry.signature for entry in run.metrics if entry.repetition == 1]
+    first = [entry.signature for entry in run.metrics if apart or entry.repetition == 1]
     values: dict[str, dict[str, float]] = {signature: {} for signature in first}
     absent: dict[str, dict[str, str]] = {signature: {} for signature in first}
     sure: dict[str, dict[str, float]] = {signature: {} for signature in first}
     ends = {entry.signature: (entry.worst, entry.best) for entry in run.metrics}
-    for key, outcome in run.outcomes():
+    corrected = Counter[str]()
+    for key, outcome in run.outcomes() if apart else run.averaged_outcomes():
         if key.signature not in values:
             continue
+        corrected[key.signature] += outcome.corrected
         worst, best = ends[key.signature]
         if (counts := outcome.sure(worst=worst, best=best)) is not None:
             sure[key.signature][key.sample_id] = counts
@@ -207,6 +216,12 @@ def read_scores(run: Run, *, name: str | None = None) -> Scores:
         models=_models(run),
         exceeds=frozenset(each.signature for each in run.metrics if each.exceeds),
         rejected=len(run.rejected),
+        corrected={signature: count for signature, count in corrected.items() if count},
+        repetitions={
+            signature: count
+            for signature in first
+            if not apart and (count := len(run.repetitions(signature))) > 1
+        },
     )
 
 
@@ -222,7 +237,11 @@ def _expected(sample: Sample) -> str:
 def _models(run: Run) -> dict[str, str]:
     named = {name: getattr(run.manifest, name) for name in ("judge", "embedder", "scorer")}
     redacted = "redacted" if run.manifest.redacted else "as they were"
-    asked = {"number of repeats": str(run.manifest.repeats), "state of the texts": redacted}
+    asked = {
+        "number of repeats": str(run.manifest.repeats),
+        "number of full repeats": str(max((entry.repetition for entry in run.metrics), default=1)),
+        "state of the texts": redacted,
+    }
     return {name: identity for name, identity in named.items() if identity} | asked
 
 
@@ -278,6 +297,20 @@ def metrics_of_all(runs: Sequence[Scores], wanted: Sequence[str] | None = None) 
         measured = "; ".join(f"{run.name}: {', '.join(run.metrics) or 'none'}" for run in runs)
         raise ConfigError(f"the runs share no metric ({measured})")
     return shared
+
+
+def measured_notes(runs: Sequence[Scores], metrics: Sequence[str]) -> Iterator[str]:
+    """What stands behind the scores of some metrics that a reader does not see: corrections, repetitions."""
+    for run in runs:
+        corrected = {each: run.corrected[each] for each in metrics if run.corrected.get(each)}
+        if corrected:
+            told = ", ".join(f"{count} of {short(each, metrics)}" for each, count in corrected.items())
+            yield f"{run.name} holds verdicts that people corrected, in the scores of so many samples: {told}"
+    for run in runs:
+        counts = {run.repetitions[each] for each in metrics if each in run.repetitions}
+        if counts:
+            told = " or ".join(map(str, sorted(counts)))
+            yield f"each score of {run.name} is the mean of {told} whole measurements"
 
 
 def _check_same(first: Scores, run: Scores, here: Sequence[str], there: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._system_intervals import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._tables import StudyTable, TableColumn
 
@@ -156,7 +156,7 @@ def study_systems(
         RankedSystem(run.name, n, mean, of)
         for run, n, mean, of in zip(runs, counts, said, means, strict=True)
     ]
-    notes = [*clustering.notes]
+    notes = [*clustering.notes, *measured_notes(runs, chosen)]
     if np.isnan(labels).any():
         notes.append("not every system has a label on every question: a mean is of those that it has")
     return SystemStudy(

@@ -86,7 +86,8 @@ def trace_difference(
     for place, each in enumerate(ordered):
         difference = None
         if place < detailed:
-            difference = diff(before.score(each, metric), after.score(each, metric))
+            of = _repetition(before, after, metric, each)
+            difference = diff(before.score(each, of), after.score(each, of))
             changes.update(_kinds(difference))
         moved.append(Moved(each, first[each], second[each], moves[each] / n, difference))
     rises = [moves[each] for each in ordered if moves[each] > 0]
@@ -108,9 +109,19 @@ def trace_difference(
 def _values(run: Run, metric: str) -> dict[str, float]:
     return {
         key.sample_id: outcome.value
-        for key, outcome in run.outcomes()
+        for key, outcome in run.averaged_outcomes()
         if key.signature == metric and outcome.value is not None
     }
+
+
+def _repetition(before: Run, after: Run, metric: str, sample_id: str) -> str:
+    """The signature of the measurement that moved most, where a score is the mean of several."""
+    known = {entry.signature for entry in after.repetitions(metric)}
+    both = [entry.signature for entry in before.repetitions(metric) if entry.signature in known]
+    if len(both) == 1:
+        return metric
+    first, second = before.scores(sample_id), after.scores(sample_id)
+    return max(both, key=lambda each: abs((second[each].value or 0.0) - (first[each].value or 0.0)))
 
 
 def _kinds(difference: RecordDiff) -> Counter[str]:

@@ -160,7 +160,12 @@ def test_repeated_votes_show_what_straddles_and_the_judges_own_share(command, ru
     outcome = command("study", "repeats", runs / "voted", "--json")
     repeats, straddling = outcome.json
     (row,) = repeats["rows"]
-    assert (row["metric"], row["verdicts"], row["votes"]) == ("faithfulness", 4 * COUNT, 3)
+    assert (row["metric"], row["repeated"], row["n"], row["times"]) == (
+        "faithfulness",
+        "verdicts",
+        4 * COUNT,
+        3,
+    )
     assert 0 < row["judge's_share"] < 1
     assert len(straddling["rows"]) == round(row["straddle"] * 4 * COUNT)
     assert all(0 < each["yes"] < each["of"] for each in straddling["rows"])

@@ -13,6 +13,8 @@ from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.runs import Outcome
+from ragmetrics_core.runs._summary import averaged
 from ragmetrics_core.scoring import nested_spread
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -114,6 +116,51 @@ def test_more_repetitions_are_another_run(tmp_path):
 def test_fewer_than_one_is_refused():
     with pytest.raises(ConfigError, match="full_repeats must be at least 1, not 0"):
         repeated(["y"], full_repeats=0)
+
+
+# -- all repetitions together
+
+
+def test_a_mean_over_all_repetitions_takes_each_samples_mean():
+    run = repeated(["yn"], ["n"], ["yy"])
+    # (1/2 + 0 + 1) / 3, by whatever name of the metric
+    assert run.averaged("faithfulness").value == pytest.approx(0.5)
+    assert run.averaged(f"{FAITHFULNESS}(repetition=2)").value == pytest.approx(0.5)
+    assert run.averaged("faithfulness").n == 1
+    assert repeated(["yn"], ["n"]).averaged("faithfulness").value == 0.25
+
+
+OK, BAD = Outcome("ok", 1.0, None, False), Outcome("ok", 0.0, None, False)
+FAILED = Outcome("model_error", None, None, False, "timeout")
+HALF = Outcome("incomplete", None, (0.5, 1.0), False, "verdicts_missing")
+EXCUSED = Outcome("undefined", None, None, False, "no_reference")
+
+
+def together(*outcomes):
+    return averaged(outcomes, worst=0.0, best=1.0)
+
+
+def test_a_repetition_that_failed_leaves_no_mean_and_counts_as_the_worst():
+    found = together(OK, FAILED)
+    # what failed may have been anything from 0 to 1
+    assert (found.status, found.value, found.bounds) == ("model_error", None, (0.5, 1.0))
+    assert found.sure(worst=0.0, best=1.0) == 0.5
+    assert together(FAILED, FAILED) == FAILED
+    # (1 + 1/2 + 0) / 3 and (1 + 1 + 1) / 3
+    assert together(OK, HALF, FAILED).bounds == (0.5, 1.0)
+
+
+def test_a_repetition_that_rightly_has_no_score_counts_only_where_all_have_none():
+    assert together(EXCUSED, OK, BAD).value == 0.5
+    assert together(EXCUSED, EXCUSED) == EXCUSED
+    assert together(OK._replace(corrected=True), BAD).corrected
+
+
+def test_a_sample_that_lacks_a_repetition_is_not_there_yet(tmp_path):
+    repeated(["yn"], ["n"], out=tmp_path, max_calls=3)
+    run = Run.load(tmp_path)
+    assert [key.signature for key, each in run.outcomes() if each.value is not None] == [FAITHFULNESS]
+    assert run.averaged("faithfulness").value is None
 
 
 # -- the spread of a run

@@ -242,6 +242,42 @@ def test_answers_without_anything_retrieved_do_not_pass():
     assert gate(before, after, "worse").code == 1
 
 
+def measured_thrice(count=12):
+    """The second of three whole measurements finds nothing supported, the others everything."""
+
+    def reply(request):
+        if request.prompt.name == "statements":
+            return {"statements": ["it is so"]}
+        verdict = "no" if request.draw // 1000 == 1 else "yes"
+        return {"verdicts": [{"number": 1, "reason": "r", "verdict": verdict}]}
+
+    rows = [{"id": f"s{n}", "question": "?", "contexts": ["c"], "answer": f"{n}"} for n in range(count)]
+    return evaluate(rows, metrics="faithfulness", judge=ScriptedJudge(reply), full_repeats=3)
+
+
+def test_of_several_whole_measurements_a_gate_counts_the_mean_and_not_the_first():
+    scores = read_scores(measured_thrice(), name="c")
+    assert list(scores.values["faithfulness/strict.1"].values()) == pytest.approx([2 / 3] * 12)
+    (told,) = decide_limits(scores, [limit_of("faithfulness=0.9", scores, "min")]).failures
+    assert told.startswith("the mean of faithfulness/strict.1 is 0.667 over 12 samples, below 0.9")
+    once = read_scores(run(["good"] * 12), name="a")
+    found = compare_runs(replace(once, questions=scores.questions, labels=scores.labels), scores)
+    assert any("the number of full repeats of c is 3, that of a 1" in each for each in found.doubts)
+    assert "each score of c is the mean of 3 whole measurements" in found.notes
+
+
+def test_scores_that_people_corrected_are_told_where_runs_are_compared():
+    before, after = run(["bad"] * 12), run(["bad"] * 12)
+    after.correct("q1", "faithfulness", 1, True, by="ann")
+    found = compare_runs(read_scores(before, name="a"), read_scores(after, name="b"))
+    assert found.metrics[0].difference.value > 0
+    assert found.notes[-2:] == (
+        "b holds verdicts that people corrected, in the scores of so many samples: 1 of faithfulness",
+        "where people corrected verdicts, what moved may be the corrections, and not the answers",
+    )
+    assert not compare_runs(read_scores(before), read_scores(before, name="a")).notes
+
+
 def test_an_interrupted_run_does_not_pass():
     before = read_scores(run(["good"] * 30), name="a")
     after = read_scores(run(["good"] * 10), name="b")

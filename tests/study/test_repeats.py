@@ -45,7 +45,7 @@ def test_votes_that_differ_are_counted_and_named():
     found = study_repeats(run)
     (each,) = found.repeats
     # the second statement of the 8 answers whose number is no multiple of 3 gets one yes of three
-    assert (each.verdicts, each.votes, len(found.straddling)) == (24, 3, 8)
+    assert (each.repeated, each.n, each.times, len(found.straddling)) == ("verdicts", 24, 3, 8)
     assert each.straddle.value == pytest.approx(8 / 24)
     assert {(row.number, row.yes, row.votes) for row in found.straddling} == {(2, 1, 3)}
     # within: 8 samples whose score moves by 1/2 in one vote of three: 8 / 12 * (1/4) / 3
@@ -57,6 +57,48 @@ def test_votes_that_differ_are_counted_and_named():
     first, second = repeat_tables(found, most=5)
     assert (len(second.rows), second.notes) == (5, ("3 more: --table straddling",))
     assert first.rows[0][0] == "faithfulness"
+
+
+def whole():
+    """The first of two statements is in the text of even answers; the second measurement says: by fours."""
+
+    def reply(request):
+        asked, repetition = request.variables, request.draw // 1000
+        if request.prompt.name == "statements":
+            return {"statements": [f"{asked['answer']} first", f"{asked['answer']} second"]}
+        number = int(str(asked["items"][0].text).split()[1])
+        first = number % (4 if repetition == 1 else 2) == 0
+        return {
+            "verdicts": [
+                {"number": item.number, "reason": "so", "verdict": "yes" if yes else "no"}
+                for item, yes in zip(asked["items"], (first, number % 3 == 0), strict=True)
+            ]
+        }
+
+    return ScriptedJudge(reply)
+
+
+def test_whole_scores_that_differ_show_the_judges_own_share():
+    run = evaluate(samples(12), metrics="faithfulness", judge=whole(), full_repeats=3)
+    (each,) = study_repeats(run).repeats
+    # 2, 6 and 10 are even and no multiple of 4: one score of three is 1/2 lower
+    assert (each.repeated, each.n, each.times, each.samples) == ("scores", 12, 3, 12)
+    assert each.straddle.value == pytest.approx(3 / 12)
+    scores = [
+        [((n % (4 if again == 1 else 2) == 0) + (n % 3 == 0)) / 2 for again in range(3)] for n in range(1, 13)
+    ]
+    within = np.var(scores, axis=1, ddof=1).mean()
+    between = np.var(np.mean(scores, axis=1), ddof=1) - within / 3
+    assert each.share.value == pytest.approx(within / (within + between))
+    assert each.share.low < each.share.value < each.share.high
+
+
+def test_votes_and_whole_scores_are_two_rows_and_few_samples_have_no_interval():
+    run = evaluate(samples(6), metrics="faithfulness", judge=judge(), repeats=3, full_repeats=2)
+    votes, scores = study_repeats(run).repeats
+    assert (votes.repeated, votes.n, votes.times) == ("verdicts", 12, 3)
+    assert (scores.repeated, scores.n, scores.times) == ("scores", 6, 2)
+    assert (votes.share.low, votes.note) == (None, "6 samples: too few for an interval")
 
 
 def test_a_run_without_repeated_votes_says_how_to_have_them():

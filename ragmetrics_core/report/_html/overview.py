@@ -87,7 +87,9 @@ def _comparison(
     runs: Sequence[Run], columns: Sequence[ReportColumn], rows: Sequence[ReportRow], cluster: str | None
 ) -> dict[str, Any]:
     """What the study says of two runs, or why it says nothing."""
-    before, after = (read_scores(run, name=name) for run, name in zip(runs, ("first", "second"), strict=True))
+    before, after = (
+        read_scores(run, name=name, apart=True) for run, name in zip(runs, ("first", "second"), strict=True)
+    )
     same = [
         entry.signature
         for column in columns

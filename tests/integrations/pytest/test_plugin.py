@@ -160,6 +160,25 @@ def test_a_failed_score_counts_once_under_both_names_of_its_metric():
     assert_scores(run, {"faithfulness/strict.1": 0.5}, faithfulness=0.5, failures=1)
 
 
+def test_of_several_whole_measurements_the_mean_counts_and_the_worst_is_opened():
+    def by_repetition(request):
+        if request.prompt.name == "statements":
+            return reply(request)
+        verdict = "no" if request.draw // 1000 == 1 else "yes"
+        items = request.variables["items"]
+        return {"verdicts": [{"number": each.number, "reason": "", "verdict": verdict} for each in items]}
+
+    judge = ScriptedJudge(by_repetition)
+    run = evaluate(SAMPLES, metrics="faithfulness", judge=judge, full_repeats=2)
+    assert_scores(run, faithfulness=0.5, each={"faithfulness": 0.5})
+    with pytest.raises(AssertionError) as told:
+        assert_scores(run, faithfulness=0.6)
+    # each sample has 1 and 0
+    mean = "0.500 (sd 0.000, n 2 of 2), each score that of 2 whole measurements, below 0.6"
+    assert mean in str(told.value)
+    assert "faithfulness/strict.1(repetition=2) of good: 0 / 1 = 0" in str(told.value)
+
+
 def test_a_metric_that_nobody_measured_is_a_mistake(run):
     with pytest.raises(ConfigError, match="has no metric 'context_recall'"):
         assert_scores(run, context_recall=0.5)
