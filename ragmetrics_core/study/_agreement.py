@@ -28,9 +28,11 @@ from ragmetrics_core.study._reliability import (
     Level,
     Weights,
     krippendorff_alpha,
+    plain,
     weighted_kappa,
 )
 from ragmetrics_core.study._scores import Scores, measured_notes, short
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Agreement",
@@ -236,6 +238,11 @@ def study_agreement(
         numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
         if human and not numbers:
             notes.append(f"the label {name!r} has texts: no metric can be correlated with it")
+        elif texts := len(human) - len(numbers):
+            notes.append(
+                f"the label {name!r} of {number_of(texts, 'sample')} is a text and no number, which "
+                "correlations leave out"
+            )
         correlations = _correlations({**({HUMAN: numbers} if numbers else {}), **columns}, clustering, seed)
         if correct_from is None:
             correct_from = likert_threshold(values)
@@ -272,7 +279,13 @@ def study_agreement(
         rule=rule,
         consensus=agreed,
         ceilings=ceilings(
-            people, columns, rule=rule, correct_from=correct_from, lower_is_better=lower, seed=seed
+            people,
+            columns,
+            rule=rule,
+            correct_from=correct_from,
+            lower_is_better=lower,
+            clustering=clustering,
+            seed=seed,
         ),
         correlations=correlations,
         detections=detections,
@@ -354,7 +367,7 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
 
 def _annotator(name: str, units: Mapping[LabelledUnit, Mapping[str, Value]]) -> Annotator:
     given = [said[name] for said in units.values() if name in said]
-    note = f"always {given[0]}" if len(given) > 1 and len(set(given)) == 1 else ""
+    note = f"always {plain(given[0])}" if len(given) > 1 and len(set(given)) == 1 else ""
     return Annotator(name, len(given), len(units) - len(given), note)
 
 

@@ -1,10 +1,11 @@
 """The ceiling of a judge: how far each person agrees with the others, by the same figures as the judge."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ragmetrics_core.study._clustering import Clustering
 from ragmetrics_core.study._consensus import Rule, consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import area_under_curve
@@ -53,6 +54,7 @@ def ceilings(
     rule: Rule,
     correct_from: float | None = None,
     lower_is_better: frozenset[str] = frozenset(),
+    clustering: Clustering | None = None,
     seed: int = 0,
 ) -> tuple[Ceiling, ...]:
     """Each person against the consensus of the others, all of them pooled, and each metric likewise.
@@ -67,18 +69,23 @@ def ceilings(
         rule: what makes the consensus of the others.
         correct_from: from which number on an answer is correct.
         lower_is_better: the metrics whose low end is the good one.
+        clustering: which samples belong together; without it each is drawn for itself.
         seed: of the bootstrap.
     """
     pairs = list(_pairs(units, rule, correct_from))
     if not pairs:
         return ()
     people = dict.fromkeys(pair.by for pair in pairs)
-    found = [_against(name, True, [pair for pair in pairs if pair.by == name], None, seed) for name in people]
-    found.append(_against(POOLED, True, pairs, None, seed))
+    found = [
+        _against(name, True, [pair for pair in pairs if pair.by == name], None, clustering, seed)
+        for name in people
+    ]
+    found.append(_against(POOLED, True, pairs, None, clustering, seed))
     for name, column in columns.items():
         known = [pair for pair in pairs if pair.sample_id in column]
         sign = -1.0 if name in lower_is_better else 1.0
-        found.append(_against(name, False, known, [sign * column[pair.sample_id] for pair in known], seed))
+        values = [sign * column[pair.sample_id] for pair in known]
+        found.append(_against(name, False, known, values, clustering, seed))
     return tuple(found)
 
 
@@ -99,10 +106,16 @@ def _pairs(
 
 
 def _against(
-    who: str, is_person: bool, pairs: Sequence[_Pair], values: Sequence[float] | None, seed: int
+    who: str,
+    is_person: bool,
+    pairs: Sequence[_Pair],
+    values: Sequence[float] | None,
+    clustering: Clustering | None,
+    seed: int,
 ) -> Ceiling:
     own = [pair.own for pair in pairs] if values is None else values
-    clusters = [pair.sample_id for pair in pairs]
+    ids: list[Hashable] = [pair.sample_id for pair in pairs]
+    clusters = (None if clustering is None else clustering.clusters(pair.sample_id for pair in pairs)) or ids
     # with one pair a sample they are no clusters
     repeated = clusters if len(set(clusters)) < len(clusters) else None
     correlation = correlate(own, [pair.others for pair in pairs], clusters=repeated, seed=seed)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_mean
-from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._paired_tests import (
     PairedTests,
     adjusted,
@@ -21,6 +21,7 @@ from ragmetrics_core.study._paired_tests import (
 )
 from ragmetrics_core.study._pairing import FEWEST, Pairs, doubts_of, pairs_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.wording import number_of
 
 __all__ = ["PairedMetric", "Passes", "RunComparison", "Verdict", "compare_runs"]
 
@@ -200,6 +201,7 @@ def compare_runs(
             clustering,
             seed,
             each in before.lower_is_better,
+            before.ends(each),
         )
         for each in chosen
     ]
@@ -261,6 +263,7 @@ def _compared(
     clustering: Clustering,
     seed: int,
     lower_is_better: bool,
+    ends: tuple[float, float],
 ) -> _Unadjusted:
     x, y = pairs.sure_before, pairs.sure_after
     was, now = (x <= threshold, y <= threshold) if lower_is_better else (x >= threshold, y >= threshold)
@@ -274,8 +277,8 @@ def _compared(
     compared = PairedMetric(
         metric=metric,
         n=len(pairs.ids),
-        before=_mean(pairs.before, both, level),
-        after=_mean(pairs.after, both, level),
+        before=score_mean(pairs.before, both, ends=ends, level=level),
+        after=score_mean(pairs.after, both, ends=ends, level=level),
         difference=difference,
         pessimistic=pessimistic,
         p=tests.scores,
@@ -294,15 +297,13 @@ def _note(pairs: Pairs, lacks: str) -> str:
     if not pairs.ids:
         return "no sample has a value in both runs"
     if len(pairs.ids) < 10:
-        return f"only {len(pairs.ids)} samples have a value in both runs"
+        return f"only {number_of(len(pairs.ids), 'sample has', 'samples have')} a value in both runs"
     moved = int(np.count_nonzero(pairs.sure_after - pairs.sure_before))
     if not moved:
         return "every score is the same"
+    if moved == len(pairs.sure_ids) and np.ptp(pairs.sure_after - pairs.sure_before) < 1e-12:
+        return "every score moved by as much: the interval knows no spread"
     return lacks or (f"only {moved} samples moved: the interval is too narrow" if moved < _FEW else "")
-
-
-def _mean(values: Array, clusters: Sequence[Hashable] | None, level: float) -> Estimate:
-    return mean_of(values, level=level) if clusters is None else cluster_mean(values, clusters, level=level)
 
 
 def _gain(each: PairedMetric) -> Estimate:

@@ -181,6 +181,8 @@ def study_concordance(
         )
 
     whole = tuple(range(len(names)))
+    # where all answers are correct, or wrong, every threshold is as good
+    to_search = bool(is_correct.any() and not is_correct.all())
     return Concordance(
         run=scores.name,
         label=label,
@@ -192,7 +194,7 @@ def study_concordance(
         below=tuple(conditional(part, lows, upwards=False) for part in parts),
         grid=tuple(conditional(whole, pair, upwards=True) for pair in pairs),
         grid_below=tuple(conditional(whole, pair, upwards=False) for pair in pairs_below),
-        best=_search(names, values, is_correct, pairs, minimum, clusters, seed),
+        best=_search(names, values, is_correct, pairs, minimum, clusters, seed) if to_search else None,
         # below t for wrong answers is above -t for them
         best_below=_negated(
             _search(
@@ -204,6 +206,8 @@ def study_concordance(
                 clusters,
                 seed,
             )
+            if to_search
+            else None
         ),
         minimum=minimum,
         left_out=left_out,

@@ -28,6 +28,9 @@ __all__ = [
 # Kendall's interval keeps three square matrices of signs; above this many pairs it is taken from a formula.
 _MOST_SIGNS = 1500
 
+# With fewer pairs, or clusters of them, there are too few different resamples for quantiles to mean anything.
+FEWEST_PAIRS = FEWEST_CLUSTERS
+
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Clusters = Sequence[Hashable] | None
@@ -86,8 +89,13 @@ def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlat
     )
     clusters = how.get("clusters")
     size = n if clusters is None else len(set(clusters))
-    few = clusters is not None and size < FEWEST_CLUSTERS
-    note = f"{size} clusters are too few for an interval" if few else ""
+    note = ""
+    if size < FEWEST_PAIRS:
+        note = f"{size} {'pairs' if clusters is None else 'clusters'} are too few for an interval"
+    elif abs(by_pairs.value or 0.0) > 1 - 1e-12:
+        note = "both have one order: resamples give no interval"
+    if note:
+        by_rank, by_pairs, by_number = (Estimate(each.value) for each in (by_rank, by_pairs, by_number))
     return Correlation(by_rank, by_pairs, by_number, n, note)
 
 

@@ -115,6 +115,10 @@ def detect(
     bins, error = calibration(values, good, lower_is_better=lower_is_better)
     is_share = len(values) > 0 and values.min() >= 0 and values.max() <= 1
     brier = float(((values - (~good if lower_is_better else good)) ** 2).mean()) if is_share else None
+    if not len(values):
+        return Detection(
+            Estimate(None), None, (), bins, error, brier, 0, 0, "no answer has a label and a value"
+        )
     if not positives or not negatives:
         note = "there is no correct answer" if not positives else "there is no wrong answer"
         return Detection(Estimate(None), None, (), bins, error, brier, positives, negatives, note)

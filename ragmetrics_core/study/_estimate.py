@@ -14,6 +14,7 @@ from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_mean
 from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_mean, judge_errors
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes
 from ragmetrics_core.wording import number_of
 
@@ -95,10 +96,13 @@ def estimate_quality(
     clustering = clustering_of([scores], cluster)
     clusters = clustering.clusters([*both, *others])
     powered, weight = prediction_powered_mean(y, f, rest, clusters=clusters, level=level)
-    classical, naive = mean_of(y, level=level), mean_of(list(values.values()), level=level)
-    if clusters is not None:
-        classical = cluster_mean(y, clusters[: len(both)], level=level)
-        naive = cluster_mean([*f, *rest], clusters, level=level)
+    ends = scores.ends(signature)
+    of_labelled = None if clusters is None else clusters[: len(both)]
+    # Student's as the powered one, which is this one where the scores tell nothing
+    classical = mean_of(y, level=level) if of_labelled is None else cluster_mean(y, of_labelled, level=level)
+    if classical.low == classical.high:  # labels that do not vary tell nothing of their spread
+        classical = Estimate(classical.value)
+    naive = score_mean([*f, *rest], clusters, ends=ends, level=level)
     notes: list[str] = [*clustering.notes, *measured_notes([scores], [signature])]
     corrected: Estimate | None = None
     if {*y, *f, *rest} <= {0.0, 1.0} and rest:
@@ -120,7 +124,12 @@ def estimate_quality(
             ]
             notes.append(f"sensitivity {shares[0]}, specificity {shares[1]}, by the labels")
     if powered.low is None:
-        notes.append("the labelled samples are of too few clusters for an interval")
+        few = clusters is not None and len(set(clusters[: len(both)])) < FEWEST_CLUSTERS
+        notes.append(
+            "the labelled samples are of too few clusters for an interval"
+            if few
+            else "the labels do not vary: both together have no interval"
+        )
     if len(both) < 30:
         notes.append(
             f"only {number_of(len(both), 'sample is', 'samples are')} labelled: "
@@ -219,7 +228,9 @@ def prediction_powered_mean(
         float((y - weight * f).var(ddof=1)) / n,
     )
     variance = of_rest + of_errors
-    df = variance**2 / (of_rest**2 / (more - 1) + of_errors**2 / (n - 1)) if variance else n - 1
+    if not variance:  # no label and no score varies: nothing is known of the spread
+        return Estimate(value), weight
+    df = variance**2 / (of_rest**2 / (more - 1) + of_errors**2 / (n - 1))
     half = t_quantile(0.5 + level / 2, df) * sqrt(variance)
     return Estimate(value, value - half, value + half), weight
 

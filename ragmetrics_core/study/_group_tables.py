@@ -81,7 +81,7 @@ def _means(study: GroupStudy) -> StudyTable:
             each.group.run,
             each.group.value,
             each.interval,
-            None if summary is None else summary.sd,
+            None if summary is None or summary.n == 1 else summary.sd,
             None if summary is None else summary.n,
             counted(each.left_out),
         )

@@ -12,13 +12,14 @@ from typing import Literal, NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._cluster_tests import cluster_effect, cluster_rank, cluster_welch
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_mean
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._distributions import Alternative, mann_whitney
 from ragmetrics_core.study._group_values import ALL, check_groups, members_of, order_of, sample_notes
-from ragmetrics_core.study._intervals import Estimate, Summary, mean_interval, summary_of
+from ragmetrics_core.study._intervals import Estimate, Summary, summary_of
+from ragmetrics_core.study._means import is_share, score_mean
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._significance import effect_size, holm, welch
+from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Contrast",
@@ -62,6 +63,7 @@ class Measured:
         left_out: how many samples of the group have no value, by cause.
         values: the values themselves.
         clusters: each value's cluster; None where the samples are independent.
+        ends: of the metric's range.
     """
 
     metric: str
@@ -71,6 +73,7 @@ class Measured:
     left_out: LeftOut = ()
     values: tuple[float, ...] = ()
     clusters: tuple[Hashable, ...] | None = None
+    ends: tuple[float, float] = (0.0, 1.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +300,8 @@ def contrast(
             rank, effect = cluster_rank(*groups, alternative=alternative), cluster_effect(*groups)
             note = note or ("" if p is not None else "fewer than 10 clusters in a group, or neither varies")
         else:
-            rank = mann_whitney(upper.values, lower.values, alternative=alternative)
+            known = min(len(upper.values), len(lower.values)) > 1
+            rank = mann_whitney(upper.values, lower.values, alternative=alternative) if known else None
     return Contrast(
         metric=upper.metric,
         kind=kind,
@@ -321,12 +325,13 @@ def small_groups(measured: Sequence[Measured]) -> Iterator[str]:
         if max(counts) < 0:
             yield f"{group} has no score at all: every test with it is left out"
         elif 0 < min(counts) < 10:
-            yield f"{group} has only {min(counts)} values in some metric: its tests and intervals mean little"
+            few = number_of(min(counts), "value")
+            yield f"{group} has only {few} in some metric: its tests and intervals mean little"
     for each in measured:
         if each.clusters and each.interval.low is None:
             count = len(set(each.clusters))
             yield f"{each.metric} in {each.group}: {count} clusters are too few for an interval or a test"
-        elif len(each.values) >= 10:
+        elif len(each.values) >= 10 and len(set(each.values)) > 1 and not is_share(each.values, each.ends):
             (value, count), *_ = Counter(each.values).most_common(1)
             if len(each.values) - count < _FEW:
                 alike = f"{count} of {len(each.values)} values of {each.metric} in {each.group} are {value:g}"
@@ -343,13 +348,8 @@ def _measured(run: Scores, metric: str, group: Group, ids: Sequence[str], cluste
         metric=metric,
         group=group,
         summary=summary,
-        interval=(
-            cluster_mean(values, clusters)
-            if clusters is not None
-            else Estimate(None)
-            if summary is None
-            else mean_interval(summary)
-        ),
+        interval=score_mean(values, clusters, ends=run.ends(metric)),
+        ends=run.ends(metric),
         left_out=tuple(absent.most_common()),
         values=values,
         clusters=None if clusters is None else tuple(clusters),

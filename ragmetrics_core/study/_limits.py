@@ -1,16 +1,13 @@
 """What a mean must reach, or must not exceed, and whether it does: on nothing that is not known."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from math import isfinite
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_mean
-from ragmetrics_core.study._intervals import Estimate, mean_of, wilson_interval
+from ragmetrics_core.study._clustering import clustering_of
+from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["Limit", "beyond", "limit_of", "near"]
@@ -89,9 +86,8 @@ def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterato
     """
     clustering = clustering_of((scores,), cluster)
     counted = _counted(scores, limit)
-    told = _interval(
-        list(counted), list(counted.values()), clustering, scores.ranges.get(limit.metric, (0.0, 1.0))
-    )
+    values = list(counted.values())
+    told = score_mean(values, clustering.clusters(counted), ends=scores.ends(limit.metric))
     bad = told.low if limit.end == "min" else told.high
     if bad is None:
         yield f"the mean of {limit.metric} is {told} over {len(counted)} samples, too few for an interval"
@@ -139,19 +135,3 @@ def _mean_beyond(
     told = f"the mean of {limit.metric} is {mean:.3f} over {len(counted)} samples{whose}"
     at_worst = f", {without} of them without a score and counted as the worst" if without else ""
     return f"{told}{at_worst}, {side} {limit.value:g}"
-
-
-def _interval(
-    ids: Sequence[str], values: Sequence[float], clustering: Clustering, ends: tuple[float, float]
-) -> Estimate:
-    """The mean with its interval; where all are at an end of the range, that of a share."""
-    clusters = clustering.clusters(ids)
-    found = mean_of(values) if clusters is None else cluster_mean(np.asarray(values), clusters)
-    if found.low is None or found.low != found.high or found.value not in ends:
-        return found
-    trials = len(values) if clusters is None else len(set(clusters))
-    low, high = ends
-    share = wilson_interval(trials if found.value == high else 0, trials)
-    assert share.low is not None, "there is a trial"
-    assert share.high is not None, "there is a trial"
-    return Estimate(found.value, low + share.low * (high - low), low + share.high * (high - low))

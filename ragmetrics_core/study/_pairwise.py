@@ -10,7 +10,8 @@ from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._clusters import cluster_share
 from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._distributions import normal_quantile
+from ragmetrics_core.study._intervals import Estimate, wilson_of
 from ragmetrics_core.study._labels import LabelledUnit
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all, short
 from ragmetrics_core.study._tables import StudyTable, TableColumn
@@ -126,7 +127,7 @@ def study_preferences(
         first=first.name,
         second=second.name,
         preferences=tuple(found),
-        ceilings=ceilings(units, columns, rule="mean", seed=seed),
+        ceilings=ceilings(units, columns, rule="mean", clustering=clustering, seed=seed),
         n=len(means),
         ties=sum(value == 0 for value in means.values()),
         notes=tuple(notes),
@@ -188,8 +189,9 @@ def _same_side(products: Mapping[str, float], clustering: Clustering) -> tuple[E
     clusters = clustering.clusters(products)
     if clusters is not None:
         return cluster_share(flags, clusters), len(flags)
-    side = wilson_interval(round(sum(flags)), len(flags))
-    return (side._replace(value=sum(flags) / len(flags)) if flags else side), len(flags)
+    if not flags:
+        return Estimate(None), 0
+    return wilson_of(sum(flags) / len(flags), len(flags), normal_quantile(0.975)), len(flags)
 
 
 def _number(value: Value) -> float:

@@ -242,7 +242,8 @@ def _draws(
     sizes = [len(people) for _, people in sets]
     whole = (_correlated(*each, [np.arange(n)[None]]) for each, n in zip(sets, sizes, strict=True))
     (values,) = _averaged(list(whole), sizes)
-    if any(of is not None and len(set(of)) < FEWEST_CLUSTERS for of in clusters):
+    units_of = [n if of is None else len(set(of)) for n, of in zip(sizes, clusters, strict=True)]
+    if min(units_of) < FEWEST_CLUSTERS:
         return _Drawn(values, np.full((1, len(values)), np.nan), 0.0)
     tables: list[Array] = []
     units = 0.0

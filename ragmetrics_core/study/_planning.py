@@ -143,12 +143,15 @@ def plan_study(
         if len(both) < 3:
             raise ConfigError(f"{len(both)} samples have a label and a value of {name}: three are needed")
         y, f = (np.array([of[each] for each in both], dtype=float) for of in (labels, oriented))
+        of = clustering.clusters(both)
         needs.append(
-            _need(f"labels alone, a mean {width:g} wide", _spread(y), len(both), width=width, alpha=alpha)
+            _need(f"labels alone, a mean {width:g} wide", _spread(y, of), len(both), width=width, alpha=alpha)
         )
         weight = float(np.clip(np.cov(y, f)[0, 1] / f.var(ddof=1), 0, 1)) if f.var() else 0.0
         question = f"labels beside scores of very many samples, a mean {width:g} wide"
-        needs.append(_need(question, _spread(y - weight * f), len(both), width=width, alpha=alpha))
+        needs.append(_need(question, _spread(y - weight * f, of), len(both), width=width, alpha=alpha))
+    if any(not each.spread for each in needs):
+        notes.append("where nothing varies in the pilot, it cannot tell how many samples are needed")
     if len(values) < 30:
         notes.append(f"a pilot of {len(values)} samples knows their spread badly: take the numbers as rough")
     return SizePlan(metric=name, needs=tuple(needs), notes=tuple(notes))

@@ -12,7 +12,7 @@ from ragmetrics_core.study._cluster_errors import cluster_codes
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study._intervals import Estimate
 
-__all__ = ["Coefficient", "Level", "Weights", "krippendorff_alpha", "weighted_kappa"]
+__all__ = ["Coefficient", "Level", "Weights", "krippendorff_alpha", "plain", "weighted_kappa"]
 
 # Fewer units have too few different resamples for quantiles to mean anything.
 FEWEST_UNITS = 10
@@ -74,7 +74,9 @@ def krippendorff_alpha(
         return Coefficient(Estimate(None), len(paired), "fewer than two units have two labels")
     values = _ordered({value for unit in paired for value in unit})
     if len(values) == 1:
-        return Coefficient(Estimate(None), len(paired), f"every label is {values[0]}: alpha has no meaning")
+        return Coefficient(
+            Estimate(None), len(paired), f"every label is {plain(values[0])}: alpha has no meaning"
+        )
     place = {value: index for index, value in enumerate(values)}
     # each two labels of a unit are one entry: a matrix for each unit would be nearly all zeros
     entries = [
@@ -154,7 +156,7 @@ def weighted_kappa(
         return Coefficient(Estimate(None), n, "fewer than two units were labelled by both")
     values = _ordered({*one, *other})
     if len(values) == 1:
-        return Coefficient(Estimate(None), n, f"every label is {values[0]}: kappa has no meaning")
+        return Coefficient(Estimate(None), n, f"every label is {plain(values[0])}: kappa has no meaning")
     place = {value: index for index, value in enumerate(values)}
     is_numeric = all(isinstance(value, float) for value in values)
     numbers = np.array(values, dtype=float) if is_numeric else np.arange(len(values), dtype=float)
@@ -194,8 +196,9 @@ def _told(value: Estimate, n: int) -> Coefficient:
     """A coefficient, without an interval where few units make one that means nothing."""
     if n < FEWEST_UNITS:
         return Coefficient(Estimate(value.value), n, f"{n} units are too few for an interval")
-    if value.low is not None and value.low == value.high and value.value != 1.0:
-        return Coefficient(Estimate(value.value), n, "one value hardly varies: there is no interval")
+    if value.low is not None and value.low == value.high:
+        why = "all agree" if value.value == 1.0 else "one value hardly varies"
+        return Coefficient(Estimate(value.value), n, f"{why}: resamples give no interval")
     return Coefficient(value, n)
 
 
@@ -208,6 +211,11 @@ def _kappas(tables: Array, distance: Array) -> Array:
     found = np.full(len(tables), np.nan)
     np.divide(observed, expected, out=found, where=expected > 0)
     return 1 - found
+
+
+def plain(value: Value) -> str:
+    """A label's value as people write it: 3 and not 3.0."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _ordered(values: set[Value]) -> list[Value]:

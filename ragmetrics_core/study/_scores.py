@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -140,6 +141,11 @@ class Scores:
         low, high = self.ranges.get(metric, (0.0, 1.0))
         values = self.values.get(metric, {}).values()
         return max(high, *values, high) if metric in self.lower_is_better else min(low, *values, low)
+
+    def ends(self, metric: str) -> tuple[float, float]:
+        """The ends of a metric's range; the upper one is infinite where its scores may lie above."""
+        low, high = self.ranges.get(metric, (0.0, 1.0))
+        return low, inf if metric in self.exceeds else high
 
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""

@@ -68,7 +68,9 @@ def shown(cell: Cell, kind: Kind) -> str:
         case Estimate():
             return "" if cell.value is None else str(cell)
         case Summary():
-            return f"{cell.mean:.2f} ({cell.sd:.2f})" + (f" {cell.n}" if cell.n else "")
+            # one value has no spread
+            sd = "" if cell.n == 1 else f" ({cell.sd:.2f})"
+            return f"{cell.mean:.2f}{sd}" + (f" {cell.n}" if cell.n else "")
         case bool():
             return "yes" if cell else "no"
         case float():
@@ -113,7 +115,9 @@ def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:
     match cell:
         case Marked():
             return _values(cell.cell, kind)
-        case Estimate() | Summary():
+        case Summary():
+            return cell.mean, None if cell.n == 1 else cell.sd, cell.n
+        case Estimate():
             return cell
         case None:
             return (None,) * len(_PARTS.get(kind, ("",)))

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_mean
 from ragmetrics_core.study._comparison import PairedMetric, Verdict, compare_runs
-from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._scores import Scores, metrics_of_all, short
 from ragmetrics_core.study._significance import holm
 from ragmetrics_core.study._tables import Mark, Marked, StudyTable, TableColumn
@@ -107,11 +107,7 @@ def _point(
     alpha: float,
 ) -> TrendPoint:
     values, clusters = list(run.values[metric].values()), clustering.clusters(run.values[metric])
-    mean = (
-        mean_of(values, level=1 - alpha)
-        if clusters is None
-        else cluster_mean(values, clusters, level=1 - alpha)
-    )
+    mean = score_mean(values, clusters, ends=run.ends(metric), level=1 - alpha)
     if change is None:
         return TrendPoint(metric, run.name, mean, len(values))
     verdict: Verdict = "cannot tell"

@@ -124,3 +124,29 @@ def test_a_scale_that_cannot_be_told_is_refused():
     assert on_unit_scale([1.0, 4.0], scale=(1.0, 4.0)) == [0.0, 1.0]
     assert scale_of([True, True]) == (0.0, 1.0)
     assert scale_of([0.0, 1.0]) == (0.0, 1.0)
+
+
+def test_the_ceiling_knows_clusters(scores):
+    # ratings of one source are nearly one: by source there are 20 and not 80
+    generator = np.random.default_rng(6)
+    sources = np.repeat(np.arange(20), 4)
+    truth = generator.normal(size=20)[sources]
+    columns = {
+        who: np.round(truth + noise + generator.normal(0, 0.1, 80), 2).tolist()
+        for who, noise in (("ann", 0.0), ("bob", generator.normal(size=20)[sources]))
+    }
+    run = scores(faithfulness=truth.tolist(), labels={"source": sources.tolist()})
+    people = labelled(**columns)
+    naive, by_source = (
+        next(each.correlation.spearman for each in study_agreement(people, run, **how).ceilings)
+        for how in ({}, {"cluster": "source"})
+    )
+    assert naive.value == by_source.value
+    assert by_source.high - by_source.low > 1.4 * (naive.high - naive.low)
+
+
+def test_texts_that_no_correlation_can_use_are_counted(scores):
+    people = labelled(ann=[1.0, 2.0, "perhaps", 4.0])
+    found = study_agreement(people, scores(faithfulness=[0.1, 0.2, 0.3, 0.4]))
+    told = "the label 'overall' of 1 sample is a text and no number, which correlations leave out"
+    assert told in found.notes

@@ -63,3 +63,12 @@ def test_large_columns_get_an_interval_for_kendall_without_square_matrices():
     # tau of normals with correlation r is 2/pi asin(r); r is 1/sqrt(2) here, so 0.5
     assert found.low < 0.5 < found.high
     assert found.high - found.low < 0.06
+
+
+def test_few_pairs_and_a_perfect_order_have_no_interval_and_a_reason():
+    # resamples of one order are that order again, or constant: (1, 1) would be an interval of no width
+    few, perfect = correlate([1, 2, 3], [1, 3, 2]), correlate(range(20), range(20))
+    assert (few.spearman.value, few.spearman.low) == (0.5, None)
+    assert few.note == "3 pairs are too few for an interval"
+    assert (perfect.kendall, perfect.pearson.low) == ((1.0, None, None), None)
+    assert perfect.note == "both have one order: resamples give no interval"

@@ -116,3 +116,7 @@ def test_scores_that_are_all_one_tell_nothing_and_are_not_called_certain():
     assert (found.area.value, found.area.low, found.area.high) == (0.5, None, None)
     assert found.threshold is None
     assert found.note == "every score is 0.7: nothing can be told apart"
+
+
+def test_without_an_answer_there_is_nothing_to_detect_and_a_reason():
+    assert detect([], []).note == "no answer has a label and a value"

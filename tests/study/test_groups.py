@@ -7,7 +7,7 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import group_tables, shown, study_groups
+from ragmetrics_core.study import flat, group_tables, shown, study_groups
 from ragmetrics_core.study._groups import Group
 
 RIGHT = [True] * 6 + [False] * 4
@@ -125,9 +125,29 @@ def test_groups_that_do_not_vary_have_no_test_and_a_reason(scores):
 
 
 def test_scores_that_are_nearly_all_alike_come_with_a_warning(scores):
-    run = scores(faithfulness=[1.0] * 47 + [0.0] * 3)
+    run = scores(faithfulness=[1.0] * 47 + [0.5] * 3)
     told = "47 of 50 values of faithfulness/strict.1 in a are 1: the interval of the mean is too narrow"
     assert told in study_groups([run]).notes
+    # yes/no scores are shares, and Wilson's interval of 47 in 50 is as wide as it must be
+    assert not study_groups([scores(faithfulness=[1.0] * 47 + [0.0] * 3)]).notes
+
+
+def test_one_value_has_no_spread_and_no_test(scores):
+    run = scores(faithfulness=[0.75, 0.25], labels={"retrieval_correct": [True, False]})
+    found = study_groups([run], by="retrieval_correct")
+    (contrast,) = found.contrasts
+    assert (contrast.welch, contrast.rank, contrast.note) == (None, None, "fewer than two values")
+    assert "a: true has only 1 value in some metric: its tests and intervals mean little" in found.notes
+    means, intervals, _ = group_tables(found)
+    assert shown(means.rows[0][-1], "summary") == "0.75 1"
+    assert flat(intervals).rows[0][flat(intervals).header.index("sd")] is None
+
+
+def test_runs_of_the_same_samples_are_sent_to_the_paired_comparison(scores):
+    runs = [scores(name, faithfulness=[0.1, 0.5, 0.9]) for name in "ab"]
+    assert study_groups(runs, baseline="a").notes[0] == (
+        "the runs have the same samples: ragmetrics study compare tests pair by pair, and finds more"
+    )
 
 
 @pytest.mark.parametrize(

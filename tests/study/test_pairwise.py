@@ -67,3 +67,25 @@ def test_pairs_need_fewer_samples_than_unrelated_runs_and_labels_fewer_beside_sc
     assert alone.samples < unrelated.samples / 10
     assert beside.samples < label.samples / 4
     assert mean.samples == needed(mean.spread, width=0.1)
+
+
+def test_the_interval_of_the_same_side_lies_around_its_share(scores):
+    # ten prefer b: six differences go that way, three the other, one is none: 6.5 of 10
+    differences = [0.1] * 6 + [-0.1] * 3 + [0.0]
+    runs = (
+        scores("a", faithfulness=[0.5] * 10),
+        scores("b", faithfulness=[0.5 + each for each in differences]),
+    )
+    (each,) = study_preferences(*runs, {f"s{n}": {"x": "b"} for n in range(1, 11)}).preferences
+    z = stats.norm.ppf(0.975)
+    middle, half = (
+        (0.65 + z * z / 20) / (1 + z * z / 10),
+        z * np.sqrt(0.65 * 0.35 / 10 + z * z / 400) / (1 + z * z / 10),
+    )
+    assert each.same_side == pytest.approx((0.65, middle - half, middle + half))
+
+
+def test_a_plan_from_scores_that_do_not_vary_says_that_it_cannot_tell(scores):
+    found = plan_study(scores(faithfulness=[1.0] * 40), "faithfulness")
+    assert [each.samples for each in found.needs] == [None, None]
+    assert "where nothing varies in the pilot, it cannot tell how many samples are needed" in found.notes

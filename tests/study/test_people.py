@@ -156,7 +156,7 @@ def test_no_labels_are_a_mistake():
 def test_an_annotator_who_always_says_the_same_is_told(tmp_path):
     (tmp_path / "l.csv").write_text("sample_id,annotator,value\ns1,a,3\ns2,a,3\ns1,b,1\ns2,b,3\n")
     found = study_agreement(read_labels(tmp_path / "l.csv"))
-    assert [each.note for each in found.annotators] == ["always 3.0", ""]
+    assert [each.note for each in found.annotators] == ["always 3", ""]
 
 
 def test_a_label_of_the_run_that_is_neither_good_nor_bad_is_a_mistake(scores):
@@ -315,3 +315,9 @@ def test_an_adjudicator_decides_about_the_verdicts_on_which_the_others_disagree(
     ]
     (found,) = verdict_accuracy(judgements, adjudicator="zoe")
     assert (found.right.value, found.n, found.open) == (0.0, 1, 0)
+
+
+def test_correct_and_wrong_are_truth_values_where_a_label_has_no_other_texts(tmp_path):
+    rows = ["s1,ann,grade,correct", "s2,ann,grade,wrong", "s1,ann,tone,good", "s2,ann,tone,dry"]
+    (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\n" + "\n".join(rows))
+    assert [each.value for each in read_labels(tmp_path / "l.csv")] == [True, False, "good", "dry"]

@@ -56,7 +56,7 @@ def test_annotators_who_skipped_do_not_count():
 def test_labels_that_are_all_one_have_no_alpha_and_a_reason():
     found = krippendorff_alpha([[3.0, 3.0], [3.0, 3.0]])
     assert found.value.value is None
-    assert found.note == "every label is 3.0: alpha has no meaning"
+    assert found.note == "every label is 3: alpha has no meaning"
 
 
 def test_a_single_annotator_has_no_alpha_and_a_reason():
@@ -107,3 +107,9 @@ def test_ratings_from_0_to_100_do_not_take_the_memory_of_2000_tables(coefficient
     assert found.value.low < found.value.value < found.value.high
     # about 95 values occur: 2,000 tables of 95 * 95 numbers of 8 bytes would be 144 MB, and there are several
     assert peak < 60e6
+
+
+def test_perfect_agreement_has_no_interval_and_a_reason():
+    values = [float(place % 5) for place in range(40)]
+    for found in (weighted_kappa(values, values), krippendorff_alpha([(each, each) for each in values])):
+        assert (found.value, found.note) == ((1.0, None, None), "all agree: resamples give no interval")

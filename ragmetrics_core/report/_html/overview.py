@@ -1,6 +1,7 @@
 """What the first page says: means with intervals, failures by cause, cost and origin, and the differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
@@ -11,9 +12,9 @@ from ragmetrics_core.report._html.plots import difference_plot, distribution_plo
 from ragmetrics_core.report._html.rows import Outcomes, ReportRow
 from ragmetrics_core.report._html.text import one_line
 from ragmetrics_core.runs import Mean, Outcome, Run
-from ragmetrics_core.study import PairedMetric, compare_runs, mean_of, read_scores
+from ragmetrics_core.study import PairedMetric, compare_runs, read_scores
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_mean
+from ragmetrics_core.study._means import score_mean
 
 __all__ = ["overview"]
 
@@ -64,7 +65,10 @@ def overview(
                     None
                     if entry is None
                     else _mean(
-                        means[number][entry.signature], of_samples[position][number], clusterings[number]
+                        means[number][entry.signature],
+                        of_samples[position][number],
+                        clusterings[number],
+                        (entry.low, inf if entry.exceeds else entry.high),
                     )
                     for number, entry in enumerate(column.entries)
                 ],
@@ -139,10 +143,12 @@ def _difference(
     }
 
 
-def _mean(mean: Mean, values: Mapping[str, float], clustering: Clustering) -> dict[str, Any]:
+def _mean(
+    mean: Mean, values: Mapping[str, float], clustering: Clustering, ends: tuple[float, float]
+) -> dict[str, Any]:
     clusters = clustering.clusters(values)
     column = list(values.values())
-    _, low, high = mean_of(column) if clusters is None else cluster_mean(column, clusters)
+    _, low, high = score_mean(column, clusters, ends=ends)
     return {
         "signature": one_line(mean.metric),
         "value": mean.value,
