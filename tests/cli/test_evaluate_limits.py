@@ -42,8 +42,8 @@ def test_a_mean_below_its_minimum_exits_with_1_and_says_why(measure):
 def test_what_cannot_be_told_is_said_and_exits_with_3_when_asked(measure):
     answers = [GOOD] * 9 + [WRONG]
     outcome = measure(answers, "--min", "faithfulness=0.85")
-    # 0.9, sd 0.316, n 10: 0.9 - 2.262 x 0.1 = 0.674
-    told = "the mean of faithfulness/strict.1 is 0.900 (0.674, 1.126) over 10 samples: on others it may be"
+    # Wilson's interval of 9 in 10
+    told = "the mean of faithfulness/strict.1 is 0.900 (0.596, 0.982) over 10 samples: on others it may be"
     assert (outcome.code, outcome.err) == (0, f"cannot tell: {told} below 0.85\n")
     asked = measure(answers, "--min", "faithfulness=0.85", "--fail-if", "cannot-tell", "--json")
     assert (asked.code, asked.json["gate"]["verdict"]) == (3, "cannot tell")

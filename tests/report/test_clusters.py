@@ -40,20 +40,21 @@ def interval(page):
 
 def test_the_interval_of_a_mean_is_by_session(opened, tmp_path):
     # 12 sessions of which 6 are all right: mean 0.5. A session's mean differs from it by 0.5, so that the
-    # error is sqrt(12 / 11 x 12 x (0.5 / 12)^2) = 0.1508, times t(0.975, 11) = 2.201: 0.332 on each side
+    # error is sqrt(12 / 11 x 12 x (0.5 / 12)^2) = 0.1508: they are worth 0.25 / 0.1508^2 = 11 samples, of which
+    # Wilson's interval with t(0.975, 11) = 2.201 is 0.5 +- 2.201 sqrt(0.25 / 11 + 4.844 / 484) / (1 + 4.844 / 11)
     page = opened.go(write_report(run_of(tmp_path / "run"), tmp_path / "report.html"))
-    assert "0.168 to 0.832" in interval(page)
+    assert "0.224 to 0.776" in interval(page)
     assert "120 samples are of 12 clusters by session" in page.inner_text("main")
-    # taken for independent: sd 0.5021, / sqrt 120 x 1.980 = 0.091
+    # taken for independent: 0.5 +- 1.960 sqrt(0.25 / 120 + 3.841 / 57600) / (1 + 3.841 / 120)
     page = opened.go(write_report(run_of(tmp_path / "run"), tmp_path / "report.html", cluster="none"))
-    assert "0.409 to 0.591" in interval(page)
+    assert "0.412 to 0.588" in interval(page)
 
 
 def test_a_label_says_what_belongs_together_and_one_that_no_sample_has_is_refused(opened, tmp_path):
     run = run_of(tmp_path / "run", label="source")
-    assert "0.409 to 0.591" in interval(opened.go(write_report(run, tmp_path / "report.html")))
+    assert "0.412 to 0.588" in interval(opened.go(write_report(run, tmp_path / "report.html")))
     page = opened.go(write_report(run, tmp_path / "report.html", cluster="source"))
-    assert "0.168 to 0.832" in interval(page)
+    assert "0.224 to 0.776" in interval(page)
     with pytest.raises(ConfigError, match="no sample has the label 'page'"):
         write_report(run, tmp_path / "report.html", cluster="page")
 
