@@ -40,8 +40,9 @@ def interval(page):
 
 def test_the_interval_of_a_mean_is_by_session(opened, tmp_path):
     # 12 sessions of which 6 are all right: mean 0.5. A session's mean differs from it by 0.5, so that the
-    # error is sqrt(12 / 11 x 12 x (0.5 / 12)^2) = 0.1508: they are worth 0.25 / 0.1508^2 = 11 samples, of which
-    # Wilson's interval with t(0.975, 11) = 2.201 is 0.5 +- 2.201 sqrt(0.25 / 11 + 4.844 / 484) / (1 + 4.844 / 11)
+    # error is sqrt(12 / 11 x 12 x (0.5 / 12)^2) = 0.1508: they are worth 0.25 / 0.1508^2 = 11 samples, whose
+    # Wilson's interval, with t(0.975, 11) = 2.201, is
+    # 0.5 +- 2.201 sqrt(0.25 / 11 + 4.844 / 484) / (1 + 4.844 / 11)
     page = opened.go(write_report(run_of(tmp_path / "run"), tmp_path / "report.html"))
     assert "0.224 to 0.776" in interval(page)
     assert "120 samples are of 12 clusters by session" in page.inner_text("main")
