@@ -348,7 +348,14 @@ class Run:
             ConfigError: there is no such sample or metric.
             RecordError: the messages cannot be rendered again.
         """
-        record = self.score(sample_id, metric)
+        return self.with_messages(self.score(sample_id, metric))
+
+    def with_messages(self, record: Record) -> Record:
+        """A record of this run with the messages of every step inside; see `self_contained`.
+
+        Raises:
+            RecordError: the messages cannot be rendered again.
+        """
         return self_contained(record, metric=self._metrics.get(record.signature))
 
     def to_rows(self) -> list[dict[str, Any]]:

@@ -217,9 +217,7 @@ def _name(where: TextPlace) -> str:
 
 def _steps(run: Run, record: Record, messages: _Messages) -> list[dict[str, Any]]:
     try:
-        rendered: Mapping[str, Sequence[Message]] = (
-            run.self_contained(record.sample_id, record.signature).rendered_prompts or {}
-        )
+        rendered: Mapping[str, Sequence[Message]] = run.with_messages(record).rendered_prompts or {}
         problem = ""
     except RagMetricsError as error:
         rendered, problem = {}, one_line(error, 300)
