@@ -4,7 +4,7 @@
 
 Every interval of `ragmetrics_core.study` in stated designs. With 2,000 simulations a true coverage of 95 %
 comes out between 94.0 and 96.0 % nineteen times in twenty; shares are summed exactly. The mark says where an
-interval misses 93 to 97 %. It takes about fifteen minutes; docs/study.md says which intervals fail,
+interval misses 93 to 97 %. It takes well over an hour; docs/study.md says which intervals fail,
 and where.
 """
 

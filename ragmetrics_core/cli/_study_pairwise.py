@@ -18,15 +18,8 @@ from ragmetrics_core.cli._study_output import (
     names,
     open_runs,
 )
-from ragmetrics_core.cli._study_truth import FileLabelName
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study import (
-    label_names,
-    preference_tables,
-    read_labels,
-    study_preferences,
-    units_of,
-)
+from ragmetrics_core.cli._study_truth import FileLabelName, units_of_file
+from ragmetrics_core.study import preference_tables, study_preferences
 
 __all__ = ["pairwise"]
 
@@ -55,18 +48,11 @@ def pairwise(
     """Tell how well differences of scores go with people's preferences, beside people with each other."""
     as_format = format_of(as_format, as_json)
     first, second = open_runs([run_a, run_b])
-    said = read_labels(preferences)
-    known = label_names(said)
-    most, *others = known
-    if label is None and others:
-        raise ConfigError(f"{preferences} has several labels ({', '.join(known)}): name one with --label")
-    if label is not None and label not in known:
-        raise ConfigError(f"{preferences} has no label {label!r}; it has {', '.join(known)}")
-    units = units_of(said, label or most)
+    _, units = units_of_file(preferences, label)
     found = study_preferences(
         first,
         second,
-        {unit.sample_id: values for unit, values in units.items() if unit.statement is None},
+        {unit.sample_id: values for unit, values in units.items()},
         metrics=names(metrics),
         cluster=cluster,
         seed=seed,

@@ -11,6 +11,7 @@ from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Label
 from ragmetrics_core.study import (
+    LabelledUnit,
     Rule,
     Scores,
     consensus_of,
@@ -44,6 +45,7 @@ __all__ = [
     "on_one_scale",
     "people_values",
     "scale_ends",
+    "units_of_file",
 ]
 
 LabelName = Annotated[
@@ -98,6 +100,9 @@ CorrectFrom = Annotated[
 ]
 
 
+Units = dict[LabelledUnit, dict[str, bool | float | str]]
+
+
 class Agreed(NamedTuple):
     """What annotators agree on by sample id, the label's name, and all that they said of it."""
 
@@ -143,15 +148,7 @@ def agreed_values(
     consensus: Rule | None = None,
 ) -> Agreed:
     """For each sample of the run what the annotators agree on; remarks tell what is left out."""
-    read = read_labels(labels)
-    names = label_names(read)
-    first, *others = names
-    if label is None and others:
-        raise ConfigError(f"{labels} has several labels ({', '.join(names)}): name one with --label")
-    name = label or first
-    if name not in names:
-        raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(names)}")
-    units = {unit: said for unit, said in units_of(read, name).items() if unit.statement is None}
+    name, units = units_of_file(labels, label)
     known = {unit: said for unit, said in units.items() if unit.sample_id in scores.labels}
     if not known:
         raise ConfigError(f"no labelled sample of {labels} is in {scores.name}")
@@ -170,6 +167,23 @@ def agreed_values(
         )
     values = {unit.sample_id: each.value for unit, each in agreed.items() if each.value is not None}
     return Agreed(values, name, said)
+
+
+def units_of_file(labels: Path, label: str | None) -> tuple[str, Units]:
+    """What each annotator said of each whole sample of a file, and what that label is called.
+
+    Raises:
+        ConfigError: the file has several labels and none is named, or none of that name.
+    """
+    read = read_labels(labels)
+    names = label_names(read)
+    first, *others = names
+    if label is None and others:
+        raise ConfigError(f"{labels} has several labels ({', '.join(names)}): name one with --label")
+    name = label or first
+    if name not in names:
+        raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(names)}")
+    return name, {unit: said for unit, said in units_of(read, name).items() if unit.statement is None}
 
 
 def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float]:

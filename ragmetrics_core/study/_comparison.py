@@ -303,7 +303,9 @@ def _note(pairs: Pairs, lacks: str) -> str:
         return "every score is the same"
     if moved == len(pairs.sure_ids) and np.ptp(pairs.sure_after - pairs.sure_before) < 1e-12:
         return "every score moved by as much: the interval knows no spread"
-    return lacks or (f"only {moved} samples moved: the interval is too narrow" if moved < _FEW else "")
+    return lacks or (
+        f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
+    )
 
 
 def _gain(each: PairedMetric) -> Estimate:

@@ -100,8 +100,10 @@ def estimate_quality(
     of_labelled = None if clusters is None else clusters[: len(both)]
     # Student's as the powered one, which is this one where the scores tell nothing
     classical = mean_of(y, level=level) if of_labelled is None else cluster_mean(y, of_labelled, level=level)
-    if classical.low == classical.high:  # labels that do not vary tell nothing of their spread
-        classical = Estimate(classical.value)
+    # labels that do not vary tell nothing of their spread
+    classical, powered = (
+        Estimate(each.value) if each.low == each.high else each for each in (classical, powered)
+    )
     naive = score_mean([*f, *rest], clusters, ends=ends, level=level)
     notes: list[str] = [*clustering.notes, *measured_notes([scores], [signature])]
     corrected: Estimate | None = None

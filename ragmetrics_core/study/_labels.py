@@ -75,8 +75,8 @@ def read_labels(path: Path) -> list[HumanLabel]:
     """Read labels: columns sample_id, annotator, value, and optionally label, metric and statement.
 
     An empty value means that the annotator skipped the unit. `true`, `yes`, `correct` and the like are truth
-    values, numbers are numbers, all else stays text. In a label that has other texts only true, yes, false
-    and no are.
+    values, numbers are numbers, all else stays text. In a label that has numbers or other texts only
+    true, yes, false and no are.
 
     Args:
         path: a CSV file with a header, or JSON lines.
@@ -113,8 +113,12 @@ def read_labels(path: Path) -> list[HumanLabel]:
 
 
 def _as_truth(labels: list[HumanLabel]) -> list[HumanLabel]:
-    """The labels with "correct" and "wrong" as truth values, where a label has no other texts."""
-    strange = {each.label for each in labels if isinstance(each.value, str) and is_good(each.value) is None}
+    """The labels with "correct" and "wrong" as truth values, where a label has nothing else."""
+    strange = {
+        each.label
+        for each in labels
+        if isinstance(each.value, float) or (isinstance(each.value, str) and is_good(each.value) is None)
+    }
     return [
         each._replace(value=bool(is_good(each.value)))
         if isinstance(each.value, str) and each.label not in strange

@@ -318,6 +318,20 @@ def test_an_adjudicator_decides_about_the_verdicts_on_which_the_others_disagree(
 
 
 def test_correct_and_wrong_are_truth_values_where_a_label_has_no_other_texts(tmp_path):
-    rows = ["s1,ann,grade,correct", "s2,ann,grade,wrong", "s1,ann,tone,good", "s2,ann,tone,dry"]
+    rows = [
+        "s1,ann,grade,correct",
+        "s2,ann,grade,wrong",
+        "s1,ann,tone,good",
+        "s2,ann,tone,dry",
+        "s1,ann,mark,4",
+        "s2,ann,mark,good",
+    ]
     (tmp_path / "l.csv").write_text("sample_id,annotator,label,value\n" + "\n".join(rows))
-    assert [each.value for each in read_labels(tmp_path / "l.csv")] == [True, False, "good", "dry"]
+    assert [each.value for each in read_labels(tmp_path / "l.csv")] == [
+        True,
+        False,
+        "good",
+        "dry",
+        4.0,
+        "good",
+    ]

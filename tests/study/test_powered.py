@@ -101,3 +101,12 @@ def test_too_few_labels_are_told_in_a_sentence(scores):
     runs, said, *_ = two_runs(scores)
     with pytest.raises(ConfigError, match="2 samples with labels and values"):
         powered_runs(*runs, ({"s1": 0.1, "s2": 0.2}, said[1]), metric="faithfulness")
+
+
+def test_labels_that_do_not_vary_have_a_mean_and_no_interval(scores):
+    run = scores(faithfulness=[0.1, 0.4, 0.2, 0.9, 0.5, 0.7])
+    found = estimate_quality(
+        run, dict.fromkeys(("s1", "s2", "s3", "s4", "s5", "s6"), 0.5), metric="faithfulness"
+    )
+    assert found.classical == found.powered == (0.5, None, None)
+    assert "the labels do not vary: both together have no interval" in found.notes
