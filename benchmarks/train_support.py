@@ -292,8 +292,8 @@ def main() -> None:
     from benchmarks import train_veto
 
     claims = read_pool()
-    rarity = rarity_of(claims)
     permissive = [claim for claim in claims if is_permissive(claim)]
+    rarity = rarity_of(permissive)
     pool = pool_of(permissive, rarity)
     print(f"{len(permissive)} permissive claims of {len(claims)}, {len(rarity)} words, others count {UNSEEN}")
     for name, names in (("plain", FEATURES), ("vectors", FEATURES + VECTOR_FEATURES)):

@@ -277,8 +277,8 @@ def main() -> None:
     parser.add_argument("--only", choices=["plain", "vectors"], help="one of the two")
     options = parser.parse_args()
     claims = first.read_pool()
-    rarity = first.rarity_of(claims)
     permissive = [claim for claim in claims if first.is_permissive(claim)]
+    rarity = first.rarity_of(permissive)
     for name in ("plain", "vectors"):
         if options.only in (None, name):
             train(permissive, rarity, name, keep=options.write)

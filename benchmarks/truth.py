@@ -2,6 +2,9 @@
 
 Run: make truth        (or: python -m benchmarks.truth [--only ragtruth,bump] [--judge NAME] [--out FILE])
 
+`--judge embedded:strict` and `--without-vectors` measure the relatives of the embedded judge; their cards
+stand beside its own. Cards of a judge that was there before, with other weights, are dropped.
+
 The sets are looked for in $RAGMETRICS_SHARED/data or ../shared/data beside the checkout. Cards of sets that
 are not there stay as they are.
 """
@@ -18,6 +21,7 @@ if not __package__:  # run as a file: the folder above must be importable
 
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.models import as_judge
+from ragmetrics_core.models._support.model import VERSION
 from ragmetrics_core.probe import probe_on, read_cards
 from ragmetrics_core.probe._people_card import write_cards
 
@@ -43,6 +47,11 @@ SETS: dict[str, dict[str, Any]] = {
 }
 
 
+def _weights(judge: str) -> str:
+    """The version of the weights in an identity: "support.2" of "embedded:support.2+vectors,veto.2"."""
+    return judge.partition(":")[2].partition(",")[0].removesuffix("+vectors")
+
+
 def main() -> None:
     """Measure, and write the cards."""
     parser = argparse.ArgumentParser(
@@ -52,11 +61,14 @@ def main() -> None:
     parser.add_argument("--only", help="some of the sets, separated by commas")
     parser.add_argument("--limit", type=int, help="at most so many items of each set")
     parser.add_argument("--out", type=Path, default=CARRIED, help="the file of the cards")
+    parser.add_argument("--without-vectors", action="store_true", help="as without the extra `embedded`")
     given = parser.parse_args()
+    if given.without_vectors:
+        sys.modules["wordllama"] = None  # type: ignore[assignment]  # as where it is not installed
     judge = as_judge(given.judge)
     names = given.only.split(",") if given.only else list(SETS)
-    # cards of the judge that went before are of no use to anybody
-    cards = {card.key: card for card in read_cards(given.out) if card.judge == judge.identity}
+    # cards of the weights that went before are of no use to anybody
+    cards = {card.key: card for card in read_cards(given.out) if _weights(card.judge) == VERSION}
     measured = 0
     for name in names:
         path = SHARED / name / f"{name}.jsonl"
@@ -68,12 +80,18 @@ def main() -> None:
             card = probe_on(judge, path, limit=given.limit, **SETS.get(name, {}))
         except RagMetricsError as error:
             sys.exit(f"{name}: {error}")
-        cards = {key: each for key, each in cards.items() if each.set_name != name}
+        cards = {
+            key: each
+            for key, each in cards.items()
+            if (each.judge, each.set_name) != (card.judge, card.set_name)
+        }
         cards[card.key] = card
         measured += 1
         # after each set, so that what was measured is kept however the run ends
         order = list(SETS)
-        write_cards(given.out, sorted(cards.values(), key=lambda card: order.index(card.set_name)))
+        write_cards(
+            given.out, sorted(cards.values(), key=lambda card: (card.judge, order.index(card.set_name)))
+        )
         print(f"{card.line}; {perf_counter() - started:.0f} s", flush=True)
     print(f"{measured} sets measured, {len(cards)} cards in {given.out}")
 

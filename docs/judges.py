@@ -36,9 +36,40 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
     """The page with the tables of the cards between its marks."""
 
     def table(found: re.Match[str]) -> str:
-        return f"{found[1]}\n{TABLES[found[2]](cards)}\n\n{found[3]}"
+        shown = cards if found[2] == "relatives" else main_cards(cards)
+        return f"{found[1]}\n{TABLES[found[2]](shown)}\n\n{found[3]}"
 
     return MARKED.sub(table, page)
+
+
+def main_cards(cards: Sequence[PeopleCard]) -> Sequence[PeopleCard]:
+    """The cards of the embedded judge with word vectors; its relatives have a table of their own."""
+    return [card for card in cards if card.judge.endswith("+vectors")]
+
+
+def relatives(cards: Sequence[PeopleCard]) -> str:
+    """A row for each set on which a relative was measured, a column for each judge."""
+    judges = sorted({card.judge for card in cards})
+    by = {(card.judge, card.set_name): card for card in cards}
+    names = [name for name in SETS if sum((judge, name) in by for judge in judges) > 1]
+    rows = [
+        (
+            f"`{name}`",
+            HEADS[next(card.kind for card in cards if card.set_name == name)],
+            *(_both(by.get((judge, name))) for judge in judges),
+        )
+        for name in names
+    ]
+    return "\n".join(_table(("set", "figure", *(f"`{judge}`" for judge in judges)), rows))
+
+
+def _both(card: PeopleCard | None) -> str:
+    """The figure by the score, and by the least probable statement where there is one."""
+    if card is None:
+        return ""
+    least = next((each for each in card.rankings if each.name == "least probable statement"), None)
+    values = [each.main.value for each in (card.rankings[0], least) if each is not None]
+    return ", ".join(f"{value:.2f}" for value in values if value is not None)
 
 
 def results(cards: Sequence[PeopleCard]) -> str:
@@ -179,6 +210,7 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
     "people": people,
     "published": published,
     "cost": cost,
+    "relatives": relatives,
 }
 
 
