@@ -26,11 +26,11 @@ def alone() -> Scores:
 @pytest.mark.parametrize(
     ("file_size", "full"),
     [
-        # a manifest has about 1,100 bytes, an empty journal 20,000; all records have 400,000
+        # a manifest has about 1,100 bytes, an empty journal 20,000; all records have 180,000
         (200, "manifest.json"),
         (5_000, "journal.sqlite"),
         (100_000, "(journal.sqlite|records.jsonl)"),
-        (250_000, "(journal.sqlite|records.jsonl)"),
+        (150_000, "(journal.sqlite|records.jsonl)"),
     ],
 )
 def test_a_full_disk_is_said_and_with_more_room_the_same_command_goes_on(

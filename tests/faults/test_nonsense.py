@@ -153,8 +153,7 @@ def test_a_manifest_nested_too_deep_is_an_unreadable_run(run):
 
 
 def test_fields_of_a_later_version_inside_a_verdict_do_not_keep_a_record_from_being_read(run):
-    line = next(iter(Run.load(run).records("faithfulness"))).stored()
-    fields = json.loads(line)
+    fields = plain(next(iter(Run.load(run).records("faithfulness"))).stored())
     span = {"chunk": 1, "start": 0, "end": 3, "exact": True, "later": 1}
     fields["verdicts"][0]["later"] = 1
     fields["verdicts"][0]["evidence"] = [{"quote": "Ulm", "later": 1, "span": span}]
