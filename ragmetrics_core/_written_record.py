@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from ragmetrics_core._stored_form import packed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed
+from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed_line
 from ragmetrics_core.sample import Sample
 
 __all__ = ["WrittenRecord", "checked_outcome"]
@@ -41,13 +41,13 @@ class WrittenRecord(NamedTuple):
         status: Status = self.fields["status"]
         return status
 
-    def stored(self) -> str:
-        """The line that is stored, as `Record.stored` gives it."""
+    def line(self) -> bytes:
+        """The line that is stored."""
         try:
-            body = to_json(packed(self.fields), inf_nan_mode="null").decode()
+            body = to_json(packed(self.fields), inf_nan_mode="null")
         except PydanticSerializationError:
-            return self.read().stored()
-        return sealed(body)
+            return self.read().line()
+        return sealed_line(body)
 
     def read(self) -> Record:
         """The record as a reader of the stored line has it."""
@@ -90,5 +90,6 @@ def _is_plain(fields: Mapping[str, Any]) -> bool:
         and type(fields["formula"]) is str
         and fields["bounds"] is None
         and fields["parts"] == ()
-        and all(type(name) is str and type(each) is int for name, each in fields["counts"].items())
+        and {str}.issuperset(map(type, fields["counts"]))
+        and {int}.issuperset(map(type, fields["counts"].values()))
     )

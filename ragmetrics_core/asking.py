@@ -4,7 +4,6 @@ Each is a generator to be used with `yield from`; the type checker knows what it
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import fsum
 from typing import Any, NamedTuple, TypeVar, cast, overload
 
@@ -56,8 +55,8 @@ def ask(prompt: Prompt[A], **variables: object) -> Steps[A]:
     Raises:
         StepFailed: the reply could not be read, or was cut by the length limit.
     """
-    (answer,) = yield from ask_draws(prompt, 1, **variables)
-    return answer
+    replies: tuple[Reply[A], ...] = yield Generate(prompt, variables)
+    return _value(prompt, replies[0])
 
 
 def ask_draws(prompt: Prompt[A], draws: int, **variables: object) -> Steps[tuple[A, ...]]:
@@ -123,11 +122,13 @@ def ask_each(
     sheet = _Sheet(prompt, variables, source, texts, first, chunks, about.partition(" ")[0])
     numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]
-    answers = yield from together(*(_ask_batch(sheet, batch) for batch in batches))
-    if not any(answer.decisions for answer in answers):
+    answers = yield from together(*[_ask_batch(sheet, batch) for batch in batches])
+    decided: dict[int, Decision] = {}
+    for answer in answers:
+        decided.update(answer.decisions)
+    if not decided:
         why = next((answer.unanswered for answer in answers if answer.unanswered), None)
         raise _useless("no verdict could be read from the reply", why, prompt)
-    decided = {number: decision for answer in answers for number, decision in answer.decisions.items()}
     decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
     if called is not None:
         decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
@@ -264,8 +265,9 @@ class _Sheet(NamedTuple):
         self, item: Item, verdict: NumberedVerdict, votes: tuple[bool, ...], judge: str | None
     ) -> Decision:
         """What the judge decided on an item, with its evidence where it stands."""
+        number, source = item.number, self.source
         evidence = [
-            Evidence(quote=quote, source=self.source, span=self._place(quote, item.number))
+            Evidence(quote=quote, source=source, span=self._place(quote, number))
             for quote in verdict.evidence
         ]
         if verdict.unsupported and self.field in {"answer", "reference"}:
@@ -284,10 +286,12 @@ class _Sheet(NamedTuple):
     def _place(self, quote: str, number: int) -> Span | None:
         """Where the quote stands: in the chunk that the item is, else in any."""
         if self.chunks and (span := locate(quote, self.shown[number - 1 : number])) is not None:
-            span = replace(span, chunk=number)
+            span.chunk = number
         else:
             span = locate(quote, self.shown)
-        return replace(span, chunk=span.chunk + self.first - 1) if span and self.first > 1 else span
+        if span is not None:
+            span.chunk += self.first - 1
+        return span
 
 
 class _AskedBatch(NamedTuple):
@@ -323,35 +327,35 @@ def _attempt(
     sheet: _Sheet, items: Sequence[Item], *, again: bool = False, passed_on: bool = False
 ) -> Steps[_AskedBatch]:
     numbers = tuple([item.number for item in items])
+    variables = {**sheet.variables, "items": tuple(items)}
     replies: tuple[Reply[VerdictList], ...] = yield Generate(
-        prompt=sheet.prompt,
-        variables={**sheet.variables, "items": tuple(items)},
-        hints=Hints(numbers),
-        draw=int(again),
-        again=again,
-        passed_on=passed_on,
-        votes=True,
+        sheet.prompt, variables, Hints(numbers), int(again), again=again, passed_on=passed_on, votes=True
     )
     values = [reply.reading.value for reply in replies if reply.reading.value is not None]
     left = frozenset([number for value in values for number in value.passed_on or () if number in numbers])
     # what one draw leaves to another judge, that one decides alone
     open_numbers = [number for number in numbers if number not in left] if left else numbers
     ballots = [
-        align(open_numbers, [each for each in value.verdicts if each.number not in left]) for value in values
+        align(
+            open_numbers,
+            [each for each in value.verdicts if each.number not in left] if left else value.verdicts,
+        )
+        for value in values
     ]
     judges = {reply.judge for reply in replies}
     judge = judges.pop() if len(judges) == 1 else None
     decisions: dict[int, Decision] = {}
     for item in items:
-        cast_for = [ballot.verdicts[item.number] for ballot in ballots if item.number in ballot.verdicts]
+        number = item.number
+        cast_for = [ballot.verdicts[number] for ballot in ballots if number in ballot.verdicts]
         if len(replies) == 1 and cast_for:
-            decisions[item.number] = sheet.decision(item, cast_for[0], (), judge)
+            decisions[number] = sheet.decision(item, cast_for[0], (), judge)
         elif cast_for:
             # the majority's decision, with the words of the first that voted so
             votes = tuple([verdict.supported for verdict in cast_for])
             decision = majority(votes)
             words = next(verdict for verdict in cast_for if verdict.supported == decision)
-            decisions[item.number] = sheet.decision(item, words, votes, judge)
+            decisions[number] = sheet.decision(item, words, votes, judge)
     dropped = tuple([text for ballot in ballots for text in ballot.dropped])
     why = next((reply.unanswered for reply in replies if reply.unanswered), None)
     return _AskedBatch(decisions, dropped, why, left)

@@ -36,8 +36,9 @@ class Labels(NamedTuple):
 
 
 # A record keeps the fields of a later version; there is no place for them in here, where they are left out.
+# Not frozen, as places in the contexts are not: one is made of every quote, and freezing takes time.
 @with_config(ConfigDict(extra="ignore"))
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Evidence:
     """Words that a judge quoted, and where they stand.
 
@@ -238,7 +239,7 @@ def score(
     missing = sum([group.missing for group in judged])
     numbers = spelled.format(**counts)
     if not missing:
-        value = formula(*(group.filled(False) for group in judged))
+        value = formula(*[group.known for group in judged])
         if value is None:
             return undefined(otherwise, **counts)
         return Measurement(value=value, counts=counts, formula=f"{numbers} = {_short(value)}")

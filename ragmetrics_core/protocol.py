@@ -15,7 +15,7 @@ A metric is a generator: it yields requests and receives typed answers. It never
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -117,8 +117,7 @@ def _name(value: object) -> str | None:
     return value[:_LONGEST_NAME].encode("utf-8", "replace").decode("utf-8")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generate(Generic[A_co]):
+class Generate(NamedTuple, Generic[A_co]):
     """Ask the judge.
 
     Attributes:
@@ -153,11 +152,10 @@ class Generate(Generic[A_co]):
         its draws start behind those of the first round, whose replies are known.
         """
         behind = repeats - 1 if self.again and not self.prompt.again else 0
-        return replace(self, draw=self.draw + behind, draws=repeats)
+        return self._replace(draw=self.draw + behind, draws=repeats)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply(Generic[A_co]):
+class Reply(NamedTuple, Generic[A_co]):
     """A reply as the metric sees it.
 
     Attributes:
@@ -208,15 +206,13 @@ class Count:
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """Ask for the sentences of a text; the split becomes part of the record."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamedTuple):
     """Hand in decisions on texts of a kind; a person's corrections are applied, the record keeps both.
 
     Attributes:

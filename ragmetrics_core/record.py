@@ -15,7 +15,7 @@ from ragmetrics_core._stored_form import PACKED, packed, unpacked
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers._lazy_pattern import lazy
-from ragmetrics_core.prompts import Message, PromptText, digest_of
+from ragmetrics_core.prompts import Message, PromptText, digest_of, digest_of_bytes
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import Json, is_dict
 
@@ -33,7 +33,7 @@ __all__ = [
     "Status",
     "Step",
     "outcome",
-    "sealed",
+    "sealed_line",
 ]
 
 Status = Literal[
@@ -264,7 +264,11 @@ class Record(_Stored, frozen=True):
 
     def stored(self) -> str:
         """The line that is stored: without sample and prompts, sealed with its own digest."""
-        return sealed(self.body())
+        return self.line().decode()
+
+    def line(self) -> bytes:
+        """The line that is stored, in UTF-8."""
+        return sealed_line(self.body().encode())
 
     def body(self) -> str:
         """The stored line without its seal."""
@@ -379,9 +383,9 @@ def _part_lines(part: PartResult) -> list[str]:
     return [f"{part.metric}: {part.formula or part.reason or 'undefined'}", *inner]
 
 
-def sealed(body: str) -> str:
+def sealed_line(body: bytes) -> bytes:
     """A stored line, with the digest of everything before it."""
-    return f'{body[:-1]},"digest":"{digest_of(body)}"}}'
+    return b'%b,"digest":"%b"}' % (body[:-1], digest_of_bytes(body).encode())
 
 
 def _json(fields: Mapping[str, Any]) -> str:

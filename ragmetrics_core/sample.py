@@ -25,6 +25,11 @@ __all__ = [
 Texts = list[str] | tuple[str, ...]
 # An id that a sample without one was given, also as the second of its kind.
 _MADE_ID = re.compile(r"s-[0-9a-f]{16}(-\d+)?")
+_CONTENT = (
+    "question", "answer", "contexts", "reference", "references", "reference_contexts", "context_ids",
+    "reference_context_ids", "reference_context_grades", "history", "language",
+)  # fmt: skip
+_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 # `frozen` stands where a type checker sees it, which then refuses an assignment too.
@@ -129,9 +134,11 @@ class Sample(BaseModel, frozen=True):
     @cached_property
     def _digest(self) -> str:
         # the underscore keeps the cached value out of `dict(sample)`
-        content = self.model_dump(mode="json", exclude={"id", "labels"}, exclude_none=True)
-        canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+        fields = ((name, getattr(self, name)) for name in _CONTENT)
+        content = {name: value for name, value in fields if value is not None}
+        if self.history is not None:
+            content["history"] = [turn.model_dump() for turn in self.history]
+        return hashlib.sha256(_canonical(content).encode("ascii")).hexdigest()
 
     @property
     def _id_of_content(self) -> str:

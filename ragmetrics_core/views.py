@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Self
+from typing import Any, Self
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.sample import Sample
@@ -65,14 +65,20 @@ class View:
         Raises:
             MissingField: the sample lacks one of them.
         """
-        values = {name: getattr(sample, name) for name in cls.required()}
-        for name, value in values.items():
-            if value is None:
-                raise MissingField(name)
-        for name in cls.optional():
-            if (value := getattr(sample, name)) is not None:
+        values: dict[str, Any] = {}
+        for name, is_needed in cls._taken():
+            value = getattr(sample, name)
+            if value is not None:
                 values[name] = value
+            elif is_needed:
+                raise MissingField(name)
         return cls(**values)
+
+    @classmethod
+    @cache
+    def _taken(cls) -> tuple[tuple[str, bool], ...]:
+        """The fields that are taken, those first that are needed."""
+        return (*[(name, True) for name in cls.required()], *[(name, False) for name in cls.optional()])
 
 
 @dataclass(frozen=True, slots=True)

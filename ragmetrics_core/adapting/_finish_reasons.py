@@ -81,7 +81,11 @@ def ending(reason: object) -> Ending:
     >>> ending("MAX_TOKENS"), ending("end_turn"), ending("FinishReason.SAFETY"), ending(None)
     ('cut', 'whole', 'filtered', 'unknown')
     """
-    if reason is None or isinstance(reason, bool) or reason == "":
+    if reason is None or reason == "":
+        return "unknown"
+    if type(reason) is str:
+        return _meaning(reason)
+    if isinstance(reason, bool):
         return "unknown"
     return _meaning(reason.name if isinstance(reason, Enum) else str(reason))
 

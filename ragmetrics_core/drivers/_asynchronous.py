@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from ragmetrics_core.errors import (
     StepFailed,
 )
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.models._cascade import decider
+from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._meter import Tally
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
@@ -55,7 +56,12 @@ class Models:
         """The judge, or the first of a panel; None where no metric needs one."""
         return self.judges[0] if self.judges else None
 
-    @property
+    @cached_property
+    def deciders(self) -> tuple[Decider | None, ...]:
+        """Of each judge that is made of several what says who of them answers; None for any other."""
+        return tuple(map(decider_of, self.judges))
+
+    @cached_property
     def judge_identity(self) -> str | None:
         """The judge's identity, or those of a panel: "panel(A | B)"."""
         names = [judge.identity for judge in self.judges]
@@ -167,12 +173,13 @@ class _Live(Interpreter):
                 completions = await judge.agenerate(request)
                 while len(completions) < request.draws:
                     draw, left = request.draw + len(completions), request.draws - len(completions)
-                    more = await judge.agenerate(replace(request, draw=draw, draws=left))
+                    more = await judge.agenerate(request._replace(draw=draw, draws=left))
                     completions = [*completions, *more]
             except Exception as error:  # the boundary to foreign code: a model may raise anything
                 raise self._failed(address, request.prompt.id, error) from error
             self._answers[address] = completions
-        name = decider(judge, request) or (judge.identity if len(judges) > 1 else None)
+        decider = self._calls.models.deciders[judge_number]
+        name = (decider and decider(request)) or (judge.identity if len(judges) > 1 else None)
         return [Drawn(draw, each, name) for draw, each in enumerate(completions, start=request.draw)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
@@ -216,8 +223,9 @@ class _Live(Interpreter):
             StepFailed: that call failed.
         """
         known = self._answers.get(address)
-        if known is not None:
-            self._calls.counts.shared += 1
+        if known is None:
+            return None
+        self._calls.counts.shared += 1
         if isinstance(known, StepFailed):
             raise known
         return known

@@ -16,7 +16,7 @@ from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Judged, Measurement, majority
+from ragmetrics_core.measurement import Evidence, Judged, Measurement, majority
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import Declined
@@ -35,7 +35,6 @@ from ragmetrics_core.protocol import (
 )
 from ragmetrics_core.record import (
     SCHEMA,
-    Abstained,
     CompareStep,
     Correction,
     CountStep,
@@ -84,10 +83,10 @@ class Interpreter(ABC):
         self._steps: dict[Path, AnyStep] = {}
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
-        self._abstentions: dict[Path, Abstained] = {}
+        self._abstentions: dict[Path, dict[str, Any]] = {}
         self._said: set[Declined] = set()
         self._first_draw = 0
-        self._own = OwnCode("", sample)
+        self._own: OwnCode
 
     @abstractmethod
     def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
@@ -139,16 +138,25 @@ class Interpreter(ABC):
         count = 0
         try:
             while True:
-                request = self._own.next(steps, failure, answer)
+                try:
+                    request = steps.throw(failure) if failure else steps.send(answer)
+                except (StopIteration, StepFailed):
+                    raise
+                except Exception as error:  # the boundary to the user's code
+                    raise self._own.failure(error) from error
                 count += 1
                 failure = None
+                place = (*path, count)
                 try:
                     if isinstance(request, Generate):  # here: one coroutine less for a call
-                        place = (*path, count)
                         question = self._question(request, place)
                         answer = self._read(question, await self.complete(question.request, place), place)
+                    elif isinstance(request, Review):
+                        answer = self._review(request, place)
+                    elif isinstance(request, Segment):
+                        answer = self._sentences(request.text)
                     else:
-                        answer = await self._answer(request, (*path, count))
+                        answer = await self._answer(request, place)
                 except StepFailed as error:
                     failure = error
         except StopIteration as done:
@@ -175,8 +183,6 @@ class Interpreter(ABC):
 
     async def _answer(self, request: object, path: Path) -> Any:
         match request:
-            case Generate():
-                raise AssertionError("answered where it is asked")
             case Compare():
                 compared = self._steps[path] = await self.compare(request, path)
                 return compared.cosines
@@ -186,10 +192,6 @@ class Interpreter(ABC):
             case Count():
                 found = self._steps[path] = await self.count(request, path)
                 return found.counts
-            case Segment():
-                return self._sentences(request.text)
-            case Review():
-                return self._review(request, path)
             case Part():
                 metric = catalogue.of_part(request)
                 return await self._walk(self._own.part_steps(metric, request), path)
@@ -220,29 +222,33 @@ class Interpreter(ABC):
             self._said.update(said)
             declined = majority([each.declined for each in said])
             reason = next(each.reason for each in said if each.declined == declined)
-            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
+            self._abstentions[path] = {"declined": declined, "reason": reason, "path": place}
         return tuple(replies)
 
     def _review(self, request: Review, path: Path) -> Judged:
         place = written(path)
         corrected = self._corrected(place)
         self._reviews[path] = request
-        judged = Judged(
-            tuple([corrected.get(item, each.supported) for item, each in enumerate(request.decisions, 1)])
-        )
+        known = [each.supported for each in request.decisions]
+        for item, supported in corrected.items():
+            if 1 <= item <= len(known):
+                known[item - 1] = supported
+        judged = Judged(tuple(known))
         if request.declining and (declined := judged.known[0]) is not None:
             judge = request.decisions[0]
             reason = judge.reason if judge.supported == declined else None  # a person gives none
-            self._abstentions[path] = Abstained(declined=declined, reason=reason, path=place)
+            self._abstentions[path] = {"declined": declined, "reason": reason, "path": place}
         return judged
 
     @property
-    def _abstained(self) -> Abstained | None:
+    def _abstained(self) -> dict[str, Any] | None:
         """What the last step says that saw whether the answer declines; the last in the order of paths."""
         return self._abstentions[max(self._abstentions)] if self._abstentions else None
 
     def _corrected(self, place: str) -> dict[int, bool]:
         """A person's decisions at a place, by item."""
+        if not self._corrections:
+            return {}
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
     def _verdicts(self) -> list[dict[str, Any]]:
@@ -252,17 +258,20 @@ class Interpreter(ABC):
             review = self._reviews[path]
             place = written(path)
             corrected = self._corrected(place)
+            about, (yes, no) = review.about, review.labels
             for item, each in enumerate(review.decisions, start=1):
-                supported = corrected.get(item, each.supported)
+                supported = corrected.get(item, each.supported) if corrected else each.supported
                 verdicts.append(
                     {
                         "number": len(verdicts) + 1,
-                        "about": review.about,
+                        "about": about,
                         "text": each.text,
                         "supported": supported,
-                        "label": review.labels.of(supported),
+                        "label": "missing" if supported is None else yes if supported else no,
                         "reason": each.reason,
-                        "evidence": placed_in(self._judged, each) if each.evidence else (),
+                        "evidence": list(map(_quoted, placed_in(self._judged, each)))
+                        if each.evidence
+                        else (),
                         "cosine": each.cosine,
                         "overruled": each.supported if item in corrected else None,
                         "votes": each.votes,
@@ -302,6 +311,13 @@ class Interpreter(ABC):
                 "versions": _versions(),
             }
         )
+
+
+def _quoted(evidence: Evidence) -> dict[str, Any]:
+    """A quote as it goes on record."""
+    span = evidence.span
+    place = span and {"chunk": span.chunk, "start": span.start, "end": span.end, "exact": span.exact}
+    return {"quote": evidence.quote, "source": evidence.source, "span": place}
 
 
 @lru_cache(maxsize=4096)

@@ -8,14 +8,19 @@ from ragmetrics_core.sample import Sample
 
 __all__ = ["placed_in"]
 
+_FIELDS = frozenset({"answer", "reference"})
+
 
 def placed_in(sample: Sample, decision: Decision) -> tuple[Evidence, ...]:
     """The evidence of a decision; words of answer or reference are looked up where their statement stands."""
-    return tuple([_placed(sample, decision.text, each) for each in decision.evidence])
+    evidence = decision.evidence
+    if not any(each.span is None and each.source in _FIELDS for each in evidence):
+        return evidence
+    return tuple([_placed(sample, decision.text, each) for each in evidence])
 
 
 def _placed(sample: Sample, statement: str, evidence: Evidence) -> Evidence:
-    if evidence.span is not None or evidence.source not in {"answer", "reference"}:
+    if evidence.span is not None or evidence.source not in _FIELDS:
         return evidence
     whole: str = getattr(sample, evidence.source) or ""
     span = locate(statement, (whole,))

@@ -16,7 +16,7 @@ from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.references import of_reference
 from ragmetrics_core.models._secrets import in_environment, without_secrets
-from ragmetrics_core.protocol import Part, Request, Steps
+from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.record import Status
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
@@ -69,19 +69,6 @@ class OwnCode:
         if not isinstance(steps, Generator):
             raise self._odd("measure is no generator: it returned", steps)
         return cast("Steps[Any]", steps)
-
-    def next(self, steps: Steps[Any], failure: StepFailed | None, answer: Any) -> Request:
-        """What it asks next.
-
-        Raises:
-            StopIteration: it has all it needs.
-        """
-        try:
-            return steps.throw(failure) if failure else steps.send(answer)
-        except (StopIteration, StepFailed):
-            raise
-        except Exception as error:  # the boundary to the user's code
-            raise self.failure(error) from error
 
     def measurement(self, returned: object) -> Measurement:
         """What `measure` returned."""

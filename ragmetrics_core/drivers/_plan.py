@@ -1,7 +1,7 @@
 """The plan driver: counts what a run would ask, without asking it."""
 
 from collections.abc import Callable, Coroutine, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ragmetrics_core.drivers._asynchronous import Models
@@ -158,7 +158,7 @@ class _Planned(Interpreter):
         replies: list[tuple[int, Completion]] = []
         goes_on = False
         for draw in range(request.draw, request.draw + request.draws):
-            one = replace(request, draw=draw, draws=1)
+            one = request._replace(draw=draw, draws=1)
             known = self._known(judge, one)
             is_asked = False
             if not self._is_first(call_address(identity, request.digest, str(draw))):

@@ -107,9 +107,7 @@ class Question:
         if known is None:
             hints = self.request.hints
             if ended == "whole" or ended in _CUT_SHORT:
-                hints = Hints(
-                    hints.numbers, hints.sample, hints.items, hints.shown, hints.form, ended == "whole"
-                )
+                hints = Hints(*hints[:5], ended == "whole")
             known = self._hints[ended] = hints
         return known
 
@@ -122,11 +120,11 @@ def hints_of(request: Generate[Any], shown: tuple[str, ...], form: tuple[str, ..
         if isinstance(value, str):
             texts.append(value)
         elif not isinstance(value, int):
-            for each in cast("tuple[object, ...]", value):
-                if isinstance(each, Item):
-                    items.append(each.text)
-                else:
-                    texts.append(str(each))
+            listed = cast("tuple[object, ...]", value)
+            if listed and isinstance(listed[0], Item):
+                items += [text for _, text in cast("tuple[Item, ...]", listed)]
+            else:
+                texts += map(str, listed)
     known = request.hints
     return Hints(known.numbers, known.sample or (*texts, *items), known.items or tuple(items), shown, form)
 

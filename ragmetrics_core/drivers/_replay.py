@@ -152,7 +152,7 @@ class Replay(Interpreter):
 
     def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
         """The request in the words that the record's step used."""
-        return replace(request, prompt=self._prompt_at(request.prompt, path))
+        return request._replace(prompt=self._prompt_at(request.prompt, path))
 
     def _prompt_at(self, prompt: Prompt[Any], path: Path) -> Prompt[Any]:
         """The prompt in the words that the record's step used."""

@@ -100,16 +100,16 @@ class Segments:
 
         messages = prompt.render(request.variables, show=show, again=request.again)
         sent = Generate(
-            prompt=prompt,
-            variables=request.variables,
-            hints=hints_of(request, tuple(shown), prompt.form),
-            draw=request.draw + first_draw,
-            draws=request.draws,
-            again=request.again,
-            passed_on=request.passed_on,
-            votes=request.votes,
-            messages=messages,
-            digest=digest_of(*[message.content for message in messages]),
+            prompt,
+            request.variables,
+            hints_of(request, tuple(shown), prompt.form),
+            request.draw + first_draw,
+            request.draws,
+            request.again,
+            request.passed_on,
+            request.votes,
+            messages,
+            digest_of(*[message.content for message in messages]),
         )
         return Question(sent, used)
 

@@ -99,8 +99,11 @@ class ContextRelevance(Metric[Retrieved]):
         named = [frozenset(ballot.numbers) for ballot in ballots]
         decisions: list[Decision] = []
         for number, text in enumerate(sentences, start=1):
-            votes = tuple([number in each for each in named])
-            decisions.append(Decision(text, majority(votes), votes=votes if len(votes) > 1 else ()))
+            if len(named) == 1:
+                decisions.append(Decision(text, number in named[0]))
+            else:
+                votes = tuple([number in each for each in named])
+                decisions.append(Decision(text, majority(votes), votes=votes))
         invented = sorted(frozenset[int]().union(*named) - set(range(1, len(sentences) + 1)))
         dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
         judged = yield from review(decisions, about="context sentence", labels=RELEVANT, dropped=dropped)

@@ -9,26 +9,29 @@ from ragmetrics_core.models._traffic import Traffic
 __all__ = ["Attempts"]
 
 
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
 class Attempts:
     """The attempts at one call, and the time that they take."""
 
-    __slots__ = ("_loop", "_made", "_since", "_traffic", "_waiting")
+    __slots__ = ("_made", "_since", "_traffic", "_waiting")
 
     def __init__(self, traffic: Traffic) -> None:
         self._traffic = traffic
-        self._loop = asyncio.get_running_loop()
         self._made = 0
         self._since = self._waiting = 0.0
 
     def wait(self) -> None:
         """An attempt waits for its turn."""
         if self._made:
-            self._waiting = self._loop.time()
+            self._waiting = _now()
 
     def begin(self) -> None:
         """It has its turn."""
         if self._made:
-            self._since += self._loop.time() - self._waiting
+            self._since += _now() - self._waiting
         self._made += 1
 
     def delay(self, failure: BaseException) -> float | None:
@@ -36,7 +39,7 @@ class Attempts:
         traffic = self._traffic
         if not isinstance(failure, TransientModelError) or self._made >= traffic.attempts:
             return None
-        now = self._loop.time()
+        now = _now()
         if self._made == 1:
             self._since = now
         most = min(traffic.longest_delay, traffic.first_delay * 2.0 ** (self._made - 1))

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -11,7 +11,9 @@ from ragmetrics_core.models._wrapper import PromptChecker, unwrapped
 from ragmetrics_core.parsers import PASSED_ON, NumberedVerdict, VerdictList, align
 from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow
 
-__all__ = ["Cascade", "decider"]
+__all__ = ["Cascade", "Decider", "decider", "decider_of"]
+
+Decider = Callable[[Generate[Any]], str | None]
 
 UNSURE: Final = (0.2, 0.8)
 
@@ -108,7 +110,7 @@ class Cascade:
             ModelError: the judge did not answer.
         """
         if not self.is_first(request):
-            return await self.dear.agenerate(replace(request, passed_on=False))
+            return await self.dear.agenerate(request._replace(passed_on=False))
         return [self.sure(request, reply) for reply in await self.cheap.agenerate(request)]
 
     def sure(self, request: Generate[Any], reply: Completion) -> Completion:
@@ -140,8 +142,13 @@ class Cascade:
         return f"{self.cheap.identity}, unsure from {low:g} to {high:g}"
 
 
+def decider_of(judge: object) -> Decider | None:
+    """What says who of a judge that is made of several answers a request; None for any other judge."""
+    found: Decider | None = getattr(unwrapped(judge), "decider", None)
+    return found
+
+
 def decider(judge: object, request: Generate[Any]) -> str | None:
     """Who of a judge that is made of several answers a request, by identity; None for any other judge."""
-    of = getattr(unwrapped(judge), "decider", None)
-    found: str | None = of(request) if of is not None else None
-    return found
+    of = decider_of(judge)
+    return of and of(request)

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, TypeVar, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from ragmetrics_core.models._access import Access
 from ragmetrics_core.models._allowance import Asked
 from ragmetrics_core.models._answers import RATINGS, REPLIES, VECTORS, Kind
 from ragmetrics_core.models._attempts import Attempts
-from ragmetrics_core.models._cascade import decider
+from ragmetrics_core.models._cascade import Decider, decider_of
 from ragmetrics_core.models._deadline import DeadlineTimer
 from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._flight import Flight, joined_flights
 from ragmetrics_core.models._foreign_errors import model_error
 from ragmetrics_core.models._meter import Meter
-from ragmetrics_core.models._pace import Pace
+from ragmetrics_core.models._pace import Pace, Turns
 from ragmetrics_core.models._per_loop import PerLoop
 from ragmetrics_core.models._traffic import Traffic
 from ragmetrics_core.models._vectors import Vectors, of_one_length
@@ -33,6 +33,7 @@ from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scor
 __all__ = ["Line"]
 
 T = TypeVar("T")
+_ENDLESS: Final = nullcontext()
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,9 @@ class Line(Wrapper):
         """
         # The driver fills in the digest; who calls a judge directly need not.
         digest = request.digest or digest_of(*(message.content for message in request.messages))
-        identity, first = decider(self.inner, request) or self.identity, request.draw
-        draws = range(first, first + request.draws)
-        addresses = [call_address(identity, digest, str(draw)) for draw in draws]
-        flights = self._flights()
+        identity, first = (self.decider and self.decider(request)) or self.identity, request.draw
+        addresses = [call_address(identity, digest, str(first + number)) for number in range(request.draws)]
+        flights = self._here().flights
         while addresses:
             if stored := self._stored_run(addresses):
                 return stored
@@ -129,7 +129,7 @@ class Line(Wrapper):
             known = takewhile(lambda each: each not in flights and self._body(each) is None, addresses[1:])
             addresses = [addresses[0], *known]
             if len(addresses) < request.draws:
-                request = replace(request, draws=len(addresses))
+                request = request._replace(draws=len(addresses))
         return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
@@ -189,10 +189,10 @@ class Line(Wrapper):
 
         It is made in the caller's own task: cancelling that ends it, and nothing is left behind.
         """
-        flights = self._flights()
+        flights, gate, alarm = self._here()
         for address in addresses:
             flights[address] = Flight()
-        pace, gate = self._pace, self._pace.gate()
+        pace, timeout = self._pace, self.traffic.timeout
         attempts = Attempts(self.traffic)
         answers: Sequence[T] = ()
         failure: BaseException | None = None
@@ -208,7 +208,7 @@ class Line(Wrapper):
                 begun = False
                 try:
                     begun = self._begin(asked)
-                    with self._deadline():
+                    with _ENDLESS if timeout is None else alarm.after(timeout):
                         given = await call(asked)
                     answers = kind.checked(given, len(addresses), self.identity, self._discretion)
                     failure = None
@@ -255,7 +255,7 @@ class Line(Wrapper):
     ) -> list[T]:
         """The answer for each address: stored, from calls in flight, or from one new call for the rest."""
         found: dict[str, T] = {}
-        flights = self._flights()
+        flights = self._here().flights
         while len(found) < len(addresses):
             others: dict[str, Flight[T]] = {}
             mine: list[str] = []
@@ -300,18 +300,15 @@ class Line(Wrapper):
             error = refusal
         return self._discretion.error(error)
 
-    def _deadline(self) -> AbstractContextManager[object]:
-        """The seconds of a call; they begin now."""
-        return nullcontext() if self.traffic.timeout is None else self._alarm().after(self.traffic.timeout)
-
     def _body(self, address: str) -> bytes | None:
         return None if self._kept is None else self._kept.get(address)
 
     def _stored_run(self, addresses: Sequence[str]) -> Sequence[Completion]:
         """The stored replies, up to the first draw that has none."""
-        bodies = list(takewhile(lambda body: body is not None, map(self._body, addresses)))
-        if not bodies:
+        if (first := self._body(addresses[0])) is None:
             return ()
+        later = takewhile(lambda body: body is not None, map(self._body, addresses[1:]))
+        bodies = [first, *later]
         self.meter.tally.cached += len(bodies)
         stored = [decode_reply(body) for body in bodies if body is not None]
         # a journal may hold what was not redacted: one that runs share, or replies from a file
@@ -341,9 +338,18 @@ class Line(Wrapper):
         return Access()
 
     @cached_property
-    def _flights(self) -> "PerLoop[dict[str, Flight[Any]]]":
-        return PerLoop(dict)
+    def decider(self) -> Decider | None:
+        """Says who of a judge that is made of several answers a request, by identity; None for any other."""
+        return decider_of(self.inner)
 
     @cached_property
-    def _alarm(self) -> PerLoop[DeadlineTimer]:
-        return PerLoop(DeadlineTimer)
+    def _here(self) -> "PerLoop[_Here]":
+        return PerLoop(lambda: _Here({}, self._pace.gate(), DeadlineTimer()))
+
+
+class _Here(NamedTuple):
+    """What a line has of the running loop."""
+
+    flights: dict[str, Flight[Any]]
+    gate: Turns
+    alarm: DeadlineTimer

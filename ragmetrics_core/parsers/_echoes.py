@@ -50,11 +50,13 @@ def is_form(text: str, hints: Hints) -> bool:
     """
     if not hints.form or len(text) > _LONGEST:
         return False
-    text = text.replace("```json", "").replace("```", "").strip()
+    if "`" in text:
+        text = text.replace("```json", "").replace("```", "")
+    text = text.strip()
     if text[:1] not in _JSON and _key(text) in _form(hints.form).examples:
         return True
     squeezed = "".join(text.split())
-    return len(squeezed) >= _LONG and any(squeezed in piece for piece in _squeezed(hints.form))
+    return len(squeezed) >= _LONG and squeezed in _squeezed(hints.form)
 
 
 def without_echo(text: str, hints: Hints) -> str:
@@ -174,8 +176,9 @@ def _removed(keys: list[str], kinds: list[Kind], leads: list[bool], form: _Form)
 
 
 @lru_cache(maxsize=256)
-def _squeezed(pieces: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple("".join(piece.split()) for piece in pieces)
+def _squeezed(pieces: tuple[str, ...]) -> str:
+    """The pieces without spaces, a line each."""
+    return "\n".join(["".join(piece.split()) for piece in pieces])
 
 
 @lru_cache(maxsize=256)

@@ -26,7 +26,7 @@ _ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|
 
 
 @with_config(ConfigDict(extra="ignore"))
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Span:
     """A place in the contexts.
 
@@ -94,7 +94,8 @@ def _find(needle: str, text: str) -> int | None:
     for _ in range(_TRIES):
         if at == -1:
             break
-        if _at_words(text, at, at + len(needle)):
+        end = at + len(needle)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()) or _at_words(text, at, end):
             return at
         at = text.find(needle, at + 1)
     sure = first != -1 and sum(map(str.isalnum, needle)) >= _SURE_INSIDE_WORDS

@@ -85,8 +85,6 @@ def _keys(value: dict[str, Json]) -> int:
     """How many keys an object has, with those of the objects in its lists."""
     count = len(value)
     for inner in value.values():
-        if isinstance(inner, list):
-            for each in inner:
-                if isinstance(each, dict):
-                    count += len(each)
+        if type(inner) is list:
+            count += sum([len(each) for each in inner if type(each) is dict])
     return count

@@ -1,20 +1,30 @@
 """What a parser gives back: the value, the rule that read it, and what was left out."""
 
-from dataclasses import dataclass
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.parsers._filling import filled
 from ragmetrics_core.parsers._form import Schema, Wanted
 
-__all__ = ["NO_HINTS", "Answer", "Declined", "Hints", "Reading"]
+__all__ = ["NO_HINTS", "Answer", "Declined", "Hints", "Reading", "exactly"]
 
 T_co = TypeVar("T_co", covariant=True)
+M = TypeVar("M", bound=BaseModel)
+_set = object.__setattr__
 
 
-@dataclass(frozen=True, slots=True)
-class Reading(Generic[T_co]):
+def exactly(kind: type[M], /, **fields: object) -> M:
+    """A model of all its fields, which are of their types to the letter: none is checked."""
+    made = kind.__new__(kind)
+    _set(made, "__dict__", fields)
+    _set(made, "__pydantic_fields_set__", set(fields))
+    _set(made, "__pydantic_extra__", None)
+    _set(made, "__pydantic_private__", None)
+    return made
+
+
+class Reading(NamedTuple, Generic[T_co]):
     """A reply as it was read.
 
     Attributes:
@@ -31,8 +41,7 @@ class Reading(Generic[T_co]):
     cut: bool = False
 
 
-@dataclass(frozen=True)
-class Hints:
+class Hints(NamedTuple):
     """What a parser may know about the question that was asked.
 
     Attributes:
@@ -63,8 +72,7 @@ NO_HINTS: Final = Hints()
 """Nothing is known of the question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Declined:
+class Declined(NamedTuple):
     """Whether an answer declines to answer, as a step saw it, and why it says so."""
 
     declined: bool
@@ -103,6 +111,19 @@ class Answer(BaseModel):
         judge's. By default it is the JSON of the fields; a type that reads another form overrides this.
         """
         return filled(cls, hints.numbers)
+
+    @classmethod
+    def exactly(cls, **fields: object) -> Self:
+        """An answer of all its fields, which are of their types to the letter: nothing is checked.
+
+        A type of the user's own may have fields and checks beside these: for that it is made as usual.
+        """
+        return exactly(cls, **fields) if cls.is_ours() else cls(**fields)
+
+    @classmethod
+    def is_ours(cls) -> bool:
+        """Whether it is a type of this library, and not of the user's own."""
+        return cls.__module__.startswith(__package__)
 
     def written(self) -> dict[str, Any]:
         """The value as it goes on record: what `model_dump(mode="json")` gives, sooner."""

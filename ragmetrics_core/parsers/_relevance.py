@@ -161,7 +161,7 @@ class RelevantSentences(JsonAnswer):
             return None
         if isinstance(said, list) and all(type(each) is int and 0 <= each < 10_000 for each in said):
             numbers = cast("list[int]", said)
-            return Fit(cls(numbers=tuple(dict.fromkeys(numbers)), insufficient=not numbers))
+            return Fit(cls.exactly(numbers=tuple(dict.fromkeys(numbers)), insufficient=not numbers))
         return cls._shape(value) if isinstance(said, str) else None
 
 

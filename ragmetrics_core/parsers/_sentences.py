@@ -4,9 +4,10 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain, pairwise
 
 from ragmetrics_core._language_tags import base_of
 from ragmetrics_core.parsers._lazy_pattern import lazy
@@ -62,11 +63,8 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     lines = text.splitlines()
     listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
     code = base_of(language) or _guess(text)
-    sentences: list[str] = []
-    for line in lines:
-        body = _unlisted(line, listed)
-        sentences += [part for piece in _joined(_pieces(body, code)) if _has_content(part := piece.strip())]
-    return tuple(sentences)
+    joined = [whole.strip() for line in lines for whole in _joined(_pieces(_unlisted(line, listed), code))]
+    return tuple(filter(_has_content, joined))
 
 
 def _guess(text: str) -> str:
@@ -98,25 +96,23 @@ def _unlisted(line: str, listed: set[int]) -> str:
     return line
 
 
-def _pieces(line: str, code: str) -> Iterator[str]:
+def _pieces(line: str, code: str) -> Iterable[str]:
     if not _has_content(line):
-        return
+        return ()
     if line.isascii():  # none of the terminators below is
-        yield from _segments(line, code)
-        return
+        return _segments(line, code)
     # Split first what needs no rules: on a long line of Chinese sentencex takes quadratic time.
-    start = 0
-    for found in _FULL_WIDTH.finditer(line):
-        yield from _segments(line[start : found.end()], code)
-        start = found.end()
-    yield from _segments(line[start:], code)
+    ends = [found.end() for found in _FULL_WIDTH.finditer(line)]
+    parts = [line[start:end] for start, end in pairwise([0, *ends, len(line)])]
+    return chain.from_iterable([_segments(part, code) for part in parts])
 
 
-def _segments(text: str, code: str) -> Iterator[str]:
+def _segments(text: str, code: str) -> Iterable[str]:
     """What sentencex makes of a text, given in windows: it takes quadratic time for quote marks."""
-    if len(text) <= _WINDOW:
-        yield from _segmenter()(code, text) or [text]
-        return
+    return (_segmenter()(code, text) or [text]) if len(text) <= _WINDOW else _of_windows(text, code)
+
+
+def _of_windows(text: str, code: str) -> Iterator[str]:
     kept = ""
     for start, end in _windows(text):
         pieces = _segmenter()(code, text[start:end]) or [text[start:end]]
@@ -151,16 +147,17 @@ def _windows(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _joined(pieces: Iterator[str]) -> Iterator[str]:
+def _joined(pieces: Iterable[str]) -> list[str]:
     """Put together what is one sentence; a piece without letters and digits belongs to the one before."""
-    parts: list[str] = []
+    wholes: list[str] = []
+    before = ""
     for piece in pieces:
-        if parts and not (_is_unfinished(parts[-1], piece) or not _has_content(piece)):
-            yield "".join(parts)
-            parts = []
-        parts.append(piece)
-    if parts:
-        yield "".join(parts)
+        if wholes and (_is_unfinished(before, piece) or not _has_content(piece)):
+            wholes[-1] += piece
+        else:
+            wholes.append(piece)
+        before = piece
+    return wholes
 
 
 def _is_unfinished(before: str, after: str) -> bool:
@@ -190,4 +187,4 @@ def _is_unfinished(before: str, after: str) -> bool:
 
 
 def _has_content(text: str) -> bool:
-    return any(map(str.isalnum, text))
+    return text[:1].isalnum() or any(map(str.isalnum, text))

@@ -112,7 +112,7 @@ class StatementList(JsonAnswer):
         kept = distinct(texts)
         if texts and not kept.texts:
             return None  # {"statements": ["..."]} is the prompt's example, not an empty list
-        return Fit(cls(statements=kept.texts, declined=declined, declined_reason=why), kept.dropped)
+        return Fit(cls.exactly(statements=kept.texts, declined=declined, declined_reason=why), kept.dropped)
 
     def abstention(self) -> Declined | None:
         """Whether the split text declines to answer, when the judge said so or denied it."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers._json_text import MISSING, Missing, fold, pick
 from ragmetrics_core.parsers._numbered_verdict import LARGEST_NUMBER, NumberedVerdict, number_of
+from ragmetrics_core.parsers._reading import exactly
 from ragmetrics_core.parsers._reply_text import has_content, plain
 from ragmetrics_core.parsers._words import verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
@@ -84,12 +85,12 @@ class JsonVerdicts(NamedTuple):
     dropped: tuple[str, ...] = ()
 
 
-def exact_verdicts(value: dict[str, Json]) -> list[dict[str, object]] | None:
+def exact_verdicts(value: dict[str, Json]) -> tuple[NumberedVerdict, ...] | None:
     """The verdicts of an object in the very form that the prompts ask for; anything else is None."""
     items = value.get("verdicts")
     if len(value) != 1 or not isinstance(items, list):
         return None
-    verdicts: list[dict[str, object]] = []
+    verdicts: list[NumberedVerdict] = []
     for item in items:
         if not isinstance(item, dict) or not item.keys() <= _ASKED:
             return None
@@ -97,17 +98,20 @@ def exact_verdicts(value: dict[str, Json]) -> list[dict[str, object]] | None:
         reason, quote = item.get("reason", ""), item.get("evidence", "")
         if type(number) is not int or abs(number) > LARGEST_NUMBER or said not in ("yes", "no"):
             return None
-        if not isinstance(reason, str) or not isinstance(quote, str):
+        if type(reason) is not str or type(quote) is not str:
             return None
         verdicts.append(
-            {
-                "number": number,
-                "supported": said == "yes",
-                "reason": plain(reason) or None,
-                "evidence": _quotes(quote),
-            }
+            exactly(
+                NumberedVerdict,
+                number=number,
+                supported=said == "yes",
+                reason=plain(reason) or None,
+                evidence=_quotes(quote),
+                confidence=None,
+                unsupported=None,
+            )
         )
-    return verdicts
+    return tuple(verdicts)
 
 
 def verdicts_in(value: Json, numbers: Sequence[int], *, cut: bool = False) -> JsonVerdicts | None:
@@ -205,9 +209,9 @@ def _is_verdict_like(item: Json) -> bool:
 
 def _is_open(item: object) -> bool:
     """Whether a value stands at the place of a verdict and decides nothing."""
-    return item is None or (
-        isinstance(item, str) and len(item) < 40 and fold(item) in _OPEN and verdict_word(item) is None
-    )
+    if isinstance(item, str):
+        return len(item) < 40 and fold(item) in _OPEN and verdict_word(item) is None
+    return item is None
 
 
 _OPEN = frozenset(
@@ -240,13 +244,12 @@ def _share(value: object) -> float | None:
 
 def _quotes(*quotes: object) -> tuple[str, ...]:
     """The quotes that hold something."""
-    return tuple(
-        [
-            words
-            for quote in quotes
-            if isinstance(quote, str) and has_content(words := plain(quote)) and not _is_open(quote)
-        ]
-    )
+    held: list[str] = []
+    for quote in quotes:
+        words = plain(quote) if isinstance(quote, str) else ""
+        if words and has_content(words) and not _is_open(quote):
+            held.append(words)
+    return tuple(held)
 
 
 def _shown(said: object) -> str:

@@ -1,8 +1,7 @@
 """The verdicts of one reply on numbered statements."""
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Self
+from typing import Any, Self
 
 from ragmetrics_core.parsers._exact import JsonAnswer
 from ragmetrics_core.parsers._form import TEXT, Schema, Wanted, items_of, object_of
@@ -81,7 +80,7 @@ class VerdictList(JsonAnswer):
     def in_form(cls, value: dict[str, Json]) -> Fit | None:
         """What an object says that is of the prompt's form to the letter."""
         verdicts = exact_verdicts(value)
-        return None if verdicts is None else Fit(cls.model_validate({"verdicts": verdicts}))
+        return None if verdicts is None else Fit(cls.exactly(verdicts=verdicts, passed_on=None))
 
     @classmethod
     def _shape(cls, value: Json, hints: Hints, *, cut: bool = False) -> Fit | None:
@@ -108,9 +107,25 @@ class VerdictList(JsonAnswer):
             return reading
         verdicts = tuple([one for one in value.verdicts if one.number not in contrary])
         notes = [f"verdict {number}: the reply gives two contrary ones" for number in contrary]
-        return replace(
-            reading, value=value.model_copy(update={"verdicts": verdicts}), dropped=(*reading.dropped, *notes)
-        )
+        left = value.model_copy(update={"verdicts": verdicts})
+        return reading._replace(value=left, dropped=(*reading.dropped, *notes))
+
+    def written(self) -> dict[str, Any]:
+        """The value as it goes on record."""
+        if not self.is_ours():
+            return super().written()
+        verdicts = [
+            {
+                "number": one.number,
+                "supported": one.supported,
+                "reason": one.reason,
+                "evidence": [*one.evidence],
+                "confidence": one.confidence,
+                "unsupported": None if one.unsupported is None else [*one.unsupported],
+            }
+            for one in self.verdicts
+        ]
+        return {"verdicts": verdicts, "passed_on": None if self.passed_on is None else [*self.passed_on]}
 
 
 class DecliningVerdict(VerdictList):

@@ -12,7 +12,15 @@ from ragmetrics_core.parsers import (
     VerdictList,
 )
 from ragmetrics_core.prompts._library import PromptText, load, load_file, read_folder
-from ragmetrics_core.prompts._prompt import Item, Message, Prompt, Split, digest_of, numbered_sentences
+from ragmetrics_core.prompts._prompt import (
+    Item,
+    Message,
+    Prompt,
+    Split,
+    digest_of,
+    digest_of_bytes,
+    numbered_sentences,
+)
 
 __all__ = [
     "ACCURACY_GRADE",
@@ -48,6 +56,7 @@ __all__ = [
     "PromptText",
     "Split",
     "digest_of",
+    "digest_of_bytes",
     "load",
     "load_file",
     "numbered_sentences",

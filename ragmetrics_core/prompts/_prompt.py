@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar, cast
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 from ragmetrics_core._language_tags import spelled, tags_of
 from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Answer, split_sentences
 
-__all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "numbered_sentences"]
+__all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "digest_of_bytes", "numbered_sentences"]
 
 A_co = TypeVar("A_co", bound=Answer, covariant=True)
 
@@ -28,7 +28,7 @@ _Template = tuple[str, ...]
 _VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
 _FENCE = re.compile(r"</?([a-z_]+)>")
 _CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_OUTER_LINES = re.compile(r"\A(?:[^\S\n]*\n)+|\s+\Z")
+_LAID_OUT = (" ", "\t", "|")
 _FENCES = frozenset({"question", "answer", "reference", "contexts", "chunk", "items"})
 
 
@@ -53,6 +53,11 @@ def digest_of(*texts: str) -> str:
         data = text.encode("utf-8", "surrogatepass")
         parts += len(data).to_bytes(8), data
     return sha256(b"".join(parts)).hexdigest()[:32]
+
+
+def digest_of_bytes(text: bytes) -> str:
+    """The digest of a text, given in UTF-8."""
+    return sha256(len(text).to_bytes(8) + text).hexdigest()[:32]
 
 
 def numbered_sentences(chunks: Sequence[str], split: Split = split_sentences) -> str:
@@ -85,25 +90,33 @@ def _numbered(chunk: str, sentences: Sequence[str], first: int) -> str:
     parts: list[str] = []
     end = 0
     has_code = "```" in chunk or "~~~" in chunk
+    is_prose = "\n" not in chunk and not has_code and not chunk.startswith(_LAID_OUT)
     for number, sentence in enumerate(sentences, first):
         start = chunk.find(sentence, end)
         if start < 0:  # the split changed it: half a character has become a whole one
             return "\n".join([f"[{number}] {text}" for number, text in enumerate(sentences, first)])
-        before, line, lead = chunk[end:start].rpartition("\n")
+        lead = chunk[end:start]
+        end = start + len(sentence)
+        if is_prose and parts and not lead.strip():
+            parts += f"\n[{number}] ", sentence
+            continue
+        before, line, lead = lead.rpartition("\n")
         if line or not parts:
             parts += [before, line, f"[{number}] ", lead]
         elif lead.strip() or _is_laid_out(chunk, start, has_code=has_code):
             parts += [lead, f"[{number}] "]
         else:
             parts.append(f"\n[{number}] ")
-        end = start + len(sentence)
         parts.append(sentence)
-    return _OUTER_LINES.sub("", "".join([*parts, chunk[end:]]))
+    text = "".join([*parts, chunk[end:]]).rstrip()
+    # blank lines before it go, and the first line keeps its indentation
+    blank = text[: len(text) - len(text.lstrip())]
+    return text[blank.rfind("\n") + 1 :]
 
 
 def _is_laid_out(chunk: str, place: int, *, has_code: bool) -> bool:
     """Whether the line at a place is indented, a row of a table, or stands in a block of code."""
-    if chunk.startswith((" ", "\t", "|"), chunk.rfind("\n", 0, place) + 1, place):
+    if chunk.startswith(_LAID_OUT, chunk.rfind("\n", 0, place) + 1, place):
         return True
     return has_code and len(_CODE_FENCE.findall(chunk, 0, place)) % 2 == 1
 
@@ -205,7 +218,7 @@ class Prompt(Generic[A_co]):
         Raises:
             PromptError: the variables are not those of the templates.
         """
-        if frozenset(variables) != self.variables:
+        if variables.keys() != self.variables:
             self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
         system, user, insisting = self._templates
@@ -226,18 +239,18 @@ class Prompt(Generic[A_co]):
         return _taken_apart(self.system), _taken_apart(self.user), _taken_apart(insisting)
 
     def _shown(self, value: object, show: ShowChunks) -> str:
-        if isinstance(value, int):
-            return str(value)
         if isinstance(value, str):
             text = value
+        elif isinstance(value, int):
+            return str(value)
         else:
-            texts = cast("Sequence[Any]", value)
+            texts: Any = value
             text = _listed(texts) if texts and isinstance(texts[0], Item) else show(texts)
-        return self._neutral(text)
+        return self._neutral(text) if "<" in text else text
 
     def _neutral(self, text: str) -> str:
         """The text with the first character of every fence in it replaced, so that it fences nothing."""
-        return self._fence.sub("‹", text) if "<" in text else text
+        return self._fence.sub("‹", text)
 
 
 def _listed(items: Sequence[Item]) -> str:

@@ -288,12 +288,12 @@ class Folder:
 
     def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
-        lines = [record.stored() for record in records]
+        lines = [record.line() for record in records]
         offsets = self._records.append(*lines)
         for record, line, offset in zip(records, lines, offsets, strict=True):
             key = Key(record.sample_id, record.signature)
             decided = decisions_stored(decisions_of(record))
-            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2], decided)
+            self._index.add_record(key, offset, Outcome.of(record), line[-34:-2].decode(), decided)
 
     def amend(self, record: Record) -> None:
         """Put a changed record into a run that nobody is writing to.

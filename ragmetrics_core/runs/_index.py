@@ -5,10 +5,10 @@ run is, a few megabytes of the index are in memory. It is derived from the run's
 that of a long run is kept beside them.
 """
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
 from itertools import groupby
+from json.encoder import encode_basestring_ascii
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
@@ -66,6 +66,7 @@ class Index:
         self.is_kept = kept is not None
         self._signatures: list[str] = []
         self._waiting: list[tuple[Any, ...]] = []
+        self._samples: list[tuple[Any, ...]] = []
         self._numbers: dict[str, int] = {}
         if kept is None:
             self._rows = _temporary()
@@ -97,11 +98,7 @@ class Index:
     def add_sample(self, sample_id: str, digest: str, offset: int, labels: str) -> None:
         """Note a sample; a later one of the same id takes its place."""
         self._be_own()
-        self._rows.execute(
-            "INSERT INTO samples (id, digest, place, labels) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO UPDATE "
-            "SET digest = excluded.digest, place = excluded.place, labels = excluded.labels",
-            (sample_id, digest, offset, labels),
-        )
+        self._samples.append((sample_id, digest, offset, labels))
 
     def add_record(self, key: Key, offset: int, outcome: Outcome, seal: str, decided: str | None) -> None:
         """Note a record; a later one of the same key takes its place.
@@ -141,7 +138,14 @@ class Index:
 
     def _write(self) -> None:
         """Write what was gathered: many rows in one go take a fifth of the time."""
+        samples, self._samples = self._samples, []
         rows, self._waiting = self._waiting, []
+        if samples:
+            self._rows.executemany(
+                "INSERT INTO samples (id, digest, place, labels) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO "
+                "UPDATE SET digest = excluded.digest, place = excluded.place, labels = excluded.labels",
+                samples,
+            )
         if not rows:
             return
         self._rows.executemany(
@@ -165,6 +169,7 @@ class Index:
 
     def sample(self, sample_id: str) -> Known | None:
         """What is known of a sample; None when there is none of this id."""
+        self._write()
         found = self._rows.execute("SELECT digest, place FROM samples WHERE id = ?", (sample_id,)).fetchone()
         return Known(*found) if found else None
 
@@ -216,17 +221,20 @@ class Index:
 
     def sample_places(self) -> Iterator[int]:
         """Where the samples stand, in the order in which each was first written."""
+        self._write()
         return (place for (place,) in self._rows.execute("SELECT place FROM samples ORDER BY number"))
 
     def beginning(self, text: str) -> list[str]:
         """The ids that begin with a text."""
+        self._write()
         query = "SELECT id FROM samples WHERE substr(id, 1, ?) = ? ORDER BY id"
         return [sample_id for (sample_id,) in self._rows.execute(query, (len(text), text))]
 
     def samples_told(self) -> Iterator[str]:
         """Each sample's id, digest and labels' digest in a line, in the order of the ids."""
+        self._write()
         rows = self._rows.execute("SELECT id, digest, labels FROM samples ORDER BY id")
-        return (json.dumps(row) for row in rows)
+        return (_told(*row) for row in rows)
 
     def records_told(self) -> Iterator[str]:
         """Each record's sample, signature and seal in a line, in the order of these."""
@@ -235,7 +243,7 @@ class Index:
         rows = cast("Iterable[tuple[str, int, str]]", told)
         for sample_id, group in groupby(rows, key=itemgetter(0)):
             named = sorted((self._signatures[signature], seal) for _, signature, seal in group)
-            yield from (json.dumps((sample_id, *each)) for each in named)
+            yield from (_told(sample_id, *each) for each in named)
 
     @property
     def sample_ids(self) -> Collection[str]:
@@ -249,6 +257,7 @@ class Index:
 
     def ids(self) -> Iterator[str]:
         """The ids of all samples, one after another."""
+        self._write()
         return (sample_id for (sample_id,) in self._rows.execute("SELECT id FROM samples ORDER BY number"))
 
     def names(self) -> Iterator[Key]:
@@ -263,6 +272,11 @@ class Index:
         query = {"samples": "SELECT count(*) FROM samples", "records": "SELECT count(*) FROM records"}[table]
         (found,) = self._rows.execute(query).fetchone()
         return int(found)
+
+
+def _told(*texts: str) -> str:
+    """Texts as a line of JSON: what `json.dumps` gives, in a fifth of the time."""
+    return f"[{', '.join(map(encode_basestring_ascii, texts))}]"
 
 
 def _temporary() -> sqlite3.Connection:

@@ -50,16 +50,15 @@ class Lines:
         """How many bytes the whole lines have."""
         return self._end
 
-    def append(self, *texts: str) -> list[int]:
+    def append(self, *texts: str | bytes) -> list[int]:
         """Add lines in one go; gives the places where they can be read again.
 
         Raises:
             RecordError: the file cannot be written, say because the disk is full; no line was added.
         """
-        lines = [text.encode("utf-8", "surrogatepass") + b"\n" for text in texts]
-        self._write(b"".join(lines))
-        sizes = accumulate(map(len, lines), initial=self._end)
-        *offsets, self._end = sizes
+        lines = [each if isinstance(each, bytes) else each.encode("utf-8", "surrogatepass") for each in texts]
+        self._write(b"\n".join([*lines, b""]))
+        *offsets, self._end = accumulate([len(line) + 1 for line in lines], initial=self._end)
         return offsets
 
     def read(self, offset: int) -> bytes:
@@ -100,11 +99,12 @@ class Lines:
         try:
             if self._writer is None:
                 self._writer = self._open_writer()
-            self._writer.seek(0, 2)
-            left = memoryview(data)
-            while left:
-                # nothing is buffered: what was written is the operating system's, also if this process dies
-                left = left[self._writer.write(left) :]
+            if self.path is None:
+                self._memory.seek(0, 2)  # a file is opened to be appended to
+            # nothing is buffered: what was written is the operating system's, also if this process dies
+            done = self._writer.write(data)
+            while done < len(data):
+                done += self._writer.write(data[done:])
         except OSError as error:
             with suppress(OSError):
                 if self._writer is not None:

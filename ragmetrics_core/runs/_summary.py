@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.record import Abstained, Record, Status
+from ragmetrics_core.record import Record, Status
 
 __all__ = ["Mean", "Outcome", "averaged", "summarise"]
 
@@ -48,11 +48,11 @@ class Outcome(NamedTuple):
     @classmethod
     def of(cls, record: Record | WrittenRecord) -> "Outcome":
         """The outcome of a record."""
-        fields = vars(record) if isinstance(record, Record) else record.fields
-        abstained: Abstained | None = fields["abstained"]
-        declined = abstained is not None and abstained.declined
-        corrected = bool(fields.get("corrections"))
-        return cls(record.status, fields["value"], fields["bounds"], declined, fields["reason"], corrected)
+        if isinstance(record, WrittenRecord):
+            return cls.of_stored(record.fields)
+        declined = record.abstained is not None and record.abstained.declined
+        corrected = bool(record.corrections)
+        return cls(record.status, record.value, record.bounds, declined, record.reason, corrected)
 
     @property
     def is_excused(self) -> bool:

@@ -205,9 +205,9 @@ class _Awaiting(Wrapper):
         if isinstance(judge, Cascade):
             if judge.is_first(request):
                 return await judge.agenerate(request)
-            judge, request = judge.dear, replace(request, passed_on=False)
+            judge, request = judge.dear, request._replace(passed_on=False)
         for draw in range(request.draw, request.draw + request.draws):
-            self.sink.write(judge, replace(request, draw=draw, draws=1))
+            self.sink.write(judge, request._replace(draw=draw, draws=1))
         raise BudgetSpent("waits for the replies to its wave")
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,8 +139,7 @@ def f_measure(precision: float | None, recall: float | None, beta: float = 1.0) 
         return None
     if not precision or not recall:
         return 0.0
-    # a weighted harmonic mean: the same formula
-    return float(1 / ((1 - weight) / _exact(precision) + weight / _exact(recall)))
+    return _weighted_harmonic_mean(precision, recall, weight)
 
 
 def entity_recall(reference: Sequence[str], found: Sequence[str]) -> float | None:
@@ -234,6 +234,13 @@ def harmonic_mean(values: Sequence[float | None]) -> float | None:
     return float(len(parts) / sum(1 / value for value in parts))
 
 
+@lru_cache(maxsize=4096)
+def _weighted_harmonic_mean(precision: float, recall: float, weight: Fraction) -> float:
+    """The same formula; of the few counts that samples have come few different shares."""
+    return float(1 / ((1 - weight) / _exact(precision) + weight / _exact(recall)))
+
+
+@lru_cache(maxsize=256)
 def _weight_of_recall(beta: float) -> Fraction:
     """beta² / (1 + beta²): how much of the whole weight recall gets; 1/2 for beta 1."""
     if not (math.isfinite(beta) and beta > 0):
@@ -242,6 +249,7 @@ def _weight_of_recall(beta: float) -> Fraction:
     return square / (1 + square)
 
 
+@lru_cache(maxsize=4096)
 def _exact(number: float) -> Fraction:
     """The fraction that a float stands for: 1/3 for the one nearest to it; else the float's own value.
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -80,7 +79,7 @@ def echoes(kind: type[Answer]) -> Target:
         reply = text_of(data[1:])
         # one reading each, for the clock looks at it
         given = (reply, f"{text}\n{reply}", f"{reply}\n{text[len(text) // 2 :]}")[first // 64 % 3]
-        found = prompt.answer.read(given, replace(hints, stopped=True))
+        found = prompt.answer.read(given, hints._replace(stopped=True))
         assert (found.value is None) == (found.rule == "unread")
         json.dumps(found.dropped, ensure_ascii=False).encode()
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +65,7 @@ def test_requests_without_a_digest_are_told_apart_by_their_messages():
     judge = ScriptedJudge({"statements": ["first", "second"]})
     cached = line(judge, journal=Journal())
     for text, reply in [("x", "first"), ("y", "second"), ("x", "first")]:
-        asked = replace(request(""), messages=(prompts.Message("user", text),))
+        asked = request("")._replace(messages=(prompts.Message("user", text),))
         assert texts(asyncio.run(cached.agenerate(asked))) == [reply]
 
 

@@ -113,7 +113,7 @@ def test_when_all_are_cancelled_nothing_is_left(ask: Ask):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         assert asyncio.all_tasks() == {asyncio.current_task()}
-        assert cached._flights() == {}
+        assert cached._here().flights == {}
 
         again = asyncio.ensure_future(ask(cached))
         await settle()

@@ -1,7 +1,6 @@
 """Messy replies, written by hand: each is read as a careful person would read it, or stated to be unread."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ CASES: list[dict[str, Any]] = [
 def test_a_messy_reply_is_read_as_a_person_would_read_it(case):
     hints = Hints.counting(case.get("count") or 0, sample=tuple(case.get("sample", ())))
 
-    hints = replace(hints, form=tuple(case.get("form", ())))
+    hints = hints._replace(form=tuple(case.get("form", ())))
     reading = PARSERS[case["parser"]].read(case["reply"], hints)
 
     # as a value, so that the cases need not spell out what no reply of theirs says

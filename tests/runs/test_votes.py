@@ -62,7 +62,7 @@ class AtOnce(Voting):
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         self.asked.append(request)
         draws = range(request.draw, request.draw + min(self.most, request.draws))
-        return [Completion(text=self.reply(replace(request, draw=draw))) for draw in draws]
+        return [Completion(text=self.reply(request._replace(draw=draw))) for draw in draws]
 
 
 class Naming(ScriptedJudge):
@@ -262,7 +262,7 @@ def test_a_judge_that_answers_after_another_one_failed_is_not_paid_for_again(tmp
 def test_who_asks_again_in_the_same_words_gets_as_many_new_draws():
     class ByDraw(Voting):
         def reply(self, request: Generate[Any]) -> str:
-            return super().reply(replace(request, again=False))
+            return super().reply(request._replace(again=False))
 
     # draws 0 to 2 say nothing; the prompt has no words for asking again, so the next ones are 3 to 5
     judge = ByDraw("?", "?", "?", "y", "n", "y")

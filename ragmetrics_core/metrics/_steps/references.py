@@ -43,6 +43,8 @@ class ReferenceMetric(Metric[V]):
     def measure(self, sample: V) -> Steps[Measurement]:
         """Measure against each reference, take the best."""
         given = cast("_HasReferences", sample)
+        if not given.references:
+            return (yield from self.against(sample))
         texts = distinct((given.reference, *given.references))
         if self.references == "first" or len(texts) == 1:
             return (yield from self.against(_with_one(sample, given.reference)))
@@ -125,7 +127,7 @@ def _about(number: int, request: Request) -> Request:
             return replace(request, reference_number=number)
         case Review():
             decisions = tuple(_decision(number, each) for each in request.decisions)
-            return replace(request, decisions=decisions, about=f"{request.about} (reference {number})")
+            return request._replace(decisions=decisions, about=f"{request.about} (reference {number})")
         case _:
             return request
 
