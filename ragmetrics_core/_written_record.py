@@ -41,8 +41,12 @@ class WrittenRecord(NamedTuple):
         status: Status = self.fields["status"]
         return status
 
+    def stored(self) -> str:
+        """The line that is stored, as `Record.stored` gives it."""
+        return self.line().decode()
+
     def line(self) -> bytes:
-        """The line that is stored."""
+        """The line that is stored, in UTF-8."""
         try:
             body = to_json(packed(self.fields), inf_nan_mode="null")
         except PydanticSerializationError:
