@@ -14,16 +14,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.table import Row, limited
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, evaluate
+from ragmetrics_core._stored_form import unpacked
 from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.metrics import RECOMMENDED
-from ragmetrics_core.record import sealed
+from ragmetrics_core.record import sealed_line
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._folder import Folder
 
@@ -74,17 +74,17 @@ class Copy(NamedTuple):
     @classmethod
     def of(cls, record: Record) -> "Copy":
         """The copy of a record."""
-        rows = [asdict(each) for each in record.verdicts]
         before, _, after = record.body().partition(json.dumps(record.sample_id))
-        return cls({**vars(record), "verdicts": rows}, before, after)
+        return cls(unpacked(json.loads(record.stored())), before, after)
 
 
 class CopiedRecord(WrittenRecord):
     """A record under another id; its line is put together, for nothing in it depends on the id."""
 
-    def stored(self) -> str:
+    def line(self) -> bytes:
         """The line, sealed."""
-        return str(self.fields["line"])
+        line: bytes = self.fields["line"]
+        return line
 
 
 def measure(*, largest: int = SIZES[1], audits: bool = True) -> list[Reading]:
@@ -174,7 +174,7 @@ def _multiplied(base: Path, out: Path, count: int) -> None:
 
 
 def _copied(copy: Copy, sample_id: str) -> CopiedRecord:
-    line = sealed(f'{copy.before}"{sample_id}"{copy.after}')
+    line = sealed_line(f'{copy.before}"{sample_id}"{copy.after}'.encode())
     return CopiedRecord({**copy.fields, "sample_id": sample_id, "line": line})
 
 
