@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.study._bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts, cluster_worth
-from ragmetrics_core.study._distributions import average_ranks, normal_quantile
+from ragmetrics_core.study._distributions import average_ranks, normal_quantile, tau_b
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.wording import number_of
 
@@ -122,19 +122,13 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float | None:
 def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
     r"""Kendall's :math:`\tau_b`, which corrects for equal values; undefined (`None`) as `pearson` is.
 
-    >>> kendall([1, 2, 3, 4], [1, 3, 2, 4])
-    0.6666666666666666
+    >>> round(kendall([1, 2, 3, 4], [1, 3, 2, 4]), 12)
+    0.666666666667
     """
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    together = in_one = in_other = 0.0
-    for place in range(len(one)):
-        up, across = np.sign(one[place + 1 :] - one[place]), np.sign(other[place + 1 :] - other[place])
-        together += float(up @ across)
-        in_one += float(np.abs(up).sum())
-        in_other += float(np.abs(across).sum())
-    return together / float(np.sqrt(in_one * in_other))
+    return tau_b(one, other)
 
 
 def spearman_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:

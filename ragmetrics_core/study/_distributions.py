@@ -19,6 +19,7 @@ __all__ = [
     "normal_share",
     "t_quantile",
     "t_share",
+    "tau_b",
 ]
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -71,6 +72,12 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Ranks from 1 along the last axis; equal values share the mean of their ranks."""
     return np.asarray(_stats().rankdata(values, axis=-1), dtype=float)
+
+
+def tau_b(x: ArrayLike, y: ArrayLike) -> float:
+    """Kendall's correlation with a correction for equal values, in n log n steps; neither may be constant."""
+    # the way to its p-value, which nobody reads, is the one that costs nothing
+    return float(_stats().kendalltau(x, y, method="asymptotic").statistic)
 
 
 def _special() -> Any:
