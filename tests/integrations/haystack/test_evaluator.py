@@ -306,7 +306,7 @@ def test_every_metric_whose_inputs_a_pipeline_has_works_by_its_name():
         ([{"metric": "faithfulness"}], "needs its name"),
         ([METRICS["faithfulness"]()], "not by Faithfulness"),
         (["faithfulness", "faithfulness"], "given twice"),
-        ("answer_relevance", "pass text_embedder="),
+        ("answer_relevance", "needs an embedder, and none was given: text_embedder="),
         ([], "at least one metric"),
     ],
 )
