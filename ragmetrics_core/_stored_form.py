@@ -6,6 +6,9 @@ become columns, and fields that have their usual value are left out. Unpacking l
 line: no parser of today has a say in what a reply meant when it was read. docs/record.md describes the form.
 """
 
+# A line of JSON may hold anything.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -65,7 +65,8 @@ def call_address(identity: str, *parts: str) -> str:
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         hashed.update(len(data).to_bytes(8) + data)
-    return hashed.hexdigest()[:32]
+    digest: str = hashed.hexdigest()
+    return digest[:32]
 
 
 @lru_cache(maxsize=64)

@@ -123,7 +123,7 @@ class Answer(BaseModel):
     @classmethod
     def is_ours(cls) -> bool:
         """Whether it is a type of this library, and not of the user's own."""
-        return cls.__module__.startswith(__package__)
+        return cls.__module__.startswith(__name__.rpartition(".")[0])
 
     def written(self) -> dict[str, Any]:
         """The value as it goes on record: what `model_dump(mode="json")` gives, sooner."""

@@ -218,7 +218,7 @@ class Prompt(Generic[A_co]):
         Raises:
             PromptError: the variables are not those of the templates.
         """
-        if variables.keys() != self.variables:
+        if variables.keys() ^ self.variables:
             self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
         system, user, insisting = self._templates

@@ -80,7 +80,7 @@ class WordPlaces:
         if place is None:
             return frozenset()
         around = self.evidence.around(place, before, after)
-        return frozenset().union(*(self._keys_of.get(at, ()) for at in around))
+        return frozenset[str]().union(*(self._keys_of.get(at, ()) for at in around))
 
     @property
     def window(self) -> range:
