@@ -76,8 +76,8 @@ def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
 
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's correlation with a correction for equal values, in n log n steps; neither may be constant."""
-    # the way to its p-value, which nobody reads, is the one that costs nothing
-    return float(_stats().kendalltau(x, y, method="asymptotic").statistic)
+    # nobody reads the p-value, so it is made in the way that costs nothing; one order is 1, not a digit less
+    return round(float(_stats().kendalltau(x, y, method="asymptotic").statistic), 15)
 
 
 def _special() -> Any:
