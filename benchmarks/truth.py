@@ -43,7 +43,7 @@ SETS: dict[str, dict[str, Any]] = {
     "evouna": {"by": "source"},
     "openqa_nq301": {},
     "ragchecker_pairs": {"label": "preference_overall"},
-    "alce_utility": {"question": "relevant", "by": "source"},
+    "alce_utility": {"question": "relevant", "by": "source", "embedder": "embedded"},
 }
 
 

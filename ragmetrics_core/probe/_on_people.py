@@ -11,7 +11,7 @@ from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get
 from ragmetrics_core.metrics._catalogue import models_needed
 from ragmetrics_core.metrics._metric import is_metric
-from ragmetrics_core.models import Prices, Traffic, TrafficArgs, as_embedder, as_judge
+from ragmetrics_core.models import Prices, Traffic, TrafficArgs, as_embedder, as_judge, missing_model
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.probe._label_words import Question
@@ -68,7 +68,7 @@ async def aprobe_on(
         good: the values that are good.
         name: of the set.
         limit: take at most so many items, the same each time and of as many sources as there are.
-        embedder: for metrics that compare texts; "embedded" without it.
+        embedder: for metrics that compare texts, such as answer relevance.
         out: a folder for the run and the card, `people.json`; the same call again goes on there.
         beside: a run of the same judge: the card is put beside its files, so that its report shows it.
         cache: a journal of answered calls that runs share.
@@ -93,7 +93,10 @@ async def aprobe_on(
     if limit is not None:
         labelled = limited(labelled, limit)
     chosen = _metric(labelled, metric)
-    vectors = as_embedder(embedder or "embedded") if "embedder" in models_needed(chosen) else None
+    needs_vectors = "embedder" in models_needed(chosen)
+    if needs_vectors and embedder is None:
+        raise missing_model("embedder", chosen.name, "embedder=..., on the command line --embedder NAME,")
+    vectors = as_embedder(embedder) if needs_vectors and embedder is not None else None
     if beside is not None:
         _check_beside(Path(beside), asked)
     price = price_of([asked], prices)

@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 from ragmetrics_core import ConfigError, LiveScorer, evaluate
 from ragmetrics_core.cli._app import app
 from ragmetrics_core.live import LiveSettings
-from ragmetrics_core.probe import probe
+from ragmetrics_core.probe import probe, probe_on
 from ragmetrics_core.runs import plan
 
 HAYSTACK = "haystack_integrations.components.evaluators.ragmetrics"
 ROW = {"question": "Who?", "answer": "Ann.", "contexts": ["Ann did."]}
+LABELLED = [{**ROW, "relevant": "yes"}, {"question": "Which?", "answer": "None.", "relevant": "no"}]
 THREE_WAYS = ("'embedded'", "'openai:MODEL'", "'llama:PATH'")
 
 
@@ -87,6 +88,7 @@ def test_llama_index_s_own_default_is_nobodys_choice_of_a_judge():
 OF_EMBEDDERS: dict[str, Callable[[], object]] = {
     "evaluate": lambda: evaluate([ROW], metrics="answer_relevance", judge="embedded"),
     "plan": lambda: plan([ROW], metrics="answer_relevance", judge="embedded"),
+    "probe on labels": lambda: probe_on("embedded", LABELLED, question="relevant", label="relevant"),
     "live": lambda: LiveScorer("answer_relevance", judge="embedded", settings=LiveSettings(sample_rate=0.5)),
     "LangChain": lambda: adapter("ragmetrics_langchain", "RagMetricsCallbackHandler", "langchain_core")(
         "answer_relevance", judge="embedded"
