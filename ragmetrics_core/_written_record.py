@@ -1,13 +1,13 @@
 """The record as a driver makes it: a dictionary that is written as it is, and validated when it is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core._stored_form import packed
+from ragmetrics_core._packing import VerdictColumns, packed
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed_line
@@ -20,7 +20,8 @@ class WrittenRecord(NamedTuple):
     """A record as a driver makes it: what is stored, before anybody has read it.
 
     Attributes:
-        fields: the fields of the record, in their order, as they are written.
+        fields: the fields of the record, in their order, as they are written; its verdicts, where there are
+            any, are `VerdictColumns`.
     """
 
     fields: dict[str, Any]
@@ -41,6 +42,21 @@ class WrittenRecord(NamedTuple):
         status: Status = self.fields["status"]
         return status
 
+    @property
+    def metric(self) -> str:
+        """The metric's name."""
+        return str(self.fields["metric"])
+
+    @property
+    def decided(self) -> Iterable[tuple[str, str, bool | None]]:
+        """Of each verdict what kind of text it is about, the text, and the decision."""
+        verdicts = self._verdicts
+        return zip(verdicts.about, verdicts.text, verdicts.supported, strict=True) if verdicts else ()
+
+    @property
+    def _verdicts(self) -> VerdictColumns | None:
+        return self.fields["verdicts"] or None
+
     def stored(self) -> str:
         """The line that is stored, as `Record.stored` gives it."""
         return self.line().decode()
@@ -55,7 +71,8 @@ class WrittenRecord(NamedTuple):
 
     def read(self) -> Record:
         """The record as a reader of the stored line has it."""
-        return Record.model_validate(self.fields)
+        verdicts = self._verdicts
+        return Record.model_validate({**self.fields, "verdicts": verdicts.rows() if verdicts else ()})
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
         """The record that was read, with its sample and the prompts that its steps name."""

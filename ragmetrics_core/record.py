@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core._stored_form import PACKED, packed, unpacked
+from ragmetrics_core._packing import packed
+from ragmetrics_core._stored_form import PACKED, unpacked
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.parsers._lazy_pattern import lazy

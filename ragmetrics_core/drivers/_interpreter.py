@@ -10,13 +10,14 @@ from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from ragmetrics_core._overlap import counted
+from ragmetrics_core._packing import VerdictColumns
 from ragmetrics_core._written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
 from ragmetrics_core.drivers._segments import Segments, Used
 from ragmetrics_core.errors import StepFailed
-from ragmetrics_core.measurement import Evidence, Judged, Measurement, majority
+from ragmetrics_core.measurement import Judged, Measurement, majority
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import Declined
@@ -251,36 +252,36 @@ class Interpreter(ABC):
             return {}
         return {item: each.supported for (at, item), each in self._corrections.items() if at == place}
 
-    def _verdicts(self) -> list[dict[str, Any]]:
+    def _verdicts(self) -> VerdictColumns | tuple[()]:
         """All decisions at their places in the record; a person's overrules the judge's."""
-        verdicts: list[dict[str, Any]] = []
+        rows: list[tuple[Any, ...]] = []
         for path in sorted(self._reviews):
             review = self._reviews[path]
             place = written(path)
             corrected = self._corrected(place)
             about, (yes, no) = review.about, review.labels
             for item, each in enumerate(review.decisions, start=1):
-                supported = corrected.get(item, each.supported) if corrected else each.supported
-                verdicts.append(
-                    {
-                        "number": len(verdicts) + 1,
-                        "about": about,
-                        "text": each.text,
-                        "supported": supported,
-                        "label": "missing" if supported is None else yes if supported else no,
-                        "reason": each.reason,
-                        "evidence": list(map(_quoted, placed_in(self._judged, each)))
-                        if each.evidence
-                        else (),
-                        "cosine": each.cosine,
-                        "overruled": each.supported if item in corrected else None,
-                        "votes": each.votes,
-                        "confidence": each.confidence,
-                        "judge": each.judge,
-                        "path": place,
-                    }
+                judged = supported = each.supported
+                if item in corrected:
+                    supported = corrected[item]
+                rows.append(
+                    (
+                        len(rows) + 1,
+                        about,
+                        each.text,
+                        supported,
+                        "missing" if supported is None else yes if supported else no,
+                        each.reason,
+                        placed_in(self._judged, each) if each.evidence else (),
+                        each.cosine,
+                        judged if item in corrected else None,
+                        each.votes,
+                        each.confidence,
+                        each.judge,
+                        place,
+                    )
                 )
-        return verdicts
+        return VerdictColumns._make(zip(*rows, strict=True)) if rows else ()
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments)
@@ -311,13 +312,6 @@ class Interpreter(ABC):
                 "versions": _versions(),
             }
         )
-
-
-def _quoted(evidence: Evidence) -> dict[str, Any]:
-    """A quote as it goes on record."""
-    span = evidence.span
-    place = span and {"chunk": span.chunk, "start": span.start, "end": span.end, "exact": span.exact}
-    return {"quote": evidence.quote, "source": evidence.source, "span": place}
 
 
 @lru_cache(maxsize=4096)

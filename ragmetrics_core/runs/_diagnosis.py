@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.record import Record
-from ragmetrics_core.runs._decisions import decisions_in, decisions_in_fields
+from ragmetrics_core.runs._decisions import decisions_in
 
 __all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
 
@@ -95,6 +95,6 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
 def decisions_of(record: Record | WrittenRecord) -> dict[str, bool]:
     """The decisions of a record that count in a diagnosis, by text."""
     if isinstance(record, WrittenRecord):
-        return decisions_in_fields(record.fields)
+        return decisions_in(record.metric, record.decided, record.fields["counts"])
     verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
     return decisions_in(record.metric, verdicts, record.counts)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, Run, evaluate
-from ragmetrics_core._stored_form import packed, unpacked
+from ragmetrics_core._packing import packed
+from ragmetrics_core._stored_form import unpacked
 from ragmetrics_core.drivers import audit, self_contained
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.runs import merge
