@@ -21,8 +21,8 @@ __all__ = [
 
 RESAMPLES = 2000
 
-# indices of one batch of resamples: about 8 MB of them at a time
-_BATCH = 1_000_000
+# numbers of one batch of resamples: more than fit beside the processor take longer, each
+_BATCH = 250_000
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -5,13 +5,9 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import percentile_interval
-from ragmetrics_core.study._clusters import (
-    FEWEST_CLUSTERS,
-    cluster_counts,
-    cluster_difference,
-    cluster_worth,
-)
+from ragmetrics_core.study._bootstrap import drawn_tables, percentile_interval
+from ragmetrics_core.study._cluster_errors import cluster_codes
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_difference, cluster_worth
 from ragmetrics_core.study._distributions import Alternative, average_ranks
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._significance import t_test
@@ -78,24 +74,24 @@ def cluster_effect(
     """The standardised difference of `effect_size` with an interval over resamples of whole clusters."""
     values, clusters = np.asarray([*one, *other], dtype=float), [*of_one, *of_other]
     is_one = np.arange(len(values)) < len(one)
-    (d,) = _effects(values, np.ones((1, len(values))), is_one)
+    codes, size = cluster_codes(clusters), len(set(clusters))
+    # of each cluster how many values it has on either side, their sum and the sum of their squares
+    powers = [np.where(side, values**power, 0.0) for side in (is_one, ~is_one) for power in range(3)]
+    of_cluster = np.column_stack([np.bincount(codes, weights=each, minlength=size) for each in powers])
+    (d,) = _effects(of_cluster.sum(axis=0)[None])
     if not np.isfinite(d):
         return Estimate(None)
     if min(len(set(of_one)), len(set(of_other))) < FEWEST_CLUSTERS:
         return Estimate(float(d))
-    drawn = _effects(values, cluster_counts(clusters, seed=seed), is_one)
+    batches = drawn_tables(np.full(size, 1 / size), size, width=size, seed=seed)
+    drawn = np.concatenate([_effects(weights @ of_cluster) for weights in batches])
     return percentile_interval(float(d), drawn, n=cluster_worth(clusters), level=level)
 
 
-def _effects(values: Array, weights: Array, is_one: NDArray[np.bool_]) -> Array:
-    means: list[Array] = []
-    variances: list[Array] = []
-    for side in (is_one, ~is_one):
-        of, x = weights[:, side], values[side]
-        n = of.sum(axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = of @ x / n
-            means.append(mean)
-            variances.append((of @ (x * x) - n * mean**2) / (n - 1))
+def _effects(sums: Array) -> Array:
+    """The effect in each line: of both sides the number of values, their sum, and that of their squares."""
+    n, total, squares = (sums[:, place::3] for place in range(3))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray((means[0] - means[1]) / np.sqrt((variances[0] + variances[1]) / 2))
+        means = total / n
+        variances = (squares - n * means**2) / (n - 1)
+        return np.asarray((means[:, 0] - means[:, 1]) / np.sqrt(variances.mean(axis=1)))

@@ -4,7 +4,8 @@ They are no independent trials: an interval that takes them for such is too narr
 that is drawn, or that has an error of its own.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import islice
 from math import sqrt
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts, resamples
 from ragmetrics_core.study._cluster_errors import MeanPart, cluster_codes, cluster_spread, worth_of_clusters
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_of
@@ -27,10 +28,14 @@ __all__ = [
     "cluster_resamples",
     "cluster_share",
     "cluster_worth",
+    "resamples_of",
 ]
 
 # Below this many clusters neither Student's t nor the bootstrap holds what it says.
 FEWEST_CLUSTERS = 10
+
+# places of one batch of resamples
+_BATCH = 250_000
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -49,6 +54,18 @@ def check_clusters(clusters: Sequence[Hashable], *, by: str = "cluster") -> None
         )
 
 
+def resamples_of(
+    n: int, clusters: Sequence[Hashable] | None, *, count: int = RESAMPLES, seed: int = 0
+) -> Iterator[Iterable[Indices]]:
+    """Resamples of n samples, or of whole clusters of them, in batches: of each the places of its samples."""
+    if clusters is None:
+        yield from resamples(n, count=count, seed=seed)
+        return
+    drawn = cluster_resamples(clusters, count=count, seed=seed)
+    while batch := [*islice(drawn, max(1, _BATCH // max(n, 1)))]:
+        yield batch
+
+
 def cluster_resamples(
     clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0
 ) -> Iterator[Indices]:
@@ -58,12 +75,11 @@ def cluster_resamples(
     """
     codes = cluster_codes(clusters)
     size = int(codes.max()) + 1 if len(codes) else 0
-    members = [np.flatnonzero(codes == each) for each in range(size)]
+    places = np.arange(len(codes))
     generator = np.random.default_rng(seed)
     for _ in range(count):
-        drawn = generator.integers(0, size, size=size)
-        parts: list[Indices] = [members[each] for each in drawn]
-        yield np.concatenate(parts)
+        times = np.bincount(generator.integers(0, size, size=size), minlength=size)
+        yield np.repeat(places, times[codes])
 
 
 def cluster_counts(clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0) -> Array:

@@ -1,13 +1,15 @@
 """Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
+from math import sqrt
 from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, bootstrap, percentile_interval, resampled_counts
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, bootstrap_clusters, cluster_counts, cluster_worth
+from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_counts, cluster_worth, resamples_of
+from ragmetrics_core.study._distinct_pairs import DistinctPairs
 from ragmetrics_core.study._distributions import average_ranks, normal_quantile, tau_b
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.wording import number_of
@@ -22,7 +24,6 @@ __all__ = [
     "pearson_interval",
     "spearman",
     "spearman_interval",
-    "spearman_rows",
 ]
 
 # Kendall's interval keeps three square matrices of signs; above this many pairs it is taken from a formula.
@@ -32,7 +33,6 @@ _MOST_SIGNS = 1500
 FEWEST_PAIRS = FEWEST_CLUSTERS
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Clusters = Sequence[Hashable] | None
 
 
@@ -84,9 +84,8 @@ def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlat
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
-    by_rank, by_pairs, by_number = (
-        interval(one, other, **how) for interval in (spearman_interval, kendall_interval, pearson_interval)
-    )
+    by_rank, by_number = _resampled(one, other, how)
+    by_pairs = kendall_interval(one, other, **how)
     clusters = how.get("clusters")
     size = n if clusters is None else len(set(clusters))
     note = ""
@@ -108,7 +107,9 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float | None:
     one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    return float(np.clip(_rowwise(one[None], other[None])[0], -1.0, 1.0))
+    one, other = one - one.mean(), other - other.mean()
+    scale = sqrt(float((one * one).sum()) * float((other * other).sum()))
+    return float(np.clip((one * other).sum() / scale, -1.0, 1.0)) if scale > 1e-12 else None
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float | None:
@@ -133,21 +134,12 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
 
 def spearman_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     """Spearman's correlation with its percentile interval; the ranks are those of each resample."""
-    return _resampled(lambda rows: spearman_rows(x, y, rows), len(x), spearman(x, y), how)
-
-
-def spearman_rows(x: Array, y: Array, rows: Indices) -> Array:
-    """Spearman's correlation of each row of indices; not a number where a column is constant in it."""
-    return _rowwise(average_ranks(x[rows]), average_ranks(y[rows]))
+    return _resampled(x, y, how)[0]
 
 
 def pearson_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     """Pearson's correlation with its percentile interval."""
-
-    def plain(rows: Indices) -> Array:
-        return _rowwise(x[rows], y[rows])
-
-    return _resampled(plain, len(x), pearson(x, y), how)
+    return _resampled(x, y, how)[1]
 
 
 def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
@@ -183,26 +175,20 @@ def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
     return percentile_interval(value, drawn, n=worth, level=level)
 
 
-def _resampled(
-    statistic: Callable[[Indices], Array], n: int, value: float | None, how: Resampling
-) -> Estimate:
-    """A figure with its percentile interval over resampled pairs, or whole clusters of them."""
+def _resampled(x: Array, y: Array, how: Resampling) -> tuple[Estimate, Estimate]:
+    """Spearman's and Pearson's correlation with their percentile intervals, of the same resamples."""
     clusters, level = how.get("clusters"), how.get("level", 0.95)
     count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
-    if clusters is None:
-        return bootstrap(statistic, n, value=value, level=level, count=count, seed=seed)
-
-    def one(rows: Indices) -> float:
-        return float(statistic(rows[None])[0])
-
-    return bootstrap_clusters(one, clusters, value=value, level=level, count=count, seed=seed)
-
-
-def _rowwise(x: Array, y: Array) -> Array:
-    """Pearson's correlation of each pair of rows; not a number where a row is constant."""
-    x = x - x.mean(axis=1, keepdims=True)
-    y = y - y.mean(axis=1, keepdims=True)
-    scale = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    found = np.full(len(x), np.nan)
-    np.divide((x * y).sum(axis=1), scale, out=found, where=scale > 1e-12)
-    return found
+    by_rank, by_number = spearman(x, y), pearson(x, y)
+    n = len(x) if clusters is None else len(set(clusters))
+    if by_rank is None or by_number is None or n < (2 if clusters is None else FEWEST_CLUSTERS):
+        return Estimate(by_rank), Estimate(by_number)
+    pairs = DistinctPairs(x, y)
+    batches = resamples_of(len(x), clusters, count=count, seed=seed)
+    drawn = [(each.spearman(), each.pearson()) for each in map(pairs.drawn, batches)]
+    ranks, numbers = (np.concatenate(each) for each in zip(*drawn, strict=True))
+    worth = n if clusters is None else cluster_worth(clusters)
+    return (
+        percentile_interval(by_rank, ranks, n=worth, level=level),
+        percentile_interval(by_number, numbers, n=worth, level=level),
+    )

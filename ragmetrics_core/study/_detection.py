@@ -1,15 +1,15 @@
 """A metric as a detector of wrong answers: ROC, the best threshold, and calibration."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, resamples
+from ragmetrics_core.study._bootstrap import RESAMPLES
 from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_resamples
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, resamples_of
 from ragmetrics_core.study._distributions import average_ranks, normal_quantile, t_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._searching import ShareAtThreshold, unseen_shares
@@ -206,33 +206,22 @@ def best_threshold(
     """
     if not correct.any() or correct.all():
         return None
-    cuts = np.unique(scores)
-    if len(cuts) > _MOST_CUTS:
-        cuts = cuts[np.linspace(0, len(cuts) - 1, _MOST_CUTS).astype(int)]
-    at_least = scores[:, None] >= cuts[None]
-    index, value = _youden(at_least, correct)
-    many = min(count, 500)
-    draws = (
-        (row for rows in resamples(len(scores), count=many, seed=seed) for row in rows)
-        if clusters is None
-        else cluster_resamples(clusters, count=many, seed=seed)
-    )
+    candidates = _Cuts.among(scores, correct)
+    cuts = candidates.cuts
+    whole = candidates.counted([np.arange(len(scores))])
+    index = int(candidates.best(whole)[0])
     drawn: list[float] = []
-    for row in draws:
-        good = correct[row]
-        if good.any() and not good.all():
-            drawn.append(cuts[_youden(at_least[row], good)[0]])
+    for batch in resamples_of(len(scores), clusters, count=min(count, 500), seed=seed):
+        best = candidates.best(candidates.counted(batch))
+        drawn += cuts[best[best >= 0]].tolist()
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist() if drawn else (None, None)
     if clusters is not None and len(set(clusters)) < FEWEST_CLUSTERS:
         low = high = None
-    passes = at_least.T
+    passes = cuts[:, None] <= scores
     of_pass, of_catch = passes & correct, ~passes & ~correct
 
     def choose(weights: Array) -> Indices:
-        positives, negatives = weights @ correct, weights @ ~correct
-        sums = _shares(weights @ of_pass.T, positives) + _shares(weights @ of_catch.T, negatives)
-        # of equal ones the lowest cut, whatever the rounding
-        return np.where((positives > 0) & (negatives > 0), np.argmax(np.round(sums, 12), axis=1), -1)
+        return candidates.best(candidates.weighted(weights))
 
     parts = (
         ShareAtThreshold(of_catch, np.broadcast_to(~correct, of_catch.shape)),
@@ -244,30 +233,64 @@ def best_threshold(
         Estimate(float(cuts[index]), low, high),
         Estimate(int(of_catch[index].sum()) / wrong),
         Estimate(int(of_pass[index].sum()) / (len(scores) - wrong)),
-        value,
+        float(candidates.sums(whole)[0, index]) - 1,
         caught,
         passed,
     )
+
+
+class _Cuts(NamedTuple):
+    """Candidates for a threshold, and how many of them each answer reaches.
+
+    What lies on either side of each cut is summed from how many answers reach how many cuts, right and wrong
+    ones apart: so no answer is looked at for each cut.
+    """
+
+    cuts: Array
+    cells: Indices
+
+    @classmethod
+    def among(cls, scores: Array, correct: Flags) -> "_Cuts":
+        """The cuts to be looked at: the scores, or some of them."""
+        cuts = np.unique(scores)
+        if len(cuts) > _MOST_CUTS:
+            cuts = cuts[np.linspace(0, len(cuts) - 1, _MOST_CUTS).astype(int)]
+        return cls(cuts, 2 * np.searchsorted(cuts, scores, side="right") + correct)
+
+    def counted(self, resamples: Iterable[Indices]) -> Array:
+        """How many answers of each resample reach how many cuts: a line of them, the wrong and the right."""
+        size = 2 * len(self.cuts) + 2
+        return np.array([np.bincount(self.cells[rows], minlength=size) for rows in resamples], dtype=float)
+
+    def weighted(self, weights: Array) -> Array:
+        """The same where each answer counts as often as its weight says, line by line."""
+        size = 2 * len(self.cuts) + 2
+        return np.array([np.bincount(self.cells, weights=line, minlength=size) for line in weights])
+
+    def sums(self, counted: Array) -> Array:
+        """The share of wrong answers caught and that of right ones passed at each cut, together."""
+        below = counted.reshape(len(counted), -1, 2).cumsum(axis=1)
+        wrong, right = below[:, :, 0], below[:, :, 1]
+        caught, failed = (_shares(each[:, :-1], each[:, -1]) for each in (wrong, right))
+        return caught + 1 - failed
+
+    def best(self, counted: Array) -> Indices:
+        """The place of the best cut in each line, of equal ones the lowest; -1 where a side is empty."""
+        sides = counted.reshape(len(counted), -1, 2).sum(axis=1)
+        # of equal ones the lowest, whatever the rounding
+        return np.where((sides > 0).all(axis=1), np.argmax(np.round(self.sums(counted), 12), axis=1), -1)
 
 
 def _shares(hits: Array, of: Array) -> Array:
     return np.divide(hits, of[:, None], out=np.zeros_like(hits), where=of[:, None] > 0)
 
 
-def _youden(at_least: Flags, correct: Flags) -> tuple[int, float]:
-    passed = at_least[correct].mean(axis=0)
-    caught = 1 - at_least[~correct].mean(axis=0)
-    index = int(np.argmax(passed + caught))
-    return index, float(passed[index] + caught[index] - 1)
-
-
 def roc_points(scores: Array, correct: Flags) -> tuple[tuple[float, float], ...]:
     """The corners of the ROC curve from (0, 0) to (1, 1)."""
-    points = [(0.0, 0.0)]
-    for cut in np.unique(scores)[::-1]:
-        passes = scores >= cut
-        points.append((float(passes[~correct].mean()), float(passes[correct].mean())))
-    return tuple(points)
+    cuts, places = np.unique(scores, return_inverse=True)
+    sides = (np.bincount(places[side], minlength=len(cuts))[::-1].cumsum() for side in (~correct, correct))
+    wrong, right = (passed / passed[-1] for passed in sides)
+    return ((0.0, 0.0), *zip(wrong.tolist(), right.tolist(), strict=True))
 
 
 def calibration(

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resamples
+from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval
 from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_resamples, cluster_worth
-from ragmetrics_core.study._correlations import Clusters, Correlation, correlate, spearman_rows
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_worth, resamples_of
+from ragmetrics_core.study._correlations import Clusters, Correlation, correlate
+from ragmetrics_core.study._distinct_pairs import DistinctPairs
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Cell, StudyTable, TableColumn
@@ -240,26 +241,23 @@ def _draws(
 ) -> _Drawn:
     """Correlate each column with people, within sets, for the samples as they are and resampled."""
     sizes = [len(people) for _, people in sets]
-    whole = (_correlated(*each, [np.arange(n)[None]]) for each, n in zip(sets, sizes, strict=True))
-    (values,) = _averaged(list(whole), sizes)
+    pairs = [[DistinctPairs(column, people) for column in columns] for columns, people in sets]
+    whole = [_correlated(each, [np.arange(n)[None]]) for each, n in zip(pairs, sizes, strict=True)]
+    (values,) = _averaged(whole, sizes)
     units_of = [n if of is None else len(set(of)) for n, of in zip(sizes, clusters, strict=True)]
     if min(units_of) < FEWEST_CLUSTERS:
         return _Drawn(values, np.full((1, len(values)), np.nan), 0.0)
     tables: list[Array] = []
     units = 0.0
-    for place, (each, n, of) in enumerate(zip(sets, sizes, clusters, strict=True)):
-        if of is None:
-            rows: Iterable[NDArray[np.intp]] = resamples(n, count=count, seed=seed + place)
-        else:
-            rows = (row[None] for row in cluster_resamples(of, count=count, seed=seed + place))
-        tables.append(_correlated(*each, rows))
+    for place, (each, n, of) in enumerate(zip(pairs, sizes, clusters, strict=True)):
+        tables.append(_correlated(each, resamples_of(n, of, count=count, seed=seed + place)))
         units += n if of is None else cluster_worth(of)
     return _Drawn(values, _averaged(tables, sizes), units)
 
 
-def _correlated(columns: Sequence[Array], people: Array, batches: Iterable[NDArray[np.intp]]) -> Array:
-    """Each column's correlation with people in each row of indices, one line for each row."""
-    found = [np.column_stack([spearman_rows(column, people, rows) for column in columns]) for rows in batches]
+def _correlated(columns: Sequence[DistinctPairs], batches: Iterable[Iterable[NDArray[np.intp]]]) -> Array:
+    """Each column's correlation with people in each resample, one line for each."""
+    found = [np.column_stack([each.drawn(rows).spearman() for each in columns]) for rows in batches]
     return np.concatenate(found)
 
 
