@@ -254,9 +254,16 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Run several generators side by side, each at its own pace."""
+    """Run several generators side by side, each at its own pace.
+
+    Attributes:
+        branches: the generators.
+        enough: whether a branch's result leaves nothing to ask. With it the branches run one after the
+            other, and those after the first such result do not run at all.
+    """
 
     branches: tuple["Steps[Any]", ...]
+    enough: Callable[[Any], bool] | None = None
 
 
 Request = Generate[Any] | Compare | Rate | Count | Segment | Review | Part | Fork

@@ -5,7 +5,8 @@ where replies, vectors and ratings come from is left to its subclasses.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import ExitStack
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -116,6 +117,25 @@ class Interpreter(ABC):
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         """Run branches to their ends; a branch's `StepFailed` stands in its result's place."""
 
+    async def in_turn(
+        self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
+    ) -> Sequence[Any]:
+        """Run branches one after the other until a result is enough; failures as by `side_by_side`."""
+        results: list[Any] = []
+        with ExitStack() as stack:
+            for branch in branches:
+                stack.callback(branch.close)
+            for branch in branches:
+                try:
+                    result = await branch
+                except StepFailed as failed:
+                    results.append(failed)
+                else:
+                    results.append(result)
+                    if enough(result):
+                        break
+        return results
+
     async def measure(self, metric: Metric[Any]) -> WrittenRecord:
         """Measure the sample; whatever fails becomes the record's status."""
         self._first_draw = (metric.repetition - 1) * DRAWS
@@ -200,7 +220,9 @@ class Interpreter(ABC):
                 walks = [
                     self._walk(branch, (*path, number)) for number, branch in enumerate(request.branches, 1)
                 ]
-                results = await self.side_by_side(walks)
+                results = await (
+                    self.in_turn(walks, request.enough, path) if request.enough else self.side_by_side(walks)
+                )
                 StepFailed.raise_most_urgent(results)
                 return tuple(results)
             case _:

@@ -142,8 +142,14 @@ class _Planned(Interpreter):
                 results.append(failed)
         return results
 
+    async def in_turn(
+        self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
+    ) -> Sequence[Any]:
+        """Run all branches: how many are needed only the replies tell, and these are the most."""
+        return await self.side_by_side(branches)
+
     async def _answer(self, request: object, path: Path) -> Any:
-        if isinstance(request, Fork):
+        if isinstance(request, Fork) and request.enough is None:
             self._forks.add(path)
         return await super()._answer(request, path)
 

@@ -1,7 +1,7 @@
 """The replay driver: a record's score derived again from its raw replies, without any model."""
 
-from collections.abc import Coroutine, Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
@@ -139,16 +139,32 @@ class Replay(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         """Run branches one after the other: none waits for anything."""
-        results: list[Any] = []
-        with ExitStack() as stack:
+        return await super().in_turn(branches, lambda _: False, ())
+
+    async def in_turn(
+        self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
+    ) -> Sequence[Any]:
+        """Run the branches that the record has steps of; where none was enough, the next one is missed.
+
+        A person's decision, or one vote alone, may leave none enough though there was one then: what was not
+        asked stays so.
+        """
+        asked = [number for number in range(1, len(branches) + 1) if self._has_steps((*path, number))]
+        last = max(asked, default=0)
+        as_stored = not self._corrections and self._vote is None
+        try:
+            results = [*await super().in_turn(branches[:last], lambda _: False, path)]
+            is_enough = any(not isinstance(each, StepFailed) and enough(each) for each in results)
+            if is_enough or (results and not as_stored):
+                return results
+            return [*results, *await super().in_turn(branches[last:], enough, path)]
+        finally:
             for branch in branches:
-                stack.callback(branch.close)
-            for branch in branches:
-                try:
-                    results.append(await branch)
-                except StepFailed as failed:
-                    results.append(failed)
-        return results
+                branch.close()
+
+    def _has_steps(self, path: Path) -> bool:
+        """Whether the record has a step below a path."""
+        return any(place.startswith(f"{written(path)}.") for place in self._stored)
 
     def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
         """The request in the words that the record's step used."""

@@ -42,6 +42,8 @@ _LIKELY_OPENING = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=])|\[\s*[\"'“‘{
 _LIKELY_CUT = lazy(r"\{\s*(?:[\"'“”‘`]|\w+\s*[:：=]|$)|\[\s*(?:[\"'“‘{]|$)")
 _QUOTED_NOTE = "JSON that is quoted from the sample does not count"
 _MOST_VALUES = 50
+# The rules that give one value after another, the last of the reply first.
+_LAST_OF_SEVERAL = frozenset({"fenced", "block", "repair"})
 _NO_HINTS = Hints()
 # The keys of the forms that the prompts ask for: what stands below one of them is wrapped in nothing.
 _FORMS = frozenset(
@@ -108,7 +110,8 @@ def read_json(
     """
     cut = quoted = False
     ends_inside: bool | None = None  # looked for once, however many candidates there are
-    for found in candidates(text, arrays=arrays):
+    found_in = candidates(text, arrays=arrays)
+    for found in found_in:
         if is_quoted_value(found.value, hints):
             quoted = True
             continue
@@ -120,11 +123,30 @@ def read_json(
         for value in _views(found.value):
             fit = shape(value)
             if fit is not None and isinstance(fit.value, wanted):
-                notes = (*(_CUT_NOTE,) * cut, *(_QUOTED_NOTE,) * quoted)
+                others = _differing(found_in, found.rule, shape, wanted, fit.value, hints)
+                notes = (*(_CUT_NOTE,) * cut, *(_QUOTED_NOTE,) * quoted, *others)
                 return Reading(value=fit.value, rule=found.rule, dropped=fit.dropped + notes, cut=cut)
     if cut or _ends_inside(text, arrays=arrays):
         return Reading(None, "unread", (_CUT_NOTE,), cut=True)
     return Reading(None, "unread", ("its JSON has another form",)) if _is_all_json(text) else None
+
+
+def _differing(
+    rest: Iterator[Candidate], rule: str, shape: Shape, wanted: type[T], value: T, hints: Hints
+) -> Iterator[str]:
+    """A note about the other answers of a reply that the same rule finds, where they say something else."""
+    if rule not in _LAST_OF_SEVERAL:
+        return
+    others: list[T] = []
+    for found in islice(rest, _MOST_VALUES):
+        if found.rule != rule:
+            break
+        if not is_quoted_value(found.value, hints):
+            fit = next((fit for view in _views(found.value) if (fit := shape(view)) is not None), None)
+            if fit is not None and isinstance(fit.value, wanted) and fit.value not in (value, *others):
+                others.append(fit.value)
+    if others:
+        yield f"of {len(others) + 1} different answers in JSON the last one was read"
 
 
 def fits(text: str, shape: Shape, wanted: type[T], hints: Hints, *, arrays: bool = True) -> Iterator[T]:

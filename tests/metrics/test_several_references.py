@@ -2,11 +2,13 @@
 
 import pytest
 
-from ragmetrics_core import evaluate
-from ragmetrics_core.drivers import audit
+from ragmetrics_core import evaluate, recompute
+from ragmetrics_core.drivers import audit, correct
+from ragmetrics_core.errors import RecordError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
 from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement, distinct
+from ragmetrics_core.runs import plan
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.lines import plain
 
@@ -81,7 +83,12 @@ def test_the_best_of_several_references_counts_and_the_record_says_which(name):
     assert score.value == best
     assert score.counts["references"] == 3  # a text counts once, and a blank one is none
     assert score.counts["reference"] == alone.index(best) + 1  # of equal ones the first
-    assert f"(reference {alone.index(best) + 1} of 3)" in score.formula
+    assert f"(reference {alone.index(best) + 1} of 3" in score.formula
+    # what is asked ends with the first reference whose score no other can beat
+    full = (0.0 if name in {"hallucination", "noise_sensitivity"} else 1.0) == best
+    left = 2 - alone.index(best) if full else 0
+    assert score.counts.get("references_not_asked", 0) == left
+    assert score.formula.endswith(f", {left} not asked)") == (left > 0)
 
 
 @pytest.mark.parametrize("name", AGAINST)
@@ -101,7 +108,7 @@ def test_the_variants_of_ragas_know_one_reference(name):
 def test_the_answer_is_split_once_and_each_reference_judged_once():
     # 1 split of the answer; for each of 3 references a split and two calls for verdicts, of which one is the
     # same for the two references that state the same
-    score, judge = measured(FactualCorrectness())
+    score, judge = measured(FactualCorrectness(), references=["Bonn", "In Bonn", "Rome"])
     asked = [request.prompt.name for request in judge.asked]
     assert {name: asked.count(name) for name in asked} == {
         "statements": 1,
@@ -109,7 +116,41 @@ def test_the_answer_is_split_once_and_each_reference_judged_once():
         "reference_verdicts": 3,
         "answer_verdicts": 2,
     }
-    assert score.value == 1.0
+    assert score.value == 0.0
+
+
+@pytest.mark.parametrize(("place", "calls"), [(1, 4), (2, 7), (15, 46)])
+def test_nothing_is_asked_after_the_reference_with_the_full_score(place, calls):
+    # 1 split of the answer; for each reference up to the full one a split and two calls for verdicts
+    aliases = [f"Alias {number}" for number in range(1, 16)]
+    aliases[place - 1] = "Ulm"
+    score, judge = measured(FactualCorrectness(), references=aliases)
+    assert (score.value, score.counts["reference"], len(judge.asked)) == (1.0, place, calls)
+
+
+def test_a_plan_counts_every_reference():
+    # 1 + 3 * 15, and a run asks at most so many
+    aliases = [f"Alias {number}" for number in range(1, 16)]
+    judge = ScriptedJudge(reads)
+    planned = plan([{**ROW, "references": aliases}], metrics=[FactualCorrectness()], judge=judge)
+    assert (planned.total.calls, judge.asked) == (46, [])
+
+
+def test_a_record_that_leaves_a_reference_out_without_reason_is_found():
+    # the second reference has the full score: without its steps the first one would be the best
+    score, _ = measured(FactualCorrectness())
+    cut = score.model_copy(update={"steps": tuple(step for step in score.steps if step.path[:3] != "1.2")})
+    with pytest.raises(RecordError, match=r"has no step 1\.2"):
+        recompute(cut)
+
+
+def test_a_person_may_overrule_the_verdict_that_ended_the_asking():
+    score, _ = measured(FactualCorrectness(), references=["Ulm", "Bonn"])
+    corrected = correct(score, number=1, supported=False)
+    # 0 of 1 statement is right, 1 of 1 is covered; what was not asked stays unknown
+    assert corrected.formula.endswith("(reference 1 of 2, 1 not asked)")
+    assert corrected.value < 1.0
+    assert audit(corrected) == []
 
 
 def test_each_verdict_says_which_reference_it_is_about_and_where_its_quote_stands():

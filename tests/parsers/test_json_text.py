@@ -24,6 +24,30 @@ def test_of_two_objects_the_last_one_that_fits_counts():
     assert (reading.value, reading.rule) == ("answer", "block")
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "notes"),
+    [
+        ('{"a": "x"}', "x", ()),
+        ('Draft: {"a": "x"}. Again: {"a": "x"}.', "x", ()),  # the same twice is one answer
+        ('{"a": "x"} no, {"a": "y"}', "y", ("of 2 different answers in JSON the last one was read",)),
+        (
+            '{"a": "x"} {"a": "y"} {"a": "x"} {"b": 1} {"a": "z"}',
+            "z",
+            ("of 3 different answers in JSON the last one was read",),
+        ),
+        (
+            '```\n{"a": "x"}\n```\n```\n{"a": "y"}\n```',
+            "y",
+            ("of 2 different answers in JSON the last one was read",),
+        ),
+        ("{'a': 'x'} no, {'a': 'y'}", "y", ("of 2 different answers in JSON the last one was read",)),
+    ],
+)
+def test_a_note_says_which_of_several_answers_was_read(text, value, notes):
+    reading = read_json(text, shaped, str)
+    assert (reading.value, reading.dropped) == (value, notes)
+
+
 def test_an_object_comes_before_a_later_array():
     assert found('{"a": 1}\n[2]')[0] == ("block", {"a": 1})
 

@@ -93,6 +93,9 @@ def test_the_same_replies_give_the_same_records(golden, name):
     assert len(derived) == len(known)
     for fields in known:
         key = (fields["sample_id"], fields["signature"])
+        if "references_not_asked" in derived[key]["counts"]:  # they were asked of old, and none was better
+            assert derived[key]["value"] == fields["value"], key
+            continue
         assert list(_differences("", fields, derived[key])) == [], key
 
 

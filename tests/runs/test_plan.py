@@ -32,14 +32,13 @@ from tests.catalogue import EVERY, MEASURABLE
 
 STRICT = [f"{name}/strict.1" for name in METRICS]
 
-# every field that a sample can have, a language that has translations, an answer that says nothing, and what
+# every field that a metric can need, a language that has translations, an answer that says nothing, and what
 # lacks fields; the second sample asks in part what the first one asks
 EINSTEIN = {
     "question": "Where was Einstein born?",
     "answer": "Einstein was born in Ulm in 1879. He played the violin.",
     "contexts": ["Albert Einstein was born in Ulm. It lies on the Danube.", "He studied physics in Zurich."],
     "reference": "Einstein was born in Ulm, in Germany, in 1879.",
-    "references": ["Einstein was born in Ulm, in Germany, in 1879.", "In Ulm."],
     "reference_contexts": ["Albert Einstein was born in Ulm."],
     "context_ids": ["a", "b"],
     "reference_context_ids": ["a"],
@@ -57,8 +56,8 @@ ROWS: list[dict[str, Any]] = [
     },
     {"id": "q5", "question": "Who?", "answer": "Nobody."},
 ]
-# with several references each is asked about
-WITH_ONE_REFERENCE = {name: value for name, value in ROWS[0].items() if name != "references"}
+# with several references a run asks no more after a full score
+SEVERAL = [{**row, "references": [EINSTEIN["reference"], "In Ulm.", "Ulm"]} for row in ROWS[:3]]
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,15 @@ def test_every_metric_asks_what_its_plan_says(metric):
     )
 
 
+@pytest.mark.parametrize("metric", EVERY)
+def test_with_several_references_a_metric_asks_at_most_what_its_plan_says(metric):
+    judge = OneByOne()
+    arguments = {"metrics": metric, "judge": judge, "embedder": HashEmbedder(), "scorer": OverlapScorer()}
+    planned = plan(SEVERAL, **arguments).total.calls
+    evaluate(SEVERAL, **arguments)
+    assert len(judge.asked) <= planned
+
+
 @settings(max_examples=15)
 @given(
     rows=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),
@@ -155,7 +163,7 @@ def test_a_shared_call_belongs_to_the_metric_that_is_named_first():
 
 
 def test_only_calls_that_no_reply_decides_about_are_exact():
-    found = plan([WITH_ONE_REFERENCE], judge="embedded")
+    found = plan([ROWS[0]], judge="embedded")
     faithful, factual = found.metrics.values()
     # the statements of the answer follow from the sample, their verdicts from the statements
     assert (faithful.exact, faithful.estimated) == (1, 1)
@@ -165,7 +173,7 @@ def test_only_calls_that_no_reply_decides_about_are_exact():
 
 def test_calls_side_by_side_do_not_depend_on_one_another():
     # context precision asks only about the chunks of the sample: 21 chunks are two calls, both exact
-    row = {**WITH_ONE_REFERENCE, "contexts": [f"Chunk {number}." for number in range(21)]}
+    row = {**ROWS[0], "contexts": [f"Chunk {number}." for number in range(21)]}
     found = plan([row], metrics="context_precision", judge="embedded").total
     assert (found.exact, found.estimated) == (2, 0)
 
@@ -229,8 +237,8 @@ def test_the_plan_of_a_run_that_was_stopped_is_what_it_asks_when_it_goes_on(tmp_
 
 def test_what_a_shared_journal_holds_is_cached(tmp_path):
     cache = tmp_path / "cache.sqlite"
-    evaluate([WITH_ONE_REFERENCE], metrics="faithfulness", judge="embedded", cache=cache)
-    found = plan([WITH_ONE_REFERENCE], judge="embedded", cache=cache)
+    evaluate([ROWS[0]], metrics="faithfulness", judge="embedded", cache=cache)
+    found = plan([ROWS[0]], judge="embedded", cache=cache)
     faithful, factual = found.metrics.values()
     assert (faithful.calls, faithful.cached, faithful.prompt_tokens) == (0, 2, 0)
     # the answer's statements are shared with faithfulness; what is left are three calls

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
-from ragmetrics_core.asking import together
+from ragmetrics_core.asking import in_turn
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Bounds, Decision, Measurement
 from ragmetrics_core.metrics._metric import Metric
@@ -27,8 +27,9 @@ class ReferenceMetric(Metric[V]):
     """A metric that measures against one reference at a time.
 
     Attributes:
-        references: where the sample has several, "best" measures against each and takes the best score, the
-            first of equal ones; "first" measures against `reference` alone.
+        references: where the sample has several, "best" measures against one after the other until a score
+            is the best that there can be, and takes the best, the first of equal ones; "first" measures
+            against `reference` alone.
         best_is_highest: which score is the best reference's, where that is not `higher_is_better`.
     """
 
@@ -41,21 +42,28 @@ class ReferenceMetric(Metric[V]):
         raise NotImplementedError
 
     def measure(self, sample: V) -> Steps[Measurement]:
-        """Measure against each reference, take the best."""
+        """Measure against each reference until no other can be better, take the best."""
         given = cast("_HasReferences", sample)
         if not given.references:
             return (yield from self.against(sample))
         texts = distinct((given.reference, *given.references))
         if self.references == "first" or len(texts) == 1:
             return (yield from self.against(_with_one(sample, given.reference)))
-        found: tuple[Measurement, ...] = yield from together(
-            *(
+        highest = self.higher_is_better if self.best_is_highest is None else self.best_is_highest
+        ends = self.range
+
+        def is_full(measured: Measurement) -> bool:
+            known = measured.range
+            return known is not None and (known.low >= ends.high if highest else known.high <= ends.low)
+
+        found = yield from in_turn(
+            [
                 of_reference(number, self.against(_with_one(sample, text)))
                 for number, text in enumerate(texts, start=1)
-            )
+            ],
+            enough=is_full,
         )
-        highest = self.higher_is_better if self.best_is_highest is None else self.best_is_highest
-        return best_measurement(found, highest=highest)
+        return best_measurement(found, highest=highest, references=len(texts))
 
 
 def distinct(references: Sequence[str]) -> tuple[str, ...]:
@@ -89,11 +97,18 @@ def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
         steps.close()
 
 
-def best_measurement(found: Sequence[Measurement], *, highest: bool) -> Measurement:
+def best_measurement(
+    found: Sequence[Measurement], *, highest: bool, references: int | None = None
+) -> Measurement:
     """The best of the measurements against several references, the first of equal ones.
 
     References for which the metric is undefined are passed over. Where verdicts are missing, the bounds are
     those of the best score.
+
+    Args:
+        found: the measurements, in the order of the references.
+        highest: whether the highest is the best.
+        references: how many references there are; without it as many as measurements.
     """
     ranges = [
         (number, each, each.range) for number, each in enumerate(found, start=1) if each.range is not None
@@ -104,11 +119,12 @@ def best_measurement(found: Sequence[Measurement], *, highest: bool) -> Measurem
     bounds = Bounds(best_of(each.low for *_, each in ranges), best_of(each.high for *_, each in ranges))
     sure = bounds.low if highest else bounds.high
     number, best, _ = next(item for item in ranges if sure == (item[2].low if highest else item[2].high))
-    told = replace(
-        best,
-        counts={**best.counts, "reference": number, "references": len(found)},
-        formula=f"{best.formula} (reference {number} of {len(found)})",
-    )
+    count = len(found) if references is None else references
+    counts, which = {"reference": number, "references": count}, f"reference {number} of {count}"
+    if left := count - len(found):
+        counts["references_not_asked"] = left
+        which += f", {left} not asked"
+    told = replace(best, counts={**best.counts, **counts}, formula=f"{best.formula} ({which})")
     if bounds.low == bounds.high:
         return replace(told, value=bounds.low, bounds=None, reason=None)
     reason = next(each.reason for _, each, _ in ranges if each.bounds is not None)
@@ -122,7 +138,7 @@ def _with_one(sample: V, reference: str) -> V:
 def _about(number: int, request: Request) -> Request:
     match request:
         case Fork():
-            return Fork(tuple(of_reference(number, branch) for branch in request.branches))
+            return Fork(tuple(of_reference(number, branch) for branch in request.branches), request.enough)
         case Part():
             return replace(request, reference_number=number)
         case Review():
