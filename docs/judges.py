@@ -9,9 +9,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards
+from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards, read_cards
 
 PAGE = Path(__file__).parent / "judges.md"
+# Written by benchmarks/small_model.py.
+SMALL_MODEL = Path(__file__).parent / "small_model"
 MARKED = re.compile(r"(<!-- cards: (\w+) -->\n).*?(<!-- end of cards -->)", re.DOTALL)
 HEADS = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}
 # What each set asks of a judge; the rest is in its card.
@@ -36,7 +38,7 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
     """The page with the tables of the cards between its marks."""
 
     def table(found: re.Match[str]) -> str:
-        shown = cards if found[2] == "relatives" else main_cards(cards)
+        shown = {"relatives": cards, "small": read_cards(SMALL_MODEL)}.get(found[2], main_cards(cards))
         return f"{found[1]}\n{TABLES[found[2]](shown)}\n\n{found[3]}"
 
     return MARKED.sub(table, page)
@@ -70,6 +72,37 @@ def _both(card: PeopleCard | None) -> str:
     least = next((each for each in card.rankings if each.name == "least probable statement"), None)
     values = [each.main.value for each in (card.rankings[0], least) if each is not None]
     return ", ".join(f"{value:.2f}" for value in values if value is not None)
+
+
+def small(cards: Sequence[PeopleCard]) -> str:
+    """A row for each way in which a small language model was asked, and `embedded` on the same items."""
+    rows: list[tuple[str, ...]] = []
+    for card in sorted(cards, key=lambda card: card.set_name):  # stable: as they were measured within a set
+        asked, read = sum(card.statuses.values()), card.replies.read
+        unscored = [f"{count} {status.replace('_', ' ')}" for status, count in card.statuses.items()
+                    if status != "ok"]  # fmt: skip
+        rows.append(
+            (
+                f"`{card.set_name}`",
+                f"`{_as_written(card)}`" + (" by `embedded`" if card.judge.startswith("embedded") else ""),
+                f"{card.n} of {asked}",
+                ", ".join(unscored),
+                _figure(card.rankings[0]),
+                str(card.own or ""),
+                _figure(next(each for each in card.rankings if each.name == "word overlap")),
+                f"{read.n / asked:.1f}",
+                str(card.replies.asked_again or ""),
+            )
+        )
+    head = ("set", "asked", "scored", "not scored", "area", "its own verdicts", "word overlap", "replies an item",
+            "asked again")  # fmt: skip
+    return "\n".join(_table(head, rows))
+
+
+def _as_written(card: PeopleCard) -> str:
+    """The metric with what was set of it: "faithfulness(per_call=1)"."""
+    name, _, settings = card.metric.partition("/")
+    return name + "".join(f"({part})" for part in (settings.partition(";")[2],) if part)
 
 
 def results(cards: Sequence[PeopleCard]) -> str:
@@ -211,6 +244,7 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
     "published": published,
     "cost": cost,
     "relatives": relatives,
+    "small": small,
 }
 
 

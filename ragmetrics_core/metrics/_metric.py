@@ -10,7 +10,7 @@ from typing_extensions import TypeIs
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics._settings import checks_of, escaped
-from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.prompts import Prompt, PromptText, load_version
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.shapes import is_dict, is_list, is_tuple
 from ragmetrics_core.views import View
@@ -252,6 +252,8 @@ def _as_json(value: Any) -> Any:
 def _from_json(value: Any, usual: Any) -> Any:
     if is_dict(value) and "prompt" in value:
         return usual
+    if isinstance(value, str) and is_prompt(usual) and ".v" in value:
+        return load_version(value, usual=usual)
     if is_dict(value) and "part" in value:
         part: dict[str, Any] = value
         return Part(part["part"], part.get("variant"), part.get("settings", {}))

@@ -136,10 +136,19 @@ def _check_of(metric: type, setting: str, kind: Any) -> Check:
 
 
 def _prompt_check(metric: type, setting: str, kind: Any) -> Check:
+    own = [each.default for each in fields(metric) if each.name == setting]
+    own += [values[setting] for values in getattr(metric, "variants", {}).values() if setting in values]
+    asked = {each.variables for each in own if isinstance(each, Prompt)}
+
     def check(value: object) -> None:
-        if not (isinstance(value, Prompt) or (value is None and NoneType in _members(kind))):
+        if isinstance(value, Prompt):
+            if asked and value.variables not in asked:
+                names = " or ".join(sorted(f"{{{', '.join(sorted(each))}}}" for each in asked))
+                shown = f"{value.id} with {{{', '.join(sorted(value.variables))}}}"
+                raise ConfigError(f"{metric.name}: {setting} must be a prompt with {names}, not {shown}")  # type: ignore[attr-defined]
+        elif value is not None or NoneType not in _members(kind):
             call = f"{metric.__name__}({setting}=Prompt(...))"
-            how = f"pass {call}, or a folder of prompts (prompts=..., --prompts)"
+            how = f"pass {call}, a version of the library's, or a folder of prompts (prompts=..., --prompts)"
             raise _refusal(metric, setting, "a prompt", value, how)
 
     return check

@@ -33,6 +33,7 @@ STATEMENT = (
     r"|afirmação|bewering|陈述|语句|第|कथन)"
 )
 _LABEL = lazy(_VERDICT_LABEL, re.IGNORECASE)
+_NUMBER_AND_VERDICT = lazy(rf"\s*(?P<number>\d{{1,3}})\s+(?P<phrase>{PHRASE})[.,;]?\s*", re.IGNORECASE)
 _VERDICT_LINE = lazy(
     rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
     (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?
@@ -71,6 +72,9 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         elif (marker := starts_number(line)) is not None:
             yield block
             block = Block(marker_number(marker), [line[marker.end() :]])
+        elif (pair := _NUMBER_AND_VERDICT.fullmatch(line[:LINE])) is not None:
+            yield block
+            block = Block(int(pair["number"]), [pair["phrase"]])
         else:
             block.lines.append(line)
     yield block

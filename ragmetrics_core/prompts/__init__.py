@@ -11,7 +11,7 @@ from ragmetrics_core.parsers import (
     StatementList,
     VerdictList,
 )
-from ragmetrics_core.prompts._library import PromptText, load, load_file, read_folder
+from ragmetrics_core.prompts._library import PromptText, load, load_file, load_version, read_folder
 from ragmetrics_core.prompts._prompt import (
     Item,
     Message,
@@ -59,6 +59,7 @@ __all__ = [
     "digest_of_bytes",
     "load",
     "load_file",
+    "load_version",
     "numbered_sentences",
     "read_folder",
 ]

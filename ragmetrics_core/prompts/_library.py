@@ -12,12 +12,14 @@ from ragmetrics_core.errors import PromptError
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts._prompt import Prompt, digest_of
 
-__all__ = ["PromptText", "load", "load_file", "read_folder", "read_text"]
+__all__ = ["PromptText", "load", "load_file", "load_version", "read_folder", "read_text"]
 
 A = TypeVar("A", bound=Answer)
 
 _LIBRARY = files("ragmetrics_core.prompts") / "library"
 _FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)(?:\.((?i:[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*)))?\.md")
+# As a signature writes a prompt: its name with its version, and the beginning of its digest.
+_VERSION = re.compile(r"(?P<name>[a-z_]+)\.v(?P<version>\d+)(?:@(?P<digest>[0-9a-f]{8,}))?")
 _SECTION = re.compile(r"^## (system|user|again)\s*$", re.MULTILINE)
 _SYSTEM = re.compile(r"\{\{ *system *\}\}")
 
@@ -73,6 +75,27 @@ def load(name: str, *, version: int, answer: type[A]) -> Prompt[A]:
         if text.language and (text.name, text.version) == (name, version)
     }
     return _prompt(texts[file_name], answer, translations)
+
+
+def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
+    """Read a prompt of the library as a signature writes it: `verdicts.v4`, `verdicts.v4@2bfb1b8f`.
+
+    Args:
+        written: name and version, and the beginning of the digest that it must have.
+        usual: the prompt that it is asked in place of; its answer has the same type.
+
+    Raises:
+        PromptError: the library has no such version, or one with another digest.
+    """
+    found = _VERSION.fullmatch(written)
+    versions = sorted(text.id for text in _library().values() if not text.language)
+    if found is None or f"{found['name']}.v{found['version']}" not in versions:
+        near = [each for each in versions if each.partition(".")[0] == usual.name]
+        raise PromptError(f"the prompt library has no {written!r}; in place of {usual.name} it has {', '.join(near)}")
+    prompt = load(found["name"], version=int(found["version"]), answer=usual.answer)
+    if not prompt.digest.startswith(found["digest"] or ""):
+        raise PromptError(f"the library's {prompt.id} has the digest {prompt.digest}, not {found['digest']}")
+    return prompt
 
 
 def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:

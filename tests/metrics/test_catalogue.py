@@ -321,7 +321,21 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         (
             "faithfulness(verify=strictly)",
             "faithfulness: verify must be a prompt, not 'strictly'; pass Faithfulness(verify=Prompt(...)), "
-            "or a folder of prompts (prompts=..., --prompts)",
+            "a version of the library's, or a folder of prompts (prompts=..., --prompts)",
+        ),
+        (
+            "faithfulness(verify=verdicts.v9)",
+            "the prompt library has no 'verdicts.v9'; in place of verdicts it has verdicts.v1, verdicts.v2, "
+            "verdicts.v3, verdicts.v4",
+        ),
+        (
+            "faithfulness(verify=verdicts.v2@00000000)",
+            "the library's verdicts.v2 has the digest faed3dc1d1e2c7d5d055b72c08c86a40, not 00000000",
+        ),
+        (
+            "faithfulness(verify=reference_verdicts.v2)",
+            "faithfulness: verify must be a prompt with {contexts, items}, not reference_verdicts.v2 with "
+            "{items, question, reference}",
         ),
         (
             "answer_correctness(factual=paper)",
