@@ -1,6 +1,6 @@
 """A small language model as the judge of a few items that people labelled, with several ways to ask it.
 
-Run: python -m benchmarks.small_model --judge openai:MODEL@URL [--each 20] [--only ragtruth_qa] [--cache FOLDER]
+Run: python -m benchmarks.small_model --judge openai:MODEL@URL [--each 20] [--cache FOLDER]
 
 The sets are looked for in $RAGMETRICS_SHARED/data or ../shared/data beside the checkout. Of each the same
 items are drawn every time, half of them good, of as many sources as there are. Cards go to
@@ -24,7 +24,7 @@ if not __package__:  # run as a file: the folder above must be importable
 
 from benchmarks.truth import ROOT, SHARED
 from ragmetrics_core.errors import RagMetricsError
-from ragmetrics_core.models import as_judge
+from ragmetrics_core.models import Cascade, as_judge
 from ragmetrics_core.models._judge_options import read_options
 from ragmetrics_core.models._names import judge_by_name
 from ragmetrics_core.probe import keep_card, probe_on
@@ -36,12 +36,18 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Items of a set: which rows, what they share, when one is good, and the ways to ask."""
+    """Items of a set: which rows, what they share, when one is good, and the ways to ask.
+
+    With `cascade`, one of the ways, `embedded` is asked before the model, too. For `splits` the model makes
+    the statements and `embedded` gives the verdicts, which shows what the statements are worth.
+    """
 
     file: str
     source: str
     good: Callable[[Row], bool]
     metrics: tuple[str, ...]
+    cascade: str = ""
+    splits: tuple[str, ...] = ()
     taken: Callable[[Row], bool] = lambda row: True
 
     def rows(self, shared: Path, n: int) -> Iterator[Row]:
@@ -78,6 +84,8 @@ SETS = {
             "faithfulness(granularity=sentence)",
             f"faithfulness(granularity=sentence, {_ALONE})",
         ),
+        cascade="faithfulness(granularity=sentence)",
+        splits=("faithfulness", "faithfulness(decompose=statements.v2)"),
         taken=lambda row: row["task_type"] == "QA",
     ),
     "wice_claims": Drawn(
@@ -95,8 +103,8 @@ SETS = {
         (
             "factual_correctness",
             "factual_correctness(verify=reference_verdicts.v1, cover=answer_verdicts.v1)",
+            "factual_correctness(verify=reference_verdicts.v3, cover=answer_verdicts.v3)",
             "answer_accuracy",
-            "answer_accuracy(rate=accuracy_grade.v1)",
         ),
     ),
 }
@@ -111,17 +119,23 @@ def main() -> None:
     parser.add_argument("--judge-option", action="append", default=[], help="as for `ragmetrics probe`")
     parser.add_argument("--each", type=int, default=20, help="how many items of each set")
     parser.add_argument("--only", help="some of the sets, separated by commas")
-    parser.add_argument("--metrics", help="one of a set's ways to ask, as it is written in this file")
+    parser.add_argument("--metric", help="one of a set's ways to ask, as it is written in this file")
     parser.add_argument("--cache", type=Path, help="a folder for answered calls")
     parser.add_argument("--concurrency", type=int, default=3, help="calls in flight")
     given = parser.parse_args()
+    CARDS.mkdir(exist_ok=True)
     judge = judge_by_name(given.judge, options=read_options(given.judge_option))
     for name in given.only.split(",") if given.only else SETS:
         rows = list(SETS[name].rows(SHARED, given.each))
-        metrics = [given.metrics] if given.metrics else SETS[name].metrics
-        for metric in metrics:
-            _measure(judge, rows, metric, name=name, cache=given.cache, concurrency=given.concurrency)
-        _measure(as_judge("embedded"), rows, metrics[0], name=name)
+        drawn, embedded = SETS[name], as_judge("embedded")
+        # a cascade that is never sure knows all bands; in one that always is the cheap judge gives all verdicts
+        asked = [(judge, metric) for metric in drawn.metrics]
+        asked += [(Cascade(embedded, judge, unsure=(0.5, 0.5)), metric) for metric in drawn.splits]
+        asked += [(Cascade(embedded, judge, unsure=(0, 1)), metric) for metric in [drawn.cascade] if metric]
+        asked += [(embedded, drawn.metrics[0])]
+        for one, metric in asked:
+            if given.metric in (None, metric):
+                _measure(one, rows, metric, name=name, cache=given.cache, concurrency=given.concurrency)
 
 
 def _measure(judge: Judge, rows: list[Row], metric: str, *, name: str, **settings: Any) -> None:

@@ -38,7 +38,9 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
     """The page with the tables of the cards between its marks."""
 
     def table(found: re.Match[str]) -> str:
-        shown = {"relatives": cards, "small": read_cards(SMALL_MODEL)}.get(found[2], main_cards(cards))
+        small_model = read_cards(SMALL_MODEL)
+        of = {"relatives": cards, "small": small_model, "cascade": small_model}
+        shown = of.get(found[2], main_cards(cards))
         return f"{found[1]}\n{TABLES[found[2]](shown)}\n\n{found[3]}"
 
     return MARKED.sub(table, page)
@@ -77,14 +79,15 @@ def _both(card: PeopleCard | None) -> str:
 def small(cards: Sequence[PeopleCard]) -> str:
     """A row for each way in which a small language model was asked, and `embedded` on the same items."""
     rows: list[tuple[str, ...]] = []
-    for card in sorted(cards, key=lambda card: card.set_name):  # stable: as they were measured within a set
+    alone = [card for card in cards if not card.savings or "unsure from 0.5 to 0.5" in card.judge]
+    for card in sorted(alone, key=lambda card: card.set_name):  # stable: as they were measured within a set
         asked, read = sum(card.statuses.values()), card.replies.read
         unscored = [f"{count} {status.replace('_', ' ')}" for status, count in card.statuses.items()
                     if status != "ok"]  # fmt: skip
         rows.append(
             (
                 f"`{card.set_name}`",
-                f"`{_as_written(card)}`" + (" by `embedded`" if card.judge.startswith("embedded") else ""),
+                f"`{_as_written(card)}`{_by(card)}",
                 f"{card.n} of {asked}",
                 ", ".join(unscored),
                 _figure(card.rankings[0]),
@@ -94,15 +97,39 @@ def small(cards: Sequence[PeopleCard]) -> str:
                 str(card.replies.asked_again or ""),
             )
         )
-    head = ("set", "asked", "scored", "not scored", "area", "its own verdicts", "word overlap", "replies an item",
-            "asked again")  # fmt: skip
+    head = ("set", "asked", "scored", "not scored", "area", "its own verdicts", "word overlap",
+            "replies an item", "asked again")  # fmt: skip
     return "\n".join(_table(head, rows))
+
+
+def cascade(cards: Sequence[PeopleCard]) -> str:
+    """A row for each band in which the cheap judge of a cascade is unsure."""
+    rows = [
+        (
+            f"`{card.set_name}`",
+            f"{each.low:g} to {each.high:g}",
+            str(each.saved),
+            str(each.agreement),
+            _signed(each.lost),
+        )
+        for card in cards
+        for each in card.savings
+    ]
+    head = ("set", "unsure from, to", "items that need no call for verdicts", "balanced accuracy", "lost")
+    return "\n".join(_table(head, rows))
+
+
+def _by(card: PeopleCard) -> str:
+    if card.judge.startswith("embedded"):
+        return " by `embedded`"
+    return ", verdicts by `embedded`" if card.savings else ""
 
 
 def _as_written(card: PeopleCard) -> str:
     """The metric with what was set of it: "faithfulness(per_call=1)"."""
-    name, _, settings = card.metric.partition("/")
-    return name + "".join(f"({part})" for part in (settings.partition(";")[2],) if part)
+    name, _, rest = card.metric.partition("/")
+    _, bracket, settings = rest.partition("(")
+    return name + bracket + re.sub(r"@[0-9a-f]{8}", "", settings).replace(",", ", ")
 
 
 def results(cards: Sequence[PeopleCard]) -> str:
@@ -245,6 +272,7 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
     "cost": cost,
     "relatives": relatives,
     "small": small,
+    "cascade": cascade,
 }
 
 
