@@ -128,7 +128,7 @@ def main() -> None:
     for name in given.only.split(",") if given.only else SETS:
         rows = list(SETS[name].rows(SHARED, given.each))
         drawn, embedded = SETS[name], as_judge("embedded")
-        # a cascade that is never sure knows all bands; in one that always is the cheap judge gives all verdicts
+        # a cascade that is never sure knows all bands; one that always is takes no verdict of the model
         asked = [(judge, metric) for metric in drawn.metrics]
         asked += [(Cascade(embedded, judge, unsure=(0.5, 0.5)), metric) for metric in drawn.splits]
         asked += [(Cascade(embedded, judge, unsure=(0, 1)), metric) for metric in [drawn.cascade] if metric]
