@@ -91,7 +91,9 @@ def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
     versions = sorted(text.id for text in _library().values() if not text.language)
     if found is None or f"{found['name']}.v{found['version']}" not in versions:
         near = [each for each in versions if each.partition(".")[0] == usual.name]
-        raise PromptError(f"the prompt library has no {written!r}; in place of {usual.name} it has {', '.join(near)}")
+        raise PromptError(
+            f"the prompt library has no {written!r}; in place of {usual.name} it has {', '.join(near)}"
+        )
     prompt = load(found["name"], version=int(found["version"]), answer=usual.answer)
     if not prompt.digest.startswith(found["digest"] or ""):
         raise PromptError(f"the library's {prompt.id} has the digest {prompt.digest}, not {found['digest']}")

@@ -18,7 +18,8 @@ SAMPLE = {
 
 
 @pytest.mark.parametrize(
-    "reply", ["1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "yes\nno", "1. Yes.\n2. No.", "[1] yes\n[2] no"]
+    "reply",
+    ["1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "yes\nno", "1. Yes.\n2. No.", "[1] yes\n[2] no"],
 )
 def test_a_line_for_each_sentence(reply):
     metric = "faithfulness(granularity=sentence, verify=verdicts.v4)"
