@@ -3,9 +3,10 @@
 The pool is `data/train` in `shared/` beside the checkout, or in the folder that RAGMETRICS_SHARED names.
 Printed are, for each set of the pool, the area under the curve and the balanced accuracy when that set is
 left out of the training, beside plain word overlap. `benchmarks.train_veto` follows: what speaks against a
-statement, and the threshold. With `--write` the weights in the package are replaced.
+statement, and the threshold. With `--write` the weights in the package are replaced; with `--check` they are
+compared with what would be written, byte for byte and decision for decision on the claims of the pool.
 
-usage: python -m benchmarks.train_support [--write]
+usage: python -m benchmarks.train_support [--write | --check]
 """
 
 import argparse
@@ -13,7 +14,7 @@ import json
 import math
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from zlib import crc32
@@ -28,7 +29,7 @@ from benchmarks.false_twins import twins_of
 from ragmetrics_core.models._support.evidence import IndexedTexts, read_evidence
 from ragmetrics_core.models._support.features import FEATURES, VECTOR_FEATURES, compare
 from ragmetrics_core.models._support.places import UNSEEN
-from ragmetrics_core.models._support.trees import SCALE
+from ragmetrics_core.models._support.trees import SCALE, Weights, trees_of
 from ragmetrics_core.models._support.words import read_sentences
 from ragmetrics_core.models._wordllama import WordVectors
 
@@ -263,31 +264,77 @@ def _complete(nodes: Any, share: int) -> tuple[list[int], list[float], list[int]
     return features, thresholds, leaves
 
 
-def write(name: str, fitted: Fitted, slope: float, shift: float) -> None:
-    """Replace one file of weights."""
-    data = {
-        "features": list(fitted.names),
-        "slope": round(slope, 3),
-        "threshold": round(-SCALE * shift / slope),
-        **exported(fitted),
-    }
-    (PACKAGE / f"{name}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
+def weights_text(fitted: Fitted, slope: float, shift: float) -> str:
+    """One file of weights."""
+    return line_of(
+        {
+            "features": list(fitted.names),
+            "slope": round(slope, 3),
+            "threshold": round(-SCALE * shift / slope),
+            **exported(fitted),
+        }
+    )
 
 
-def write_rarity(rarity: dict[str, int]) -> None:
-    """Replace the table of words: those that are equally telling share a line."""
+def line_of(data: Mapping[str, Any]) -> str:
+    """Weights on one line."""
+    return json.dumps(data, separators=(",", ":")) + "\n"
+
+
+def rarity_text(rarity: Mapping[str, int]) -> str:
+    """The table of words: those that are equally telling share a line."""
     by_value: dict[int, list[str]] = {}
     for word, value in rarity.items():
         by_value.setdefault(value, []).append(word)
     lines = {str(value): " ".join(words) for value, words in sorted(by_value.items())}
-    text = json.dumps(lines, ensure_ascii=False, indent=0)
-    (PACKAGE / "rarity.json").write_text(text + "\n", encoding="utf-8")
+    return json.dumps(lines, ensure_ascii=False, indent=0) + "\n"
+
+
+def decisions(text: str, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """What the weights of a file decide on rows of features."""
+    data = json.loads(text)
+    linear = {data["features"].index(name): slope for name, slope in data["linear"].items()}
+    weights = Weights(
+        tuple(data["features"]),
+        {},
+        trees_of(data["trees"]),
+        linear,
+        data["base"],
+        data["threshold"],
+        data["slope"],
+    )
+    return np.array([weights.log_odds(row) >= weights.threshold for row in rows.tolist()])
+
+
+def differing(texts: Mapping[str, str], folder: Path = PACKAGE) -> list[str]:
+    """The files of a folder that are not there or say something else."""
+    return [
+        name
+        for name, text in texts.items()
+        if not (folder / name).is_file() or (folder / name).read_text(encoding="utf-8") != text
+    ]
+
+
+def print_differences(texts: Mapping[str, str], rows: NDArray[np.float64]) -> bool:
+    """Print which files of the package are not those that came out; gives whether there are any."""
+    differ = differing(texts)
+    for name in differ:
+        line = f"{name} differs from the package"
+        if name in {"plain.json", "vectors.json"} and (PACKAGE / name).is_file():
+            before = decisions((PACKAGE / name).read_text(encoding="utf-8"), rows)
+            line += f": it decides {(before == decisions(texts[name], rows)).mean():.2%} of the claims alike"
+        print(line)
+    if not differ:
+        print("the weights are those of the package")
+    return bool(differ)
 
 
 def main() -> None:
     """Train with and without word vectors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--write", action="store_true", help="replace the weights in the package")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true", help="replace the weights in the package")
+    what.add_argument("--check", action="store_true", help="exit with 1 when the weights differ")
     options = parser.parse_args()
     from benchmarks import train_veto
 
@@ -296,16 +343,20 @@ def main() -> None:
     rarity = rarity_of(permissive)
     pool = pool_of(permissive, rarity)
     print(f"{len(permissive)} permissive claims of {len(claims)}, {len(rarity)} words, others count {UNSEEN}")
+    texts = {"rarity.json": rarity_text(rarity)}
     for name, names in (("plain", FEATURES), ("vectors", FEATURES + VECTOR_FEATURES)):
         print(f"\n{name}: {len(names)} features")
         slope, shift = left_out(pool, names)
         print(f"threshold {-shift / slope:+.2f}, slope {slope:.2f}")
-        if options.write:
-            write(name, fit(pool, names), slope, shift)
-    if options.write:
-        write_rarity(rarity)
+        texts[f"{name}.json"] = weights_text(fit(pool, names), slope, shift)
     for name in ("plain", "vectors"):
-        train_veto.train(permissive, rarity, name, keep=options.write)
+        texts[f"veto_{name}.json"] = train_veto.train(permissive, rarity, name)
+    if options.write:
+        for name, text in texts.items():
+            (PACKAGE / name).write_text(text, encoding="utf-8")
+    print()
+    if print_differences(texts, pool.rows[~pool.twins]) and options.check:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

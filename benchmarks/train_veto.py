@@ -9,7 +9,6 @@ usage: python -m benchmarks.train_veto [--write] [--only plain|vectors]
 """
 
 import argparse
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -237,28 +236,27 @@ def left_out(pairs: Pairs, names: Sequence[str]) -> Line:
     return Line(threshold, float(line.coef_[0, 0]))
 
 
-def write(name: str, veto: Veto, line: Line) -> None:
-    """Replace one file of weights."""
+def weights_text(veto: Veto, line: Line) -> str:
+    """One file of weights."""
     trees = first.exported_trees([veto.model], 1)
     trees["features"] = [[veto.columns[feature] for feature in tree] for tree in trees["features"]]
-    data = {
-        "slope": round(line.slope, 3),
-        "threshold": round(SCALE * line.threshold),
-        "base": round(SCALE * float(np.asarray(veto.model._baseline_prediction).item())),
-        "trees": trees,
-    }
-    path = first.PACKAGE / f"veto_{name}.json"
-    path.write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
+    return first.line_of(
+        {
+            "slope": round(line.slope, 3),
+            "threshold": round(SCALE * line.threshold),
+            "base": round(SCALE * float(np.asarray(veto.model._baseline_prediction).item())),
+            "trees": trees,
+        }
+    )
 
 
-def train(claims: Sequence[dict[str, Any]], rarity: dict[str, int], name: str, *, keep: bool) -> None:
-    """Train the second part of one file of weights, from the permissive claims.
+def train(claims: Sequence[dict[str, Any]], rarity: dict[str, int], name: str) -> str:
+    """Train the second part of one file of weights, from the permissive claims; gives that file.
 
     Args:
         claims: the permissive claims of the pool.
         rarity: how telling words are.
         name: "plain" or "vectors".
-        keep: replace the weights in the package.
     """
     names = (*FEATURES, *(VECTOR_FEATURES if name == "vectors" else ()), *CONFLICTS)
     pairs = pairs_of(chosen_of(claims), rarity, kin_of(claims), WordVectors() if name == "vectors" else None)
@@ -266,8 +264,7 @@ def train(claims: Sequence[dict[str, Any]], rarity: dict[str, int], name: str, *
         f"\nveto of {name}: {pairs.natural.sum()} claims, {pairs.false_twins.sum()} false twins", flush=True
     )
     line = left_out(pairs, names)
-    if keep:
-        write(name, fit(pairs, names), line)
+    return weights_text(fit(pairs, names), line)
 
 
 def main() -> None:
@@ -281,7 +278,9 @@ def main() -> None:
     rarity = first.rarity_of(permissive)
     for name in ("plain", "vectors"):
         if options.only in (None, name):
-            train(permissive, rarity, name, keep=options.write)
+            text = train(permissive, rarity, name)
+            if options.write:
+                (first.PACKAGE / f"veto_{name}.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
