@@ -80,7 +80,7 @@ class _WrittenTexts(dict[str, str]):
 
     def add(self, texts: Iterable[str]) -> None:
         """Number texts that stand in the line."""
-        for text in texts:
+        for text in dict.fromkeys(texts):
             if text not in self and SHORTEST <= len(text) <= LONGEST:
                 self[text] = f"@{len(self)}"
 

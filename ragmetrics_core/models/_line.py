@@ -112,8 +112,8 @@ class Line(Wrapper):
         """
         # The driver fills in the digest; who calls a judge directly need not.
         digest = request.digest or digest_of(*(message.content for message in request.messages))
-        identity, first = (self.decider and self.decider(request)) or self.identity, request.draw
-        addresses = [call_address(identity, digest, str(first + number)) for number in range(request.draws)]
+        identity = (self.decider and self.decider(request)) or self.identity
+        addresses = _addresses(identity, digest, request)
         flights = self._here().flights
         while addresses:
             if stored := self._stored_run(addresses):
@@ -125,11 +125,9 @@ class Line(Wrapper):
                 self.meter.tally.shared += len(joined)
                 return joined
         if len(addresses) > 1:
-            # A later draw may be known already; then only those before it are asked for.
-            known = takewhile(lambda each: each not in flights and self._body(each) is None, addresses[1:])
-            addresses = [addresses[0], *known]
-            if len(addresses) < request.draws:
-                request = request._replace(draws=len(addresses))
+            addresses = self._unknown_run(addresses)
+        if len(addresses) < request.draws:
+            request = request._replace(draws=len(addresses))
         return await self._ask(addresses, cast("Judge", self.inner).agenerate, request, REPLIES)
 
     async def aembed(self, texts: Sequence[str]) -> Vectors:
@@ -314,6 +312,12 @@ class Line(Wrapper):
         # a journal may hold what was not redacted: one that runs share, or replies from a file
         return stored if self._discretion.redact is None else self._discretion.replies(stored)
 
+    def _unknown_run(self, addresses: Sequence[str]) -> Sequence[str]:
+        """The first address and those after it, up to the first whose answer is known or on its way."""
+        flights = self._here().flights
+        later = takewhile(lambda each: each not in flights and self._body(each) is None, addresses[1:])
+        return [addresses[0], *later]
+
     def _keep(self, addresses: Sequence[str], answers: Sequence[T], kind: Kind[T]) -> None:
         if self._kept is not None:
             for address, answer in zip(addresses, answers, strict=False):
@@ -345,6 +349,12 @@ class Line(Wrapper):
     @cached_property
     def _here(self) -> "PerLoop[_Here]":
         return PerLoop(lambda: _Here({}, self._pace.gate(), DeadlineTimer()))
+
+
+def _addresses(identity: str, digest: str, request: Generate[Any]) -> Sequence[str]:
+    """The addresses of a request's draws."""
+    first = request.draw
+    return [call_address(identity, digest, str(first + number)) for number in range(request.draws)]
 
 
 class _Here(NamedTuple):

@@ -1,5 +1,6 @@
 """What a parser gives back: the value, the rule that read it, and what was left out."""
 
+from functools import cache
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -12,16 +13,23 @@ __all__ = ["NO_HINTS", "Answer", "Declined", "Hints", "Reading", "exactly"]
 T_co = TypeVar("T_co", covariant=True)
 M = TypeVar("M", bound=BaseModel)
 _set = object.__setattr__
+_PARSERS = __name__.rpartition(".")[0]
 
 
 def exactly(kind: type[M], /, **fields: object) -> M:
-    """A model of all its fields, which are of their types to the letter: none is checked."""
+    """A frozen model of all its fields, which are of their types to the letter: none is checked."""
     made = kind.__new__(kind)
     _set(made, "__dict__", fields)
-    _set(made, "__pydantic_fields_set__", set(fields))
+    _set(made, "__pydantic_fields_set__", _names(kind))
     _set(made, "__pydantic_extra__", None)
     _set(made, "__pydantic_private__", None)
     return made
+
+
+@cache
+def _names(kind: type[BaseModel]) -> set[str]:
+    """The names of a model's fields: one set for all of its objects, which nothing changes."""
+    return set(kind.model_fields)
 
 
 class Reading(NamedTuple, Generic[T_co]):
@@ -123,7 +131,7 @@ class Answer(BaseModel):
     @classmethod
     def is_ours(cls) -> bool:
         """Whether it is a type of this library, and not of the user's own."""
-        return cls.__module__.startswith(__name__.rpartition(".")[0])
+        return cls.__module__.startswith(_PARSERS)
 
     def written(self) -> dict[str, Any]:
         """The value as it goes on record: what `model_dump(mode="json")` gives, sooner."""
