@@ -162,7 +162,8 @@ class RelevantSentences(JsonAnswer):
         if isinstance(said, list) and all(type(each) is int and 0 <= each < 10_000 for each in said):
             numbers = cast("list[int]", said)
             return Fit(cls.exactly(numbers=tuple(dict.fromkeys(numbers)), insufficient=not numbers))
-        return cls._shape(value) if isinstance(said, str) else None
+        # a text may hold characters that nobody sees, which are taken out before it is read
+        return cls._shape(value) if isinstance(said, str) and said.isascii() else None
 
 
 class ExtractedSentences(JsonAnswer):

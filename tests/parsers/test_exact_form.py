@@ -127,6 +127,12 @@ def test_an_ordinary_reply_that_is_changed_is_read_alike(kind):
             assert kind.read(text, hints) == kind.read_freely(text, hints), text
 
 
+def test_a_character_that_nobody_sees_does_not_end_a_number():
+    # between the two figures stands a space of no width
+    reading = RelevantSentences.read('{"relevant": "1\u200b1"}', HINTS[0])
+    assert reading.value == RelevantSentences(numbers=(11,), insufficient=False)
+
+
 def test_a_key_with_two_values_is_not_read_in_the_short_way():
     reply = '{"verdicts": [{"number": 1, "number": 2, "verdict": "yes"}]}'
 
