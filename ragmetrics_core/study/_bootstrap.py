@@ -14,6 +14,7 @@ __all__ = [
     "bootstrap",
     "bootstrap_mean",
     "drawn_tables",
+    "drawn_units",
     "percentile_interval",
     "resampled_counts",
     "resamples",
@@ -23,6 +24,9 @@ RESAMPLES = 2000
 
 # numbers of one batch of resamples: more than fit beside the processor take longer, each
 _BATCH = 250_000
+
+# Above so many units the draws of a resample are counted one by one.
+_COUNTED = 2_000
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -56,9 +60,23 @@ def drawn_tables(
         count -= rows
 
 
+def drawn_units(n: int, *, width: int, count: int = RESAMPLES, seed: int = 0) -> Iterator[Array]:
+    """How often each of n units is drawn in n draws; see `drawn_tables`."""
+    if n <= _COUNTED:
+        yield from drawn_tables(np.full(n, 1 / n), n, width=width, count=count, seed=seed)
+        return
+    # counting n draws takes a tenth of the time that n numbers of draws take
+    generator = np.random.default_rng(seed)
+    rows = max(1, _BATCH // max(width, n))
+    while count > 0:
+        drawn = generator.integers(0, n, size=(min(rows, count), n))
+        yield np.array([np.bincount(row, minlength=n) for row in drawn], dtype=float)
+        count -= rows
+
+
 def resampled_counts(n: int, *, count: int = RESAMPLES, seed: int = 0) -> Array:
     """How often each of n units is drawn, one row for each resample."""
-    return np.concatenate([*drawn_tables(np.full(n, 1 / n), n, width=n, count=count, seed=seed)])
+    return np.concatenate([*drawn_units(n, width=n, count=count, seed=seed)])
 
 
 def bootstrap(

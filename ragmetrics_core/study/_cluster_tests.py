@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import drawn_tables, percentile_interval
+from ragmetrics_core.study._bootstrap import drawn_units, percentile_interval
 from ragmetrics_core.study._cluster_errors import cluster_codes
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_difference, cluster_worth
 from ragmetrics_core.study._distributions import Alternative, average_ranks
@@ -83,7 +83,7 @@ def cluster_effect(
         return Estimate(None)
     if min(len(set(of_one)), len(set(of_other))) < FEWEST_CLUSTERS:
         return Estimate(float(d))
-    batches = drawn_tables(np.full(size, 1 / size), size, width=size, seed=seed)
+    batches = drawn_units(size, width=size, seed=seed)
     drawn = np.concatenate([_effects(weights @ of_cluster) for weights in batches])
     return percentile_interval(float(d), drawn, n=cluster_worth(clusters), level=level)
 

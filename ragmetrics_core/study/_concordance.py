@@ -267,9 +267,17 @@ def _search(
         return None
     found = _conditional(names, pairs[best], selects[best], wanted, clusters)
 
+    # answers on the same side of every threshold are one kind, however many there are
+    sides = np.packbits(np.vstack([selects, wanted]), axis=0)
+    _, first, kinds = np.unique(sides, axis=1, return_index=True, return_inverse=True)
+    kinds = kinds.ravel()
+    of_kinds = selects[:, first].T.astype(float)
+    hits_of_kinds = of_kinds * wanted[first, None]
+
     def choose(weights: Array) -> Indices:
-        counts, totals = weights @ selects.T, weights.sum(axis=1)[:, None]
-        hits = weights @ (selects & wanted).T
+        drawn = np.array([np.bincount(kinds, weights=line, minlength=len(first)) for line in weights])
+        counts, totals = drawn @ of_kinds, drawn.sum(axis=1)[:, None]
+        hits = drawn @ hits_of_kinds
         allowed = counts >= np.maximum(1, minimum * totals)
         shares = np.where(allowed, hits / np.maximum(counts, 1), -1.0)
         # the highest share; of equal ones the one that selects most

@@ -1,6 +1,6 @@
 """The sign-flip permutation test of paired differences: exact where it can be, else by many random flips."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ FLIPS = 10_000
 _EXACT = 18
 
 _BATCH = 1_000_000
+
+# So many differences of each size, on the average, are many.
+_FEW_SIZES = 20
 
 Array = NDArray[np.float64]
 
@@ -69,12 +72,24 @@ def sign_flip(
         for each in moved[1:]:  # the first sign is kept: the other half of the flips is this one's mirror
             sums = np.concatenate([sums + each, sums - each])
         return float((np.abs(sums + moved[0]) >= reached).mean())
-    generator = np.random.default_rng(seed)
-    rows, hits, left = max(1, _BATCH // len(moved)), 1, count
-    while left > 0:
-        signs = generator.integers(0, 2, size=(min(rows, left), len(moved)), dtype=np.int8)
-        # a sum of signed differences is twice that of the positive ones, less all
-        sums = 2 * (signs @ moved) - moved.sum()
-        hits += int((np.abs(sums) >= reached).sum())
-        left -= rows
+    hits = 1 + sum(int((np.abs(sums) >= reached).sum()) for sums in _flipped(moved, count, seed))
     return hits / (count + 1)
+
+
+def _flipped(differences: Array, count: int, seed: int) -> Iterator[Array]:
+    """The sums of so many random flips, in batches."""
+    generator = np.random.default_rng(seed)
+    sizes, times = np.unique(np.abs(differences), return_counts=True)
+    # of many differences of one size it only counts how many are positive
+    are_few = _FEW_SIZES * len(sizes) <= len(differences)
+    rows = max(1, _BATCH // (len(sizes) if are_few else len(differences)))
+    while count > 0:
+        size = min(rows, count)
+        # a sum of signed differences is twice that of the positive ones, less all
+        if are_few:
+            positive = generator.binomial(times, 0.5, size=(size, len(sizes)))
+            yield 2 * (positive @ sizes) - times @ sizes
+        else:
+            signs = generator.integers(0, 2, size=(size, len(differences)), dtype=np.int8)
+            yield 2 * (signs @ differences) - differences.sum()
+        count -= rows

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, drawn_tables, percentile_interval
+from ragmetrics_core.study._bootstrap import RESAMPLES, drawn_tables, drawn_units, percentile_interval
 from ragmetrics_core.study._cluster_errors import cluster_codes
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study._intervals import Estimate
@@ -78,32 +78,38 @@ def krippendorff_alpha(
             Estimate(None), len(paired), f"every label is {plain(values[0])}: alpha has no meaning"
         )
     place = {value: index for index, value in enumerate(values)}
-    # each two labels of a unit are one entry: a matrix for each unit would be nearly all zeros
+    # units that were given the same values are one kind, however many there are
+    kinds: dict[tuple[int, ...], int] = {}
+    of_unit = np.array(
+        [kinds.setdefault(tuple(sorted(place[value] for value in unit)), len(kinds)) for unit in paired]
+    )
+    # each two labels of a kind are one entry: a matrix for each kind would be nearly all zeros
     entries = [
-        (row, place[one] * len(values) + place[other], 1 / (len(unit) - 1))
-        for row, unit in enumerate(paired)
-        for one, other in permutations(unit, 2)
+        (row, one * len(values) + other, 1 / (len(kind) - 1))
+        for row, kind in enumerate(kinds)
+        for one, other in permutations(kind, 2)
     ]
     rows, cells = (np.array([each[part] for each in entries], dtype=np.intp) for part in (0, 1))
     shares = np.array([each[2] for each in entries])
     numbers = np.array([float(value) for value in values]) if level == "interval" else np.zeros(len(values))
 
     def alphas(weights: Array) -> Array:
+        drawn = np.array([np.bincount(of_unit, weights=line, minlength=len(kinds)) for line in weights])
         size = len(values) ** 2
         places = np.arange(len(weights))[:, None] * size + cells
-        given = (weights[:, rows] * shares).ravel()
+        given = (drawn[:, rows] * shares).ravel()
         matrices = np.bincount(places.ravel(), weights=given, minlength=len(weights) * size).astype(float)
         return _alphas(matrices.reshape(-1, len(values), len(values)), level, numbers)
 
     (alpha,) = alphas(np.ones((1, len(paired))))
-    width, size = max(len(values) ** 2, len(entries)), len(paired)
+    width, size = max(len(values) ** 2, len(entries), len(paired)), len(paired)
     places, worth = np.arange(size), float(size)
     if of is not None:
         places, size = cluster_codes(of), len(set(of))
         if size < FEWEST_CLUSTERS:
             return Coefficient(Estimate(float(alpha)), len(paired), _few(size))
         worth = cluster_worth(of)
-    batches = drawn_tables(np.full(size, 1 / size), size, width=width, count=count, seed=seed)
+    batches = drawn_units(size, width=width, count=count, seed=seed)
     drawn = np.concatenate([alphas(weights[:, places]) for weights in batches])
     value = percentile_interval(float(alpha), drawn, n=worth, level=confidence)
     return _told(value, len(paired))
@@ -181,8 +187,7 @@ def weighted_kappa(
         worth = cluster_worth(clusters)
         of_cluster = np.zeros((size, len(table)))
         np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
-        even = np.full(size, 1 / size)
-        drawn_clusters = drawn_tables(even, size, width=len(table), count=count, seed=seed)
+        drawn_clusters = drawn_units(size, width=len(table), count=count, seed=seed)
         batches = (weights_ @ of_cluster for weights_ in drawn_clusters)
     drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
     return _told(percentile_interval(float(value), drawn, n=worth, level=confidence), n)
