@@ -1,5 +1,6 @@
 """`ragmetrics study agreement`: people with each other, and metrics with people."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -85,8 +86,12 @@ def agreement(
     said = read_labels(labels)
     judgements: list[Judgement] = []
     if opened is not None:
-        judgements += corrected_verdicts(opened.records())
-        judgements += labelled_verdicts(opened.records(), said)
+        corrected = [key for key, outcome in opened.outcomes() if outcome.corrected]
+        judgements += corrected_verdicts(opened.score(*key) for key in corrected)
+        # only statements are labelled in their records
+        labelled = {each.unit.sample_id for each in said if each.unit.statement is not None}
+        known = (opened.scores(each).values() for each in opened.sample_ids if each in labelled)
+        judgements += labelled_verdicts(chain.from_iterable(known), said)
     found = study_agreement(
         said,
         None if opened is None else read_scores(opened),

@@ -1,6 +1,6 @@
 """`ragmetrics study cosine` and `retriever`: what cosines are worth, and accuracy at k."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +22,7 @@ from ragmetrics_core.cli._study_output import (
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_vector
 from ragmetrics_core.models import as_embedder
+from ragmetrics_core.record import Record
 from ragmetrics_core.report._plots import draw_curves, draw_histograms
 from ragmetrics_core.runs import Run, read_samples
 from ragmetrics_core.runs._own_loop import on_own_loop
@@ -60,7 +61,7 @@ def cosine(
     """
     as_format = format_of(as_format, as_json)
     opened = Run.load(run)
-    compared = compared_texts(opened.records())
+    compared = compared_texts(_embedded(opened))
     if not compared:
         raise ConfigError(f"no metric of {run} compares by cosine: answer_relevance and answer_similarity do")
     identity = opened.embedder or "an unknown embedder"
@@ -136,6 +137,15 @@ def retriever(
     found = study_retrieval(retrievers, ks=ks, alpha=alpha, seed=seed)
     emit(list(retrieval_tables(found)), as_format=as_format, out=out, table=table)
     save_plot(lambda path: _draw(found, path), plot)
+
+
+def _embedded(run: Run) -> Iterator[Record]:
+    """The records of the metrics that compare by cosine: the first one of each tells whether it does."""
+    for entry in run.metrics:
+        records = run.records(entry.signature)
+        if (first := next(records, None)) is not None and first.embedder is not None:
+            yield first
+            yield from records
 
 
 def _journalled(run: Run, identity: str, texts: dict[str, str]) -> dict[str, Sequence[float]]:
