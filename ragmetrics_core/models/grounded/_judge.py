@@ -1,16 +1,13 @@
 """A grounded model as the judge of verdicts, beside another judge for everything else."""
 
-import json
 import sys
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol, cast
+from typing import ClassVar, NamedTuple, Protocol
 
-from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models._entailment import SOURCES
-from ragmetrics_core.models._wrapper import PromptChecker
+from ragmetrics_core.models._verdict_judge import Claims, VerdictJudge
 from ragmetrics_core.prompts import Item
-from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow
+from ragmetrics_core.protocol import Narrow
 
 __all__ = ["Checker", "GroundedFinding", "GroundedJudge"]
 
@@ -51,7 +48,7 @@ class Checker(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroundedJudge:
+class GroundedJudge(VerdictJudge):
     """Gives verdicts by a grounded model; everything else is asked of another judge.
 
     The texts that a prompt shows are read together, in their order. The replies have the form that the
@@ -62,54 +59,30 @@ class GroundedJudge:
         others: splits texts into statements and answers whatever asks for no such verdict.
     """
 
-    draws_at_once: ClassVar[bool] = True
+    kind: ClassVar[str] = "a grounded model"
 
     checker: Checker
-    others: Judge | None = None
 
     @property
     def identity(self) -> str:
         """The model and the judge of everything else."""
-        others = f",others {self.others.identity}" if self.others else ""
-        return f"grounded:{self.checker.identity}{others}"
+        return f"grounded:{self.checker.identity}{self.beside}"
+
+    @property
+    def model_name(self) -> str:
+        """The model."""
+        return self.checker.identity
 
     @property
     def concurrency(self) -> int:
         """How many calls the model works on at a time."""
         return self.checker.concurrency if isinstance(self.checker, Narrow) else sys.maxsize
 
-    def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when a prompt asks for no such verdict and there is no other judge for it."""
-        left = sorted(set(names) - set(SOURCES))
-        if left and self.others is None:
-            raise ConfigError(
-                f"a grounded model cannot answer the prompt {left[0]!r}: pass others=..., the judge for it"
-            )
-        if left and isinstance(self.others, PromptChecker):
-            self.others.check_prompts(left)
-
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Verdicts on the request's items, the same for each draw.
-
-        Raises:
-            ModelError: a model did not answer.
-        """
-        source = SOURCES.get(request.prompt.name)
-        if source is None:
-            self.check_prompts([request.prompt.name])
-            return await cast("Judge", self.others).agenerate(request)
-        shown = request.variables[source]
-        texts = (shown,) if isinstance(shown, str) else tuple(cast("Sequence[str]", shown))
-        items = cast("Sequence[Item]", request.variables["items"])
-        question = cast("str | None", request.variables.get("question"))
-        findings = await self.checker.acheck(
-            [item.text for item in items], [text for text in texts if text.strip()], question
-        )
-        verdicts = [_verdict(item, each) for item, each in zip(items, findings, strict=True)]
-        completion = Completion(
-            text=json.dumps({"verdicts": verdicts}), model=self.checker.identity, finish_reason="stop"
-        )
-        return [completion] * request.draws
+    async def averdicts(self, claims: Claims) -> Sequence[Mapping[str, object]]:
+        """A verdict for each statement, with the model's reason and probability."""
+        texts = [item.text for item in claims.items]
+        findings = await self.checker.acheck(texts, claims.texts, claims.question)
+        return [_verdict(item, each) for item, each in zip(claims.items, findings, strict=True)]
 
 
 def _verdict(item: Item, found: GroundedFinding) -> dict[str, object]:
