@@ -265,7 +265,8 @@ class _Cuts(NamedTuple):
     def weighted(self, weights: Array) -> Array:
         """The same where each answer counts as often as its weight says, line by line."""
         size = 2 * len(self.cuts) + 2
-        return np.array([np.bincount(self.cells, weights=line, minlength=size) for line in weights])
+        rows = [np.bincount(self.cells, weights=line, minlength=size) for line in weights]
+        return np.array(rows, dtype=float)
 
     def sums(self, counted: Array) -> Array:
         """The share of wrong answers caught and that of right ones passed at each cut, together."""

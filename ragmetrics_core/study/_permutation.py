@@ -60,7 +60,7 @@ def sign_flip(
     if clusters is not None:
         array = np.bincount(cluster_codes(clusters), weights=array)
     # 2/3 - 1/3 and 1 - 2/3 are one difference, though in floats they are not equal
-    moved = np.round(array, 12)
+    moved: Array = np.round(array, 12).astype(float)
     moved = moved[moved != 0]
     if not len(moved):
         return 1.0
@@ -87,8 +87,8 @@ def _flipped(differences: Array, count: int, seed: int) -> Iterator[Array]:
         size = min(rows, count)
         # a sum of signed differences is twice that of the positive ones, less all
         if are_few:
-            positive = generator.binomial(times, 0.5, size=(size, len(sizes)))
-            yield 2 * (positive @ sizes) - times @ sizes
+            positive = generator.binomial(times, 0.5, size=(size, len(sizes))).astype(float)
+            yield 2 * (positive @ sizes) - float((times * sizes).sum())
         else:
             signs = generator.integers(0, 2, size=(size, len(differences)), dtype=np.int8)
             yield 2 * (signs @ differences) - differences.sum()
