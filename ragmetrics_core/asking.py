@@ -245,15 +245,6 @@ def together(*steps: Steps[Any]) -> Steps[tuple[Any, ...]]:
     return results
 
 
-def in_turn(steps: Sequence[Steps[T]], *, enough: Callable[[T], bool]) -> Steps[tuple[T, ...]]:
-    """Run generators one after the other until a result is enough; gives the results, that one among them.
-
-    Failures are raised as by `together`; a branch that failed does not keep the next one from running.
-    """
-    results: tuple[T, ...] = yield Fork(tuple(steps), enough)
-    return results
-
-
 class _Sheet(NamedTuple):
     """What all calls about some items have in common; see `ask_each`.
 

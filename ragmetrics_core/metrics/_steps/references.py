@@ -1,10 +1,9 @@
 """Metrics that compare with a reference: where a sample has several, the best one counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
-from ragmetrics_core.asking import in_turn
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Bounds, Decision, Measurement
 from ragmetrics_core.metrics._metric import Metric
@@ -64,6 +63,15 @@ class ReferenceMetric(Metric[V]):
             enough=is_full,
         )
         return best_measurement(found, highest=highest, references=len(texts))
+
+
+def in_turn(steps: Sequence[Steps[T]], *, enough: Callable[[T], bool]) -> Steps[tuple[T, ...]]:
+    """Run generators one after the other until a result is enough; gives the results, that one among them.
+
+    Failures are raised as by `asking.together`; a branch that failed does not keep the next one from running.
+    """
+    results: tuple[T, ...] = yield Fork(tuple(steps), enough)
+    return results
 
 
 def distinct(references: Sequence[str]) -> tuple[str, ...]:
