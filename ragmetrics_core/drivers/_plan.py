@@ -38,6 +38,8 @@ class MetricEstimate:
         prompt_tokens, completion_tokens: of `exact` and `estimated` calls; about four characters a token.
         embedded: texts that would be embedded.
         rated: pairs of texts that would be rated.
+        in_turn: measurements that ask about several references in turn. A run stops at the first reference
+            with the full score, so it asks at most what is counted for them.
     """
 
     exact: int = 0
@@ -48,6 +50,7 @@ class MetricEstimate:
     completion_tokens: int = 0
     embedded: int = 0
     rated: int = 0
+    in_turn: int = 0
 
     @property
     def calls(self) -> int:
@@ -146,7 +149,12 @@ class _Planned(Interpreter):
         self, branches: Sequence[Coroutine[Any, Any, Any]], enough: Callable[[Any], bool], path: Path
     ) -> Sequence[Any]:
         """Run all branches: how many are needed only the replies tell, and these are the most."""
-        return await self.side_by_side(branches)
+        first = await self.side_by_side(branches[:1])
+        asked = self._asked_for()
+        others = await self.side_by_side(branches[1:])
+        if self._asked_for() > asked:
+            self.estimate.in_turn = 1
+        return [*first, *others]
 
     async def _answer(self, request: object, path: Path) -> Any:
         if isinstance(request, Fork) and request.enough is None:
@@ -189,6 +197,10 @@ class _Planned(Interpreter):
             goes_on = at_once and is_asked
             replies.append((draw, reply))
         return replies
+
+    def _asked_for(self) -> int:
+        """All that models would be asked for so far."""
+        return self.estimate.calls + self.estimate.embedded + self.estimate.rated
 
     def _follows(self, path: Path, other: Path) -> bool:
         """Whether what is asked at a path comes after the reply at another one.

@@ -115,7 +115,10 @@ class RunsPage(JsonPage):
 
 
 class PlanRow(JsonPage):
-    """What one metric would ask (`MetricEstimate`); `metric` is null for all, `cost` without prices."""
+    """What one metric would ask (`MetricEstimate`); `metric` is null for all, `cost` without prices.
+
+    Where `in_turn` is above 0, a run asks at most what is counted.
+    """
 
     metric: str | None
     calls: int
@@ -126,6 +129,7 @@ class PlanRow(JsonPage):
     completion_tokens: int
     embedded: int
     rated: int
+    in_turn: int
     cost: float | None
 
 
@@ -304,6 +308,7 @@ def _planned(plan: Plan, estimate: MetricEstimate, metric: str | None = None) ->
         completion_tokens=estimate.completion_tokens,
         embedded=estimate.embedded,
         rated=estimate.rated,
+        in_turn=estimate.in_turn,
         cost=plan.cost(estimate),
     )
 

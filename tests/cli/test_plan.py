@@ -100,6 +100,18 @@ def test_it_says_what_the_figures_rest_on(command, one):
     assert "Tokens are characters divided by four" in words
 
 
+def test_where_references_are_asked_about_in_turn_it_says_at_most(command, one, tmp_path):
+    assert "at most" not in command("plan", "--judge", "embedded", one).words
+    file = tmp_path / "several.jsonl"
+    file.write_text(json.dumps({**ROW, "references": ["In Ulm.", "In Bavaria."]}))
+    # only factual correctness asks about references; faithfulness has none
+    outcome = command("plan", "--judge", "embedded", file)
+    told = (
+        "at most 1 score asks about several references in turn; a run stops at the first with the full score"
+    )
+    assert told in outcome.words
+
+
 def test_a_missing_price_exits_with_2_and_one_sentence(command, one, prices):
     outcome = command("plan", "--judge", "embedded", one, "--prices", prices)
     assert (outcome.code, outcome.out) == (2, "")

@@ -120,6 +120,21 @@ def test_with_several_references_a_metric_asks_at_most_what_its_plan_says(metric
     assert len(judge.asked) <= planned
 
 
+def test_a_run_that_stops_at_the_first_reference_asks_less_than_its_plan_which_says_so():
+    # one grade in each direction for each of two references; the first gets the full grade both times
+    row = {"question": "Where?", "answer": "In Ulm.", "reference": "Ulm.", "references": ["Rome."]}
+    arguments = {"metrics": "answer_accuracy", "judge": (judge := ScriptedJudge({"accuracy_grade": 4}))}
+    planned = plan([row], **arguments).total
+    evaluate([row], **arguments)
+    assert (len(judge.asked), planned.calls, planned.in_turn) == (2, 4, 1)
+
+
+@pytest.mark.parametrize("metrics", ["faithfulness", "exact_match", "answer_accuracy(references=first)"])
+def test_a_plan_says_at_most_only_where_models_are_asked_about_references_in_turn(metrics):
+    arguments = {"judge": LexicalJudge(), "metrics": metrics}
+    assert plan(SEVERAL, **arguments).total.in_turn == 0
+
+
 @settings(max_examples=15)
 @given(
     rows=st.lists(st.sampled_from(ROWS), min_size=1, unique_by=lambda row: row["id"]),

@@ -63,6 +63,14 @@ def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
         yield "embedded", Text(f"{total.embedded:,} texts")
     if total.rated:
         yield "rated", Text(number_of(total.rated, "pair of texts", "pairs of texts"))
+    if total.in_turn:
+        yield (
+            "at most",
+            Text(
+                number_of(total.in_turn, "score asks", "scores ask")
+                + " about several references in turn; a run stops at the first with the full score"
+            ),
+        )
     if plan.price:
         prompt, completion = plan.price
         yield "price", Text(f"{prompt:g} for a million prompt tokens, {completion:g} for completion tokens")
