@@ -19,6 +19,7 @@ __all__ = [
     "clean",
     "few",
     "has_content",
+    "is_marker",
     "is_refusal",
     "line_key",
     "listed_lines",
@@ -231,6 +232,14 @@ def starts_number(line: str) -> re.Match[str] | None:
 def marker_number(match: re.Match[str]) -> int:
     """The number of a marker that `starts_number` found."""
     return int(match["labelled"] or match["plain"])
+
+
+def is_marker(line: str, *, of: int | None = None) -> bool:
+    """Whether a line is a numbered marker and nothing else: "1.", "(2)"; with `of`, that number's."""
+    marker = starts_number(line)
+    if marker is None or has_content(line[marker.end() :]):
+        return False
+    return of is None or marker_number(marker) == of
 
 
 def starts_bullet(line: str) -> re.Match[str] | None:

@@ -12,6 +12,7 @@ from ragmetrics_core.parsers._quoting import without_quotes
 from ragmetrics_core.parsers._reading import Hints
 from ragmetrics_core.parsers._reply_text import (
     has_content,
+    is_marker,
     marker_number,
     starts_bullet,
     starts_number,
@@ -60,6 +61,8 @@ _TRAILING = lazy(
 _MARKED_TRAILING = lazy(
     rf"(?:\*\*|__|[(\[])\s*(?P<phrase>{PHRASE})\s*[.!]?(?:\*\*|__|[)\]])\s*[.!。]?\s*$", re.IGNORECASE
 )
+_DECIMAL = lazy(r"\d[.]\d")
+_OTHER_NUMBERED = lazy(r"\W*\d")
 # A verdict at the end of a line is short: only the last characters are searched, which keeps long lines
 # linear.
 _TAIL = 60
@@ -95,7 +98,9 @@ class _Said(NamedTuple):
 def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     """Try the text rules in their order; None when none of them reads the reply."""
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
-    if len(hints.numbers) == 1 and "\n" not in reply and (verdict := verdict_word(reply)) is not None:
+    # "1." is no verdict on statement 1: a reply that was cut after the number.
+    one_word = len(hints.numbers) == 1 and "\n" not in reply and not is_marker(reply, of=hints.numbers[0])
+    if one_word and (verdict := verdict_word(reply)) is not None:
         return VerdictText("bare", (NumberedVerdict(number=hints.numbers[0], supported=verdict),))
     own = without_quotes("\n".join(judged_lines(reply, hints)), hints).split("\n")
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
@@ -169,10 +174,19 @@ def _final_list(reply: _Reply, hints: Hints) -> list[_Said] | None:
     if ending and all(len(got) == 1 and starts_number(line) for line, got in ending):
         return None
     rows = ending[::-1] or _word_lines(lines, most)
+    if _are_numbers(rows, lines):
+        return None
     said = [one for _, got in rows for one in got]
     if not said or not _is_certain(said, hints) or (not ending and len(said) == 1):
         return None
     return None if len(said) == 1 and _disagrees(lines, said[0]) else said
+
+
+def _are_numbers(rows: Sequence[tuple[str, list[_Said]]], lines: Sequence[str]) -> bool:
+    """Whether rows of 1 and 0 may be numbers with a verdict each: "1. 0", or "1 0" above "2 1"."""
+    digits = [line for line, got in rows if len(got) > 1 and all(one.shown in {"0", "1"} for one in got)]
+    below = [line for line in lines if line.strip()][len(rows) :] if digits else []
+    return any(map(starts_number, digits)) or any(map(_OTHER_NUMBERED.match, below))
 
 
 def _word_lines(lines: Iterable[str], most: int) -> list[tuple[str, list[_Said]]]:
@@ -246,7 +260,7 @@ def _line_entries(line: str) -> list[_Said]:
         text = text[bullet.end() :]
     words = [word for word in re.split(r"[\s.,;|、，；。]+", text) if word]
     binary = len(words) > 0 and all(word in {"0", "1"} for word in words)
-    if binary:
+    if binary and not _DECIMAL.search(text):
         return [_Said(None, word == "1", shown=word) for word in words]
     said: list[_Said] = []
     position = 0
@@ -390,13 +404,8 @@ def _bare(reply: _Reply, hints: Hints) -> list[_Said] | None:
     if len(hints.numbers) != 1:
         return None
     # a number alone is what a copied statement left behind
-    text = "\n".join([line for line in reply.lines if not _is_marker(line)]).strip()
+    text = "\n".join([line for line in reply.lines if not is_marker(line)]).strip()
     if (verdict := verdict_word(text)) is not None:
         return [_Said(None, verdict, shown=text)]
     led = leading_verdict(text) or _self_verdict(text)
     return [_Said(None, led.supported, led.rest or None, shown=text)] if led else None
-
-
-def _is_marker(line: str) -> bool:
-    marker = starts_number(line)
-    return marker is not None and not has_content(line[marker.end() :])

@@ -77,6 +77,31 @@ def test_a_bare_word_is_the_verdict_on_the_one_statement_asked_about():
     assert [(one.number, one.supported) for one in reading.value.verdicts] == [(21, False)]
 
 
+@pytest.mark.parametrize("reply", ["1.", "1)", "(1)", "1:", " 1. "])
+def test_the_number_of_the_statement_alone_is_no_yes(reply):
+    assert VerdictList.read(reply, Hints((1,))).value is None
+
+
+@pytest.mark.parametrize("reply", ["1", "1."])
+def test_one_is_a_yes_where_it_is_not_the_statements_own_number(reply):
+    reading = VerdictList.read(reply, Hints((2,)))
+
+    assert [(one.number, one.supported) for one in reading.value.verdicts] == [(2, True)]
+
+
+@pytest.mark.parametrize("reply", ["1. 0\n2. 1", "1 0\n2 1", "1. 0\n2. 0", "1. 0", "1.0", "0.1"])
+def test_a_number_with_its_verdict_is_not_taken_for_two_verdicts(reply):
+    # "1. 0" says no of statement 1; read as a list of two verdicts it would be a yes on it
+    assert VerdictList.read(reply, Hints.counting(2)).value is None
+
+
+@pytest.mark.parametrize("reply", ["1, 0", "1 0", "1\n0", "Final verdicts in order: 1. 0."])
+def test_ones_and_zeros_in_a_row_are_the_verdicts_in_order(reply):
+    reading = VerdictList.read(reply, Hints.counting(2))
+
+    assert [(one.number, one.supported) for one in reading.value.verdicts] == [(1, True), (2, False)]
+
+
 def test_what_does_not_count_is_said():
     reply = '{"verdicts": [{"number": 1, "verdict": "perhaps so"}, {"number": 2, "verdict": "yes"}]}'
 
