@@ -1,10 +1,12 @@
 """The adapters have the same verbs and the same options of live scoring, and docs/live.md says which."""
 
+import ast
 import asyncio
 import importlib
 import inspect
 import re
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +69,22 @@ def test_the_table_has_every_option_and_verb_of_a_live_scorer():
     listed = {name for row in table() for name in names_in(row["`LiveScorer`"])}
 
     assert listed >= {*options_of(LiveScorer), *PROPERTIES, *VERBS}
+
+
+def test_the_page_has_every_option_with_its_default():
+    rows = PAGE.read_text(encoding="utf-8").partition("## Options")[2].partition("\n\n`live.stats`")[0]
+    stated: dict[str, Any] = {}
+    for row in rows.strip().splitlines()[2:]:
+        names, defaults, _ = (cell.strip() for cell in row.strip("|").split("|"))
+        # a default that is not stated is nothing: None, or an empty collection
+        values = [ast.literal_eval(each.strip(" `")) for each in defaults.split(",") if each]
+        stated |= dict(zip_longest(names_in(names), values))
+    parameters = inspect.signature(LiveScorer.__init__).parameters
+
+    assert {name: parameters[name].default or None for name in stated if name != "metrics"} == {
+        name: value for name, value in stated.items() if name != "metrics"
+    }
+    assert stated.keys() == set(options_of(LiveScorer))
 
 
 @every_adapter
