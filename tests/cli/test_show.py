@@ -57,6 +57,34 @@ def test_the_list_of_samples_can_be_cut_and_says_so(command, folder):
     assert "not listed" not in command("show", folder, "--limit", 0).out
 
 
+def test_the_proof_shows_each_reference_beside_what_was_decided_on_it(command, tmp_path):
+    # "Bonn" is not what the answer says, "Ulm" is; "Rome" is left out of the asking
+    def judge(prompt):
+        if "<items>" not in prompt:
+            return json.dumps({"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."]})
+        verdict = "no" if "Bonn" in prompt else "yes"
+        return json.dumps({"verdicts": [{"number": 1, "verdict": verdict}]})
+
+    sample = {"id": "q", "question": "Where?", "answer": "It is Ulm.", "references": ["Bonn", "Ulm", "Rome"]}
+    evaluate([sample], metrics=["factual_correctness"], judge=judge, out=tmp_path / "run")
+    page = command("show", tmp_path / "run", "q", "factual_correctness").out
+    lines = lines_of(page)
+
+    assert lines[lines.index("reference Bonn") :][:3] == [
+        "reference Bonn",
+        "reference 2 Ulm",
+        "reference 3 Rome",
+    ]
+    assert [
+        line for line in lines if line.endswith(("statements (reference 1)", "statements (reference 2)"))
+    ] == [
+        "Answer statements (reference 1)",
+        "Reference statements (reference 1)",
+        "Answer statements (reference 2)",
+        "Reference statements (reference 2)",
+    ]
+
+
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(command, folder, columns):
     for arguments in ([], ["q1"], ["q1", "faithfulness", "--prompts", "--replies"]):

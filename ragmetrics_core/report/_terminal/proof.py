@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
+from ragmetrics_core.metrics._steps.references import distinct
 from ragmetrics_core.record import PartResult, Record
 from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, marks, place
 from ragmetrics_core.report._terminal.evidence import marked, style_of
@@ -104,6 +105,10 @@ def _asked(record: Record) -> Iterator[tuple[str, RenderableType]]:
         else:
             where = TextPlace("answer" if name == "answer" else "reference", 1)
             yield name, marked(text, found.get(where, ())) if text else Text("(empty)", LABEL)
+    if sample is not None and "references" in record.counts:
+        texts = distinct((sample.reference or "", *(sample.references or ())))
+        for number, text in enumerate(texts[1:], start=2):
+            yield f"reference {number}", plain(text)
 
 
 def _verdicts(record: Record, verdicts: Sequence[Verdict]) -> RenderableType:
@@ -205,5 +210,5 @@ def _origin(record: Record, measured: Iterable[str]) -> Iterator[tuple[str, Rend
 
 
 def _plural(about: str) -> str:
-    text = plain(about).plain
-    return f"{text[:-1]}ies" if text.endswith("y") else f"{text}s"
+    text, space, which = plain(about).plain.partition(" (")
+    return f"{text[:-1]}ies{space}{which}" if text.endswith("y") else f"{text}s{space}{which}"

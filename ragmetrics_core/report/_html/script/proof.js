@@ -126,7 +126,8 @@ function verdictLists(side, record) {
   const groups = new Map();
   for (const verdict of record.verdicts) groups.set(verdict.about, [...(groups.get(verdict.about) || []), verdict]);
   const title = (about) => {
-    const many = about.endsWith("y") ? `${about.slice(0, -1)}ies` : `${about}s`;
+    const [, one, which] = /^(.*?)( \(.*)?$/s.exec(about);
+    const many = (one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`) + (which || "");
     return many.charAt(0).toUpperCase() + many.slice(1);
   };
   return [...groups]
