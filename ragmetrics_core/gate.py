@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.metrics import Metric, signature_of
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts import Item, load
 from ragmetrics_core.record import FAILED, Record, Status
@@ -150,7 +150,7 @@ class Gate:
         return GateDecision(tuple(self._unscored(limit, None, reason) for limit in self._limits))
 
     def _limit(self, asked: str, threshold: object) -> _Limit:
-        name = ALIASES.get(asked, asked)
+        name = signature_of(asked)
         found = [metric for metric in self.metrics if name in (metric.name, metric.signature)]
         measured = ", ".join(metric.signature for metric in self.metrics)
         if not found:

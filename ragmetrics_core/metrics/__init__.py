@@ -8,6 +8,7 @@ from ragmetrics_core.metrics._catalogue import models_needed as models_needed
 from ragmetrics_core.metrics._catalogue import names_of as names_of
 from ragmetrics_core.metrics._catalogue import of_part as of_part
 from ragmetrics_core.metrics._catalogue import resolve as resolve
+from ragmetrics_core.metrics._catalogue import signature_of as signature_of
 from ragmetrics_core.metrics._definitions import *  # every metric, and what is added to them
 from ragmetrics_core.metrics._metric import Metric as Metric
 from ragmetrics_core.protocol import Part as Part

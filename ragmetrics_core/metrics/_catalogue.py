@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -24,6 +25,7 @@ __all__ = [
     "of_part",
     "resolve",
     "reworded",
+    "signature_of",
     "with_settings",
 ]
 
@@ -84,6 +86,20 @@ def metric_class(name: str) -> type[Metric[Any]]:
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METRICS)}"
         raise ConfigError(f"there is no metric {name!r}; {hint}")
     return known
+
+
+def signature_of(name: str) -> str:
+    """A metric's name as a run has it: "ndcg@10" and "ndcg(k=10)" by their signature, which is the same.
+
+    A name without settings stays as it is, as does one that the catalogue does not know; an alias is its
+    metric.
+    """
+    name = ALIASES.get(name, name)
+    if name.isidentifier():
+        return name
+    with suppress(ConfigError):  # one of the user's own, or with prompts of other versions
+        return get(name).signature
+    return name
 
 
 def get(name: str, *, variant: str | None = None, **settings: Any) -> Metric[Any]:

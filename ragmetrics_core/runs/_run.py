@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, correct, self_contained
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import ALIASES, Metric, get
+from ragmetrics_core.metrics import Metric, get, signature_of
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs._auditing import audited
@@ -400,7 +400,7 @@ class Run:
         return tuple(sorted(found, key=lambda each: each.repetition))
 
     def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
-        name = _as_measured(metric) if isinstance(metric, str) else metric.signature
+        name = signature_of(metric) if isinstance(metric, str) else metric.signature
         found = [
             entry
             for entry in self.metrics
@@ -413,16 +413,6 @@ class Run:
             names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
             raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
         return found[0]
-
-
-def _as_measured(name: str) -> str:
-    """A metric's name as a run has it: "ndcg@10" and "ndcg(k=10)" by their signature, which is the same."""
-    name = ALIASES.get(name, name)
-    if name.isidentifier():
-        return name
-    with suppress(ConfigError):  # a metric of the user's own, which the catalogue does not know
-        return get(name).signature
-    return name
 
 
 def _without_repetition(entry: MetricEntry) -> str:

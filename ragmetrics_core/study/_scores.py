@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import ALIASES
+from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Run
 from ragmetrics_core.sample import Label, Sample
 
@@ -103,7 +103,8 @@ class Scores:
         """
         if name in self.values:
             return name
-        name = ALIASES.get(name, name)
+        if (name := signature_of(name)) in self.values:
+            return name
         found = [each for each in self.values if each.partition("/")[0] == name]
         if len(found) == 1:
             return found[0]

@@ -33,6 +33,13 @@ def test_a_mean_at_its_minimum_passes(measure):
     assert outcome.json["gate"] == {"verdict": "passed", "failed": [], "cannot_tell": []}
 
 
+def test_a_limit_names_a_metric_with_settings_as_metrics_does(measure):
+    metric = "faithfulness(granularity=sentence, verify=verdicts.v4)"
+    outcome = measure([GOOD, WRONG], "--min", f"{metric}=0.75", metrics=metric)
+    assert outcome.code == 1
+    assert "faithfulness/strict.1(granularity=sentence,verify=verdicts.v4@2bfb1b8f) is 0.500" in outcome.err
+
+
 def test_a_mean_below_its_minimum_exits_with_1_and_says_why(measure):
     outcome = measure([GOOD, WRONG], "--min", "faithfulness=0.75")
     assert outcome.code == 1
