@@ -14,7 +14,7 @@ from ragmetrics_core.models._support.words import Token
 
 __all__ = ["Support", "SupportModel", "quotes_of", "reason_of", "support_model", "support_name", "weigh"]
 
-VERSION: Final = "support.1"
+VERSION: Final = "support.2"
 
 
 class Support(NamedTuple):

@@ -20,7 +20,7 @@ from ragmetrics_core.models._support.trees import SCALE, Trees, trees_of
 
 __all__ = ["Veto", "VetoModel", "load_veto", "penalty", "veto_model", "veto_name"]
 
-VERSION: Final = "veto.1"
+VERSION: Final = "veto.2"
 # A conflict counts from these log-odds on; where the rest of the statement stands in one sentence, sooner.
 _CLEAR: Final = 1.0
 _CLEAR_ALONE: Final = 0.5

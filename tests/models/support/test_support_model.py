@@ -59,7 +59,7 @@ def test_the_weights_know_their_features_and_fit_into_the_wheel():
 
 
 def test_the_identity_says_which_weights_decide():
-    assert support_name() in {"support.1", "support.1+vectors"}
+    assert support_name() in {"support.2", "support.2+vectors"}
     assert support_name().endswith("+vectors") == (support_model().vectors is not None)
 
 

@@ -91,7 +91,7 @@ def test_the_strict_judge_differs_in_verdicts_on_contexts_only_and_is_another_ju
     }
 
     assert judge == LexicalJudge(strict=True)
-    assert judge.identity == f"{LexicalJudge().identity},veto.1"
+    assert judge.identity == f"{LexicalJudge().identity},veto.2"
     runs = {
         name: evaluate([sample], metrics=["faithfulness", "context_relevance"], judge=name)
         for name in ("embedded", "embedded:strict")
