@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._background import Threads
 from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
 from ragmetrics_core.live._models import JudgeAtHome, MadeEmbedder, MadeJudge, at_home, calls_to
-from ragmetrics_core.live._settings import LiveSettings, References
+from ragmetrics_core.live._settings import Expected, LiveSettings, References, check_expected
 from ragmetrics_core.metrics import Metric, names_of, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
@@ -153,17 +153,21 @@ class Measuring:
     def _sample(self, capture: Capture) -> Sample:
         sample = translated(capture)
         if self._references is not None and sample.reference is None:
-            reference = self._reference(sample, self._references)
-            if reference is not None:
-                sample = sample.model_copy(update={"reference": reference})
+            expected = self._expected(sample, self._references)
+            if isinstance(expected, str):
+                sample = sample.model_copy(update={"reference": expected})
+            elif expected:
+                sample = sample.model_copy(update={"references": tuple(expected)})
         if self.redact is None:
             return sample
         # the capture's id is the framework's or ours, and finds the record again
         return sample.redacted(self.redact).model_copy(update={"id": sample.id})
 
-    def _reference(self, sample: Sample, references: References) -> str | None:
+    def _expected(self, sample: Sample, references: References) -> Expected | None:
         if callable(references):
-            return references(sample)
+            expected = references(sample)
+            check_expected(expected, f"what references gave for {sample.id}")
+            return expected
         question = sample.question or ""
         keys = (sample.id, question, question.strip())
         return next((references[key] for key in keys if key in references), None)

@@ -14,21 +14,27 @@ from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import is_series
 
 __all__ = [
     "LIVE_DEFAULTS",
+    "Expected",
     "LiveArgs",
     "LiveSettings",
     "Mode",
     "References",
     "SharedLiveArgs",
     "check_alone",
+    "check_expected",
 ]
 
 Mode = Literal["background", "inline"]
 """Whether the application goes on at once, or waits for the scores."""
 
-References = Mapping[str, str] | Callable[[Sample], str | None]
+Expected = str | Sequence[str]
+"""An expected answer, or several, of which the best one counts."""
+
+References = Mapping[str, Expected] | Callable[[Sample], Expected | None]
 """The expected answers, by question or by capture id, or a function from the sample to its own."""
 
 
@@ -112,6 +118,9 @@ class LiveSettings:
             if getattr(self, name) not in allowed:
                 words = " or ".join(map(repr, allowed))
                 raise ConfigError(f"{name} must be {words}, not {getattr(self, name)!r}")
+        if isinstance(self.references, Mapping):
+            for question, expected in self.references.items():
+                check_expected(expected, f"references[{question!r}]")
         if not 0 <= self.sample_rate <= 1:
             raise ConfigError(f"sample_rate must be between 0 and 1, not {self.sample_rate}")
         if self.max_pending < 1:
@@ -134,6 +143,13 @@ class LiveSettings:
         """Its settings, with those of its traffic, as keywords."""
         own = {name: getattr(self, name) for name in names_in(LiveArgs) if name not in names_in(TrafficArgs)}
         return {**self.traffic.keywords, **own}  # type: ignore[typeddict-item]
+
+
+def check_expected(expected: object, what: str) -> None:
+    """Raise `ConfigError` unless it is an expected answer, or several, or none."""
+    several = expected if is_series(expected) else [expected or ""]
+    if not all(isinstance(each, str) for each in several):
+        raise ConfigError(f"{what} must be an answer or a list of answers, not {expected!r}")
 
 
 LIVE_DEFAULTS: Mapping[str, Any] = LiveSettings().keywords

@@ -82,17 +82,18 @@ def load_version(written: str, *, usual: Prompt[A]) -> Prompt[A]:
 
     Args:
         written: name and version, and the beginning of the digest that it must have.
-        usual: the prompt that it is asked in place of; its answer has the same type.
+        usual: the prompt that it is a version of.
 
     Raises:
         PromptError: the library has no such version, or one with another digest.
     """
     found = _VERSION.fullmatch(written)
-    versions = sorted(text.id for text in _library().values() if not text.language)
+    versions = sorted(
+        text.id for text in _library().values() if text.name == usual.name and not text.language
+    )
     if found is None or f"{found['name']}.v{found['version']}" not in versions:
-        near = [each for each in versions if each.partition(".")[0] == usual.name]
         raise PromptError(
-            f"the prompt library has no {written!r}; in place of {usual.name} it has {', '.join(near)}"
+            f"the prompt library has no {written!r} in place of {usual.name}; it has {', '.join(versions)}"
         )
     prompt = load(found["name"], version=int(found["version"]), answer=usual.answer)
     if not prompt.digest.startswith(found["digest"] or ""):

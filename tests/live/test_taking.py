@@ -1,11 +1,12 @@
 """What a live scorer takes: the queue, the sample rate, pauses, references, and redaction."""
 
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from ragmetrics_core import Sample
+from ragmetrics_core import ConfigError, Sample
 from ragmetrics_core.live import Capture
 from ragmetrics_core.testing import HashEmbedder
 from tests.live.captures import ANSWER, by_context, capture_of, faithful, sample_of
@@ -139,6 +140,23 @@ def test_a_reference_that_the_sample_has_is_kept(live: MakeScorer):
 
     assert scorer.score(capture_of(translate=translate)).sample.reference == "its own"
     assert scorer.score(capture_of()).sample.reference == "another one"
+
+
+@pytest.mark.parametrize("given", [["The SMF.", ANSWER], ("The SMF.", ANSWER)])
+def test_of_several_references_the_best_one_counts(live: MakeScorer, given: Sequence[str]):
+    for references in ({"Who selects the UPF?": given}, lambda sample: given):
+        scorer = live(["exact_match"], references=references)
+
+        result = scorer.score(capture_of("Who selects the UPF?", answer=ANSWER))
+
+        assert result.sample.references == ("The SMF.", ANSWER)
+        assert result.records[0].value == 1.0
+
+
+@pytest.mark.parametrize("given", [7, [7], {"a": "b"}])
+def test_references_that_are_no_answers_are_refused_before_anything_runs(live: MakeScorer, given: Any):
+    with pytest.raises(ConfigError, match=r"references\['Who\?'\] must be an answer or a list of answers"):
+        live(["exact_match"], references={"Who?": given})
 
 
 def test_neither_judge_nor_result_sees_what_is_redacted(live: MakeScorer):

@@ -325,7 +325,7 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         (
             "faithfulness(verify=verdicts.v9)",
-            "the prompt library has no 'verdicts.v9'; in place of verdicts it has verdicts.v1, verdicts.v2, "
+            "the prompt library has no 'verdicts.v9' in place of verdicts; it has verdicts.v1, verdicts.v2, "
             "verdicts.v3, verdicts.v4",
         ),
         (
@@ -333,9 +333,14 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
             "the library's verdicts.v2 has the digest faed3dc1d1e2c7d5d055b72c08c86a40, not 00000000",
         ),
         (
-            "faithfulness(verify=reference_verdicts.v2)",
-            "faithfulness: verify must be a prompt with {contexts, items}, not reference_verdicts.v2 with "
-            "{items, question, reference}",
+            "faithfulness(decompose=answer_rating.v1)",
+            "the prompt library has no 'answer_rating.v1' in place of statements; it has statements.v1, "
+            "statements.v2",
+        ),
+        (
+            "answer_accuracy(rate=accuracy_grade.v1)",
+            "answer_accuracy: rate must be a prompt with {first, question, second}, not accuracy_grade.v1 with "
+            "{answer, question, reference}",
         ),
         (
             "answer_correctness(factual=paper)",
