@@ -118,7 +118,7 @@ class LiveSettings:
             if getattr(self, name) not in allowed:
                 words = " or ".join(map(repr, allowed))
                 raise ConfigError(f"{name} must be {words}, not {getattr(self, name)!r}")
-        if isinstance(self.references, Mapping):
+        if self.references is not None and not callable(self.references):
             for question, expected in self.references.items():
                 check_expected(expected, f"references[{question!r}]")
         if not 0 <= self.sample_rate <= 1:

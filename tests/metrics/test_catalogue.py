@@ -339,8 +339,8 @@ def test_a_name_may_carry_settings_as_a_signature_does(name, signature):
         ),
         (
             "answer_accuracy(rate=accuracy_grade.v1)",
-            "answer_accuracy: rate must be a prompt with {first, question, second}, not accuracy_grade.v1 with "
-            "{answer, question, reference}",
+            "answer_accuracy: rate must be a prompt with {first, question, second}, not accuracy_grade.v1 "
+            "with {answer, question, reference}",
         ),
         (
             "answer_correctness(factual=paper)",
