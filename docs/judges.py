@@ -80,7 +80,7 @@ def small(cards: Sequence[PeopleCard]) -> str:
     """A row for each way in which a small language model was asked, and `embedded` on the same items."""
     rows: list[tuple[str, ...]] = []
     alone = [card for card in cards if not card.savings or "unsure from 0.5 to 0.5" in card.judge]
-    for card in sorted(alone, key=lambda card: card.set_name):  # stable: as they were measured within a set
+    for card in alone:
         asked, read = sum(card.statuses.values()), card.replies.read
         unscored = [f"{count} {status.replace('_', ' ')}" for status, count in card.statuses.items()
                     if status != "ok"]  # fmt: skip
@@ -113,6 +113,7 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
             _signed(each.lost),
         )
         for card in cards
+        if "unsure from 0 to 1" in card.judge  # knows the bands within it
         for each in card.savings
     ]
     head = ("set", "unsure from, to", "items that need no call for verdicts", "balanced accuracy", "lost")
