@@ -20,7 +20,7 @@ from typing import NamedTuple
 from benchmarks.table import Row, limited
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, evaluate
-from ragmetrics_core._stored_form import unpacked
+from ragmetrics_core._packing import VerdictColumns
 from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.metrics import RECOMMENDED
 from ragmetrics_core.record import sealed_line
@@ -75,7 +75,10 @@ class Copy(NamedTuple):
     def of(cls, record: Record) -> "Copy":
         """The copy of a record."""
         before, _, after = record.body().partition(json.dumps(record.sample_id))
-        return cls(unpacked(json.loads(record.stored())), before, after)
+        fields = record.model_dump(by_alias=True)
+        rows = [verdict.values() for verdict in fields["verdicts"]]
+        fields["verdicts"] = VerdictColumns._make(zip(*rows, strict=True)) if rows else ()
+        return cls(fields, before, after)
 
 
 class CopiedRecord(WrittenRecord):
