@@ -8,7 +8,8 @@ from ragmetrics_core.journal._bodies import (
     encode_reply,
     encode_vector,
 )
-from ragmetrics_core.journal._journal import IdentityStatistics, Journal, Pruned, call_address
+from ragmetrics_core.journal._journal import Journal, Pruned, call_address
+from ragmetrics_core.journal._statistics import IdentityStatistics
 
 __all__ = [
     "IdentityStatistics",

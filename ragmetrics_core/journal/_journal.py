@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,40 +10,18 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.journal._bodies import usage_of
+from ragmetrics_core.journal._statistics import IdentityStatistics, statistics_of
 
 if TYPE_CHECKING:
     from ragmetrics_core.journal._database import Database
 
-__all__ = ["IdentityStatistics", "Journal", "Pruned", "call_address"]
+__all__ = ["Journal", "Pruned", "call_address"]
 
 # What is put should be on disk after 50 ms; the rest of them is for the commit, next to a busy event loop.
 _GATHERED = 0.03
 _DAY = 24 * 60 * 60
 # Used addresses that wait to be noted; a run that finds everything would otherwise keep them all.
 _MANY_USED = 1000
-
-
-class IdentityStatistics(NamedTuple):
-    """What the journal holds of one model.
-
-    Attributes:
-        identity: the model, by endpoint, name and settings.
-        calls: answered calls: replies, vectors and ratings.
-        bytes: size of the stored answers.
-        prompt_tokens, completion_tokens: what they cost, as far as the replies say.
-        first_created, last_created: when the first and the last answer came.
-        last_used: when one was last asked for, to the day.
-    """
-
-    identity: str
-    calls: int
-    bytes: int
-    prompt_tokens: int
-    completion_tokens: int
-    first_created: datetime
-    last_created: datetime
-    last_used: datetime
 
 
 class Pruned(NamedTuple):
@@ -250,14 +227,7 @@ class Journal:
             RecordError: an answer was altered, or the file cannot be read.
         """
         self.flush()
-        found: dict[str, IdentityStatistics] = {}
-        for row in self._database.rows():
-            created, used = (datetime.fromtimestamp(each, UTC) for each in (row.created, row.used))
-            tokens = usage_of(row.body) or (0, 0)
-            one = IdentityStatistics(row.identity, 1, len(row.body), *tokens, created, created, used)
-            known = found.get(row.identity)
-            found[row.identity] = one if known is None else _together(known, one)
-        return tuple(found[identity] for identity in sorted(found))
+        return statistics_of(self._database.rows())
 
     def prune(
         self,
@@ -391,16 +361,3 @@ class _Put(NamedTuple):
 
 def _resolved(path: Path) -> Path:
     return path.expanduser().resolve()
-
-
-def _together(one: IdentityStatistics, other: IdentityStatistics) -> IdentityStatistics:
-    return IdentityStatistics(
-        one.identity,
-        one.calls + other.calls,
-        one.bytes + other.bytes,
-        one.prompt_tokens + other.prompt_tokens,
-        one.completion_tokens + other.completion_tokens,
-        min(one.first_created, other.first_created),
-        max(one.last_created, other.last_created),
-        max(one.last_used, other.last_used),
-    )

@@ -10,7 +10,8 @@ from ragmetrics_core.runs._plan import Plan, aplan, plan
 
 if TYPE_CHECKING:
     from ragmetrics_core.runs._diagnosis import Finding, diagnose
-    from ragmetrics_core.runs._folder import Folder, Key
+    from ragmetrics_core.runs._folder import Folder
+    from ragmetrics_core.runs._index import Key
     from ragmetrics_core.runs._listing import ListedRun, list_runs
     from ragmetrics_core.runs._loading import BadRow, aread_samples, read_samples
     from ragmetrics_core.runs._manifest import Manifest, MetricEntry
@@ -61,7 +62,7 @@ _MODULES = {
     "Finding": "_diagnosis",
     "Folder": "_folder",
     "Imported": "_waves",
-    "Key": "_folder",
+    "Key": "_index",
     "ListedRun": "_listing",
     "Manifest": "_manifest",
     "Mean": "_summary",

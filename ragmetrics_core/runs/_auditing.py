@@ -7,8 +7,8 @@ from ragmetrics_core.drivers import Difference
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.runs._audit_processes import AuditProcesses, processes_for
-from ragmetrics_core.runs._folder import Folder, Key
-from ragmetrics_core.runs._index import Place
+from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._index import Key, Place
 from ragmetrics_core.runs._manifest import MetricEntry, seal_in
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._record_audit import RecordAudit

@@ -17,7 +17,8 @@ from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.redaction import Redact
-from ragmetrics_core.runs._folder import Folder, Key
+from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare

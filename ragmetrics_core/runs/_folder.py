@@ -1,11 +1,11 @@
-"""The run folder: manifest, samples, prompts and records, written as they come and read tolerantly.
+"""The run folder: its lock and its manifest, and what is added to its files as it comes.
 
 The format is described in docs/record.md.
 """
 
 import json
 import os
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -17,27 +17,18 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.runs._decisions import decisions_stored
 from ragmetrics_core.runs._diagnosis import decisions_of
 from ragmetrics_core.runs._files import RunFiles, snapshot
-from ragmetrics_core.runs._index import Index, Key, Place
-from ragmetrics_core.runs._kept_index import identity_of, keep_index, keep_written, kept_index
-from ragmetrics_core.runs._lines import PlacedLine
+from ragmetrics_core.runs._holdings import Holdings
+from ragmetrics_core.runs._index import Key
+from ragmetrics_core.runs._kept_index import keep_written
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.runs._manifest import FileContents, Manifest, manifest_in, seal_in
-from ragmetrics_core.runs._reading import Reader
-from ragmetrics_core.runs._stored import (
-    DAMAGED,
-    is_run,
-    labels_digest,
-    prompt_in,
-    record_in,
-    remove_run,
-    sample_in,
-)
+from ragmetrics_core.runs._stored import is_run, labels_digest, remove_run
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import made_anew, not_a_link
 from ragmetrics_core.sample import Sample
 
-__all__ = ["Folder", "Key"]
+__all__ = ["Folder"]
 
 # A manifest that is being written.
 SCRATCH = "manifest.json.new"
@@ -45,8 +36,8 @@ SCRATCH = "manifest.json.new"
 CAPTURES = "captures"
 
 
-class Folder:
-    """The files of one run, on disk or, without a path, in memory.
+class Folder(Holdings):
+    """The files of one run, on disk or, without a path, in memory, to be read and written.
 
     Args:
         path: the run's folder.
@@ -64,26 +55,15 @@ class Folder:
         self,
         path: Path | None,
         manifest: Manifest,
-        files: "RunFiles | None" = None,
+        files: RunFiles | None = None,
         *,
         may_keep: bool = False,
         decided: bool = True,
     ) -> None:
-        self.path = path
+        super().__init__(path, files, may_keep=may_keep, decided=decided)
         self.manifest = manifest
         self.is_written = False
         self._lock: FolderLock | None = None
-        self._files = files or RunFiles.of(path)
-        self._records, self._rejected, self._prompts, self._samples, identity = self._files
-        self._texts: dict[str, PromptText] = {}
-        self._read_prompts()
-        if may_keep and path is not None and (kept := Index.kept(kept_index(path, identity))) is not None:
-            self._index = kept
-            return
-        self._index = Index()
-        self._read_all(decided=decided)
-        if may_keep and path is not None and identity == identity_of(path):
-            keep_index(path, identity, self._index.to_keep())
 
     @classmethod
     def begin(
@@ -230,12 +210,6 @@ class Folder:
             found += ["manifest.json"] if stored != derived else []
         return tuple(dict.fromkeys(found))
 
-    @property
-    def cut_files(self) -> list[str]:
-        """The files that end in a line that is not whole."""
-        files = self._samples, self._prompts, self._rejected, self._records
-        return [lines.path.name for lines in files if lines.path is not None and lines.is_cut]
-
     def check_sample(self, sample: Sample) -> None:
         """Raise `SampleError` when the run has scores of another sample of this id."""
         known = self._index.sample(sample.id)
@@ -281,11 +255,6 @@ class Folder:
             not_a_link(self.path / f"journal.sqlite{beside}")
         return not_a_link(self.path / "journal.sqlite")
 
-    @property
-    def prompt_texts(self) -> Mapping[str, PromptText]:
-        """The texts of all prompts that were asked, by digest."""
-        return self._texts
-
     def add_records(self, records: Sequence[Record | WrittenRecord]) -> None:
         """Add records, all or none; each takes the place of an earlier one of the same key."""
         lines = [record.line() for record in records]
@@ -324,74 +293,6 @@ class Folder:
         """Note a row that is no sample."""
         self._rejected.append(json.dumps({"where": row.where, "message": row.message}))
 
-    def statuses(self, sample_id: str) -> dict[str, str]:
-        """How the scores of a sample ended that the run has, by signature."""
-        return self._index.statuses(sample_id)
-
-    @property
-    def rejected(self) -> Iterator[BadRow]:
-        """The rows that were left out, each once."""
-        return iter(dict.fromkeys(map(self._bad_row, self._rejected)))
-
-    def _bad_row(self, line: PlacedLine) -> BadRow:
-        try:
-            row = json.loads(line.text)
-            return BadRow(where=str(row["where"]), message=str(row["message"]))
-        except DAMAGED as error:
-            raise self._rejected.broken(line.offset, error) from error
-
-    @property
-    def sample_ids(self) -> Collection[str]:
-        """The ids of all samples, in the order in which they were finished."""
-        return self._index.sample_ids
-
-    @property
-    def keys(self) -> Collection[Key]:
-        """What names the scores of the run."""
-        return self._index.keys
-
-    def sample(self, sample_id: str) -> Sample:
-        """A sample by its id."""
-        found = self._index.sample(sample_id)
-        if found is None:
-            raise KeyError(sample_id)
-        with self.reading() as reader:
-            return reader.sample(found.offset)
-
-    def record(self, key: Key) -> Record:
-        """A record with its sample and prompts."""
-        offset = self._index.record(key)
-        if offset is None:
-            raise KeyError(key)
-        known = self._index.sample(key.sample_id)
-        with self.reading() as reader:
-            return reader.record(Place(offset, known.offset if known else None))
-
-    def reading(self) -> Reader:
-        """What reads many records in a row."""
-        return Reader(self._records, self._samples, self._texts)
-
-    def places(self) -> Iterator[tuple[Key, Place]]:
-        """Where the records stand, in the order in which each was first written."""
-        return self._index.places()
-
-    def samples(self) -> Iterator[Sample]:
-        """All samples, in the order in which they were finished."""
-        with self.reading() as reader:
-            yield from map(reader.sample, self._index.sample_places())
-
-    def ids_beginning(self, text: str) -> list[str]:
-        """The samples' ids that begin with a text."""
-        return self._index.beginning(text)
-
-    def decided(self) -> Iterator[tuple[Key, str | None]]:
-        """What the verdicts of each record decided, in short, without reading it again; None: not known."""
-        return self._index.decided()
-
-    def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
-        """What each record came to, without reading it again."""
-        return self._index.outcomes()
-
     def close(self) -> None:
         """End writing; the run can still be read, and others may write to it."""
         for lines in (self._samples, self._prompts, self._rejected, self._records):
@@ -404,29 +305,6 @@ class Folder:
     def _keep_index(self) -> None:
         if self.path is not None and self.manifest.finished:
             keep_written(self.path, self._index.to_keep)
-
-    def _read_prompts(self) -> None:
-        for line in self._prompts:
-            try:
-                digest, text = prompt_in(line.text)
-            except DAMAGED as error:
-                raise self._prompts.broken(line.offset, error) from error
-            self._texts[digest] = text
-
-    def _read_all(self, *, decided: bool) -> None:
-        """Note where everything stands; the last line of a key counts."""
-        for line in self._samples:
-            try:
-                sample = sample_in(line.text)
-            except DAMAGED as error:
-                raise self._samples.broken(line.offset, error) from error
-            self._index.add_sample(sample.id, sample.digest, line.offset, sample.labels)
-        for line in self._records:
-            try:
-                key, outcome, seal, decisions = record_in(line.text, decided=decided)
-            except DAMAGED as error:
-                raise self._records.broken(line.offset, error) from error
-            self._index.add_record(key, line.offset, outcome, seal, decisions)
 
 
 def _holds_run(path: Path) -> bool:

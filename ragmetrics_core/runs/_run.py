@@ -1,22 +1,21 @@
 """A run: the scores of many samples, and how to look at them."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ragmetrics_core.drivers import Difference, correct, self_contained
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.metrics import Metric, get, signature_of
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs._auditing import audited
 from ragmetrics_core.runs._decisions import read_decisions
 from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
-from ragmetrics_core.runs._folder import Folder, Key
+from ragmetrics_core.runs._entries import as_the_metric_says, entry_of, nearest, repetitions_of
+from ragmetrics_core.runs._folder import Folder
+from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._sample_rows import sample_rows
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Run"]
 
-_REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
-
 
 class Run:
     """The finished scores of a run, read from its folder or from memory as they are asked for.
@@ -46,7 +43,9 @@ class Run:
     def __init__(self, folder: Folder, *, metrics: dict[str, Metric[Any]] | None = None) -> None:
         self._folder = folder
         self._metrics = metrics or {}
-        self._entries = tuple(self._as_the_metric_says(each) for each in folder.manifest.metrics)
+        self._entries = tuple(
+            as_the_metric_says(entry, self._metrics.get(entry.signature)) for entry in folder.manifest.metrics
+        )
 
     @classmethod
     def load(cls, path: str | Path, *, metrics: Iterable[Metric[Any]] = ()) -> Self:
@@ -161,7 +160,7 @@ class Run:
             ConfigError: there is no such sample; the nearest ids are suggested.
         """
         if sample_id not in self.sample_ids:
-            raise ConfigError(f"the run has no sample {sample_id!r}{_nearest(sample_id, self.sample_ids)}")
+            raise ConfigError(f"the run has no sample {sample_id!r}{nearest(sample_id, self.sample_ids)}")
         return self._folder.sample(sample_id)
 
     def score(self, sample_id: str, metric: str | Metric[Any]) -> Record:
@@ -174,7 +173,7 @@ class Run:
         Raises:
             ConfigError: there is no such sample or metric.
         """
-        key = Key(sample_id, self._entry(metric).signature)
+        key = Key(sample_id, entry_of(metric, self.metrics).signature)
         if key not in self._folder.keys:
             self.sample(sample_id)
             raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
@@ -182,7 +181,7 @@ class Run:
 
     def records(self, metric: str | Metric[Any] | None = None) -> Iterator[Record]:
         """All records, or those of one metric, sample by sample."""
-        wanted = None if metric is None else self._entry(metric).signature
+        wanted = None if metric is None else entry_of(metric, self.metrics).signature
         for key in self._folder.keys:
             if wanted in (None, key.signature):
                 yield self._folder.record(key)
@@ -203,7 +202,7 @@ class Run:
             metric: a name that is unique in the run, or a signature.
             abstention: "separate" takes samples whose answer declines out of the mean.
         """
-        wanted = self._entry(metric).signature
+        wanted = entry_of(metric, self.metrics).signature
         return next(each for each in self.means(abstention=abstention) if each.metric == wanted)
 
     def means(self, *, abstention: Literal["count", "separate"] = "count") -> list[Mean]:
@@ -245,7 +244,7 @@ class Run:
         if all(entry.repetition == 1 for entry in self.metrics):
             yield from self.outcomes()
             return
-        groups = [self._repetitions(entry) for entry in self.metrics]
+        groups = [repetitions_of(entry, self.metrics) for entry in self.metrics]
         of = {each.signature: group[0] for group in groups for each in group}
         counts = {group[0].signature: len(group) for group in groups}
         waiting: dict[Key, list[Outcome]] = {}
@@ -264,7 +263,7 @@ class Run:
         Args:
             metric: a name that is unique in the run, or the signature of any of them.
         """
-        return self._repetitions(self._entry(metric))
+        return repetitions_of(entry_of(metric, self.metrics), self.metrics)
 
     def spread(self, metric: str | Metric[Any]) -> Spread:
         """How far a metric's scores spread over `full_repeats`, and how much of it `repeats` explain.
@@ -373,53 +372,3 @@ class Run:
         # by name, for it stands above this module, and a notebook asks the run itself
         shown: str = import_module("ragmetrics_core.report._html").notebook_table(self)
         return shown
-
-    def _as_the_metric_says(self, entry: MetricEntry) -> MetricEntry:
-        """The entry with the range and the direction of the metric itself, where that is known."""
-        metric = self._metrics.get(entry.signature)
-        if metric is None:
-            with suppress(ConfigError, ValueError, TypeError):
-                metric = get(entry.signature)
-        if metric is None:  # of prompts that were replaced it has digests, which build none
-            with suppress(ConfigError):
-                usual = get(entry.signature.partition("(")[0])
-                return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
-        if metric is None or metric.name != entry.name:
-            return entry
-        own = {
-            "low": metric.range.low,
-            "high": metric.range.high,
-            "exceeds": metric.exceeds,
-            "higher_is_better": metric.higher_is_better,
-        }
-        return entry.model_copy(update=own)
-
-    def _repetitions(self, one: MetricEntry) -> tuple[MetricEntry, ...]:
-        wanted = _without_repetition(one)
-        found = (entry for entry in self.metrics if _without_repetition(entry) == wanted)
-        return tuple(sorted(found, key=lambda each: each.repetition))
-
-    def _entry(self, metric: str | Metric[Any]) -> MetricEntry:
-        name = signature_of(metric) if isinstance(metric, str) else metric.signature
-        found = [
-            entry
-            for entry in self.metrics
-            if name == entry.signature or (name == entry.name and entry.repetition == 1)
-        ]
-        if len(found) > 1:
-            signatures = ", ".join(entry.signature for entry in found)
-            raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
-        if not found:
-            names = [each for entry in self.metrics for each in (entry.name, entry.signature)]
-            raise ConfigError(f"the run has no metric {name!r}{_nearest(name, names)}")
-        return found[0]
-
-
-def _without_repetition(entry: MetricEntry) -> str:
-    """The signature that all repetitions of a metric share."""
-    return _REPETITION.sub("", entry.signature).replace("()", "")
-
-
-def _nearest(name: str, names: Collection[str]) -> str:
-    near = get_close_matches(name, names, n=3) or list(names)[:5]
-    return f"; there is {', '.join(near)}" if near else "; it has none"

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.workload import METRICS, LocalEmbedder, LocalJudge, sample
 from ragmetrics_core import Sample, evaluate
-from ragmetrics_core.runs import Run
-from ragmetrics_core.runs._folder import Key
+from ragmetrics_core.runs import Key, Run
 
 __all__ = ["Found", "Scores", "failed_in", "samples", "scores_of", "undisturbed", "written"]
 

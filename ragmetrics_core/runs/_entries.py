@@ -1,0 +1,83 @@
+"""Which metric of a run is meant: its entries by name, by signature, and with their repetitions."""
+
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import Metric, get, signature_of
+from ragmetrics_core.runs._manifest import MetricEntry
+
+__all__ = ["as_the_metric_says", "entry_of", "nearest", "repetitions_of"]
+
+_REPETITION = re.compile(r"(?<=\()repetition=\d+,?|,repetition=\d+")
+
+
+def as_the_metric_says(entry: MetricEntry, metric: Metric[Any] | None) -> MetricEntry:
+    """The entry with the range and the direction of the metric itself, where that is known.
+
+    Args:
+        entry: the entry as the manifest has it.
+        metric: its metric; None where only the catalogue may know it.
+    """
+    if metric is None:
+        with suppress(ConfigError, ValueError, TypeError):
+            metric = get(entry.signature)
+    if metric is None:  # of prompts that were replaced it has digests, which build none
+        with suppress(ConfigError):
+            usual = get(entry.signature.partition("(")[0])
+            return entry.model_copy(update={"higher_is_better": usual.higher_is_better})
+    if metric is None or metric.name != entry.name:
+        return entry
+    own = {
+        "low": metric.range.low,
+        "high": metric.range.high,
+        "exceeds": metric.exceeds,
+        "higher_is_better": metric.higher_is_better,
+    }
+    return entry.model_copy(update=own)
+
+
+def entry_of(metric: str | Metric[Any], entries: Sequence[MetricEntry]) -> MetricEntry:
+    """The entry of a metric.
+
+    Args:
+        metric: a name that is unique in the run, a signature, or the metric itself.
+        entries: those of the run.
+
+    Raises:
+        ConfigError: there is none, or there are several of this name.
+    """
+    name = signature_of(metric) if isinstance(metric, str) else metric.signature
+    found = [
+        entry
+        for entry in entries
+        if name == entry.signature or (name == entry.name and entry.repetition == 1)
+    ]
+    if len(found) > 1:
+        signatures = ", ".join(entry.signature for entry in found)
+        raise ConfigError(f"the run has several metrics {name!r}: name one of {signatures}")
+    if not found:
+        names = [each for entry in entries for each in (entry.name, entry.signature)]
+        raise ConfigError(f"the run has no metric {name!r}{nearest(name, names)}")
+    return found[0]
+
+
+def repetitions_of(entry: MetricEntry, entries: Sequence[MetricEntry]) -> tuple[MetricEntry, ...]:
+    """The entries of all repetitions of a metric (`full_repeats`), the first one first."""
+    wanted = _without_repetition(entry)
+    found = (each for each in entries if _without_repetition(each) == wanted)
+    return tuple(sorted(found, key=lambda each: each.repetition))
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """The end of a sentence that names what is there instead."""
+    near = get_close_matches(name, names, n=3) or list(names)[:5]
+    return f"; there is {', '.join(near)}" if near else "; it has none"
+
+
+def _without_repetition(entry: MetricEntry) -> str:
+    """The signature that all repetitions of a metric share."""
+    return _REPETITION.sub("", entry.signature).replace("()", "")
