@@ -4,7 +4,7 @@ Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives re
 intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
 """
 
-from ragmetrics_core.study._agreement import HUMAN, Agreement, study_agreement
+from ragmetrics_core.study._agreement import Agreement, study_agreement
 from ragmetrics_core.study._agreement_tables import agreement_tables
 from ragmetrics_core.study._annotation import (
     Annotations,
@@ -50,6 +50,7 @@ from ragmetrics_core.study._labels import (
     units_of,
 )
 from ragmetrics_core.study._limits import Limit, beyond, limit_of, near
+from ragmetrics_core.study._metric_agreement import HUMAN
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
 from ragmetrics_core.study._people_correlations import (
     PeopleStudy,

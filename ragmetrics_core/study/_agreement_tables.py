@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from ragmetrics_core.study._agreement import HUMAN, Agreement, counts_of
+from ragmetrics_core.study._agreement import Agreement, counts_of
 from ragmetrics_core.study._consensus import majority
+from ragmetrics_core.study._metric_agreement import HUMAN
 from ragmetrics_core.study._tables import Cell, StudyTable, TableColumn
 
 __all__ = ["agreement_tables"]

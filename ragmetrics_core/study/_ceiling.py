@@ -10,13 +10,11 @@ from ragmetrics_core.study._consensus import Rule, consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._labels import LabelledUnit, is_good
+from ragmetrics_core.study._labels import LabelledUnit, Value, is_good
 
 __all__ = ["POOLED", "Ceiling", "asked_after_disagreement", "ceilings"]
 
 POOLED = "people, each against the others"
-
-Value = bool | float | str
 
 # An annotator with fewer labels may have met disagreements alone by chance.
 _FEWEST = 5

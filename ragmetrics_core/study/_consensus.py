@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeVar
 
-from ragmetrics_core.study._labels import LabelledUnit
+from ragmetrics_core.study._labels import LabelledUnit, Value
 
 __all__ = ["Consensus", "How", "Rule", "consensus_of", "majority", "rule_of"]
 
 Rule = Literal["majority", "mean", "median"]
 How = Literal["single", "unanimous", "majority", "mean", "median", "adjudicated", "open"]
-
-Value = bool | float | str
 
 T = TypeVar("T", bound=Value)
 

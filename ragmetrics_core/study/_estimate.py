@@ -14,6 +14,7 @@ from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_mean
 from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_mean, judge_errors
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._labels import Value
 from ragmetrics_core.study._means import score_mean
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes
 from ragmetrics_core.wording import number_of
@@ -237,9 +238,7 @@ def prediction_powered_mean(
     return Estimate(value, value - half, value + half), weight
 
 
-def on_unit_scale(
-    values: Sequence[bool | float | str], *, scale: tuple[float, float] | None = None
-) -> list[float]:
+def on_unit_scale(values: Sequence[Value], *, scale: tuple[float, float] | None = None) -> list[float]:
     """Labels as numbers from 0 to 1, as scores are.
 
     Args:
@@ -262,7 +261,7 @@ def on_unit_scale(
     return [(each - low) / (high - low) for each in numbers]
 
 
-def scale_of(values: Sequence[bool | float | str]) -> tuple[float, float]:
+def scale_of(values: Sequence[Value]) -> tuple[float, float]:
     """The ends of the scale of labels, where they tell it: 0 to 1, or 1 to 5 where somebody said 5.
 
     Raises:
@@ -285,7 +284,7 @@ def scale_of(values: Sequence[bool | float | str]) -> tuple[float, float]:
     )
 
 
-def _numbers(values: Sequence[bool | float | str]) -> list[float]:
+def _numbers(values: Sequence[Value]) -> list[float]:
     numbers: list[float] = []
     for value in values:
         if isinstance(value, str):

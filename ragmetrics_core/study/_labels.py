@@ -20,6 +20,7 @@ __all__ = [
     "HumanLabel",
     "Judgement",
     "LabelledUnit",
+    "Value",
     "corrected_verdicts",
     "good_values",
     "is_good",
@@ -45,6 +46,10 @@ _ALIASES = {
 }
 
 
+# What a person says about a unit: a truth value, a number or a text.
+Value = bool | float | str
+
+
 class LabelledUnit(NamedTuple):
     """What is labelled: a sample, or one statement (verdict number) of a metric's record of it."""
 
@@ -54,12 +59,12 @@ class LabelledUnit(NamedTuple):
 
 
 class HumanLabel(NamedTuple):
-    """What one person said about one unit; `value` is a truth value, a number or a text."""
+    """What one person said about one unit."""
 
     unit: LabelledUnit
     annotator: str
     label: str
-    value: bool | float | str
+    value: Value
 
 
 class Judgement(NamedTuple):
@@ -132,9 +137,9 @@ def label_names(labels: Iterable[HumanLabel]) -> tuple[str, ...]:
     return tuple(name for name, _ in Counter(each.label for each in labels).most_common())
 
 
-def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, bool | float | str]]:
+def units_of(labels: Iterable[HumanLabel], label: str) -> dict[LabelledUnit, dict[str, Value]]:
     """For each unit what each annotator said."""
-    found: dict[LabelledUnit, dict[str, bool | float | str]] = {}
+    found: dict[LabelledUnit, dict[str, Value]] = {}
     for each in labels:
         if each.label == label:
             found.setdefault(each.unit, {})[each.annotator] = each.value
@@ -179,7 +184,7 @@ def labelled_verdicts(records: Iterable[Record], labels: Iterable[HumanLabel]) -
                     yield Judgement(unit, each.annotator, own, person)
 
 
-def is_good(value: bool | float | str, *, at_least: float | None = None) -> bool | None:
+def is_good(value: Value, *, at_least: float | None = None) -> bool | None:
     """Whether a value means good: true, 1, "correct", or a number of at least `at_least`.
 
     >>> is_good(True), is_good(3.0, at_least=4.0), is_good("perhaps")
@@ -236,7 +241,7 @@ def good_values(values: Mapping[str, Label], label: str, *, at_least: float | No
     return {each: bool(good) for each, good in found.items()}
 
 
-def likert_threshold(values: Sequence[bool | float | str]) -> float | None:
+def likert_threshold(values: Sequence[Value]) -> float | None:
     """4 for a scale of 1 to 5, where "good" begins; None for any other values."""
     numbers = [each for each in values if isinstance(each, float)]
     is_likert = len(numbers) == len(values) and all(each in (1.0, 2.0, 3.0, 4.0, 5.0) for each in numbers)
@@ -269,7 +274,7 @@ def _object(line: str, where: str) -> Mapping[str, Any]:
     return found
 
 
-def _value(value: object, where: str) -> bool | float | str | None:
+def _value(value: object, where: str) -> Value | None:
     match value:
         case None:
             return None

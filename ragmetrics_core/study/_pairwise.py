@@ -12,7 +12,7 @@ from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._distributions import normal_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_of
-from ragmetrics_core.study._labels import LabelledUnit
+from ragmetrics_core.study._labels import LabelledUnit, Value
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all, short
 from ragmetrics_core.study._tables import StudyTable, TableColumn
 
@@ -22,8 +22,6 @@ __all__ = [
     "preference_tables",
     "study_preferences",
 ]
-
-Value = bool | float | str
 
 _WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
 

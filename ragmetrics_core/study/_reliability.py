@@ -11,6 +11,7 @@ from ragmetrics_core.study._bootstrap import RESAMPLES, drawn_tables, drawn_unit
 from ragmetrics_core.study._cluster_errors import cluster_codes
 from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._labels import Value
 
 __all__ = ["Coefficient", "Level", "Weights", "krippendorff_alpha", "plain", "weighted_kappa"]
 
@@ -21,7 +22,6 @@ Level = Literal["nominal", "ordinal", "interval"]
 Weights = Literal["none", "linear", "quadratic"]
 
 Array = NDArray[np.float64]
-Value = bool | float | str
 
 
 class Coefficient(NamedTuple):

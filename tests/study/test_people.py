@@ -22,9 +22,9 @@ from ragmetrics_core.study import (
     read_labels,
     study_agreement,
 )
-from ragmetrics_core.study._agreement import verdict_accuracy
 from ragmetrics_core.study._estimate import prediction_powered_mean
 from ragmetrics_core.study._intervals import mean_of, wilson_interval
+from ragmetrics_core.study._verdict_accuracy import verdict_accuracy
 
 CSV = """sample_id,annotator,label,value
 s1,ann,overall,5

@@ -1,0 +1,79 @@
+"""How often people confirm the judge's verdicts."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ragmetrics_core.study._clustering import Clustering
+from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_share
+from ragmetrics_core.study._consensus import consensus_of
+from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._labels import Judgement, LabelledUnit, Value
+
+__all__ = ["VerdictAccuracy", "verdict_accuracy"]
+
+
+class VerdictAccuracy(NamedTuple):
+    """How often people confirm the judge's verdicts; a verdict counts once, however many looked at it.
+
+    Attributes:
+        metric: the metric.
+        right: the share of verdicts that people confirm.
+        yes_right, no_right: the same where the judge says yes, and where it says no.
+        n: how many verdicts of the judge people decided about.
+        missing: how many statements people decided about on which the judge has no verdict.
+        open: how many verdicts people do not agree about, by majority or by the adjudicator; left out.
+    """
+
+    metric: str
+    right: Estimate
+    yes_right: Estimate
+    no_right: Estimate
+    n: int
+    missing: int
+    open: int
+
+
+def verdict_accuracy(
+    judgements: Sequence[Judgement],
+    *,
+    adjudicator: str | None = None,
+    clustering: Clustering | None = None,
+) -> tuple[VerdictAccuracy, ...]:
+    """For each metric how often the judge's verdict is the consensus of the people who looked at it.
+
+    The views of several people on one verdict are no independent trials: they are one. Nor are the verdicts
+    on one answer: from 10 answers on the intervals are by answer, or by the clusters that answers have.
+    """
+    judges = {each.unit: each.judge for each in judgements}
+    said: dict[LabelledUnit, dict[str, Value]] = {}
+    for each in judgements:
+        said.setdefault(each.unit, {})[each.by] = each.person
+    agreed = consensus_of(said, adjudicator=adjudicator)
+    found: list[VerdictAccuracy] = []
+    for metric in dict.fromkeys(unit.metric or "" for unit in agreed):
+        of_metric = [unit for unit in agreed if (unit.metric or "") == metric]
+        closed = [unit for unit in of_metric if agreed[unit].value is not None]
+        decided = [unit for unit in closed if judges[unit] is not None]
+        is_right = {unit: judges[unit] == agreed[unit].value for unit in decided}
+        found.append(
+            VerdictAccuracy(
+                metric,
+                _share(is_right, decided, clustering),
+                _share(is_right, [unit for unit in decided if judges[unit]], clustering),
+                _share(is_right, [unit for unit in decided if not judges[unit]], clustering),
+                n=len(decided),
+                missing=len(closed) - len(decided),
+                open=len(of_metric) - len(closed),
+            )
+        )
+    return tuple(found)
+
+
+def _share(
+    is_right: Mapping[LabelledUnit, bool], units: Sequence[LabelledUnit], clustering: Clustering | None
+) -> Estimate:
+    clusters = None if clustering is None else clustering.clusters(unit.sample_id for unit in units)
+    of = clusters or [unit.sample_id for unit in units]
+    if FEWEST_CLUSTERS <= len(set(of)) < len(units):
+        return cluster_share([is_right[unit] for unit in units], of)
+    return wilson_interval(sum(is_right[unit] for unit in units), len(units))
