@@ -4,16 +4,22 @@ python docs/judges.py            write the tables, between the marks of the page
 python docs/judges.py --check    exit with 1 when the page is not what would be written
 """
 
+import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards, read_cards
 
 PAGE = Path(__file__).parent / "judges.md"
+LIBRARY = PAGE.parents[1] / "ragmetrics_core" / "prompts" / "library"
 # Written by benchmarks/small_model.py.
 SMALL_MODEL = Path(__file__).parent / "small_model"
+# The sets on which it is compared with others; further ones compare versions of prompts.
+ASKED = ("ragtruth_qa", "wice_claims", "evouna")
 MARKED = re.compile(r"(<!-- cards: (\w+) -->\n).*?(<!-- end of cards -->)", re.DOTALL)
 HEADS = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}
 # What each set asks of a judge; the rest is in its card.
@@ -39,7 +45,7 @@ def written(page: str, cards: Sequence[PeopleCard]) -> str:
 
     def table(found: re.Match[str]) -> str:
         small_model = read_cards(SMALL_MODEL)
-        of = {"relatives": cards, "small": small_model, "cascade": small_model}
+        of = {"relatives": cards, **dict.fromkeys(("small", "cascade", "versions"), small_model)}
         shown = of.get(found[2], main_cards(cards))
         return f"{found[1]}\n{TABLES[found[2]](shown)}\n\n{found[3]}"
 
@@ -79,7 +85,11 @@ def _both(card: PeopleCard | None) -> str:
 def small(cards: Sequence[PeopleCard]) -> str:
     """A row for each way in which a small language model was asked, and `embedded` on the same items."""
     rows: list[tuple[str, ...]] = []
-    alone = [card for card in cards if not card.savings or "unsure from 0.5 to 0.5" in card.judge]
+    alone = [
+        card
+        for card in cards
+        if card.set_name in ASKED and (not card.savings or "unsure from 0.5 to 0.5" in card.judge)
+    ]
     for card in alone:
         asked, read = sum(card.statuses.values()), card.replies.read
         unscored = [f"{count} {status.replace('_', ' ')}" for status, count in card.statuses.items()
@@ -118,6 +128,56 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
     ]
     head = ("set", "unsure from, to", "items that need no call for verdicts", "balanced accuracy", "lost")
     return "\n".join(_table(head, rows))
+
+
+def versions(cards: Sequence[PeopleCard]) -> str:
+    """Rows for each prompt of which several versions were asked about the same items, today's first."""
+    groups: dict[tuple[str, ...], list[PeopleCard]] = {}
+    for card in cards:
+        if not card.judge.startswith("embedded") and "unsure from 0 to 1" not in card.judge:
+            groups.setdefault((card.set_name, card.set_digest, card.judge, _base(card)), []).append(card)
+    rows = [row for group in groups.values() if len(group) > 1 for row in _of_group(group)]
+    shown = {name.partition(".")[0] for cell, *_ in rows for name in re.findall(r"`(\w+\.v\d+)`", cell)}
+    names = Counter(path.name.partition(".")[0] for path in LIBRARY.glob("*.md"))
+    once = ", ".join(f"`{name}`" for name in sorted(names) if names[name] == 1)
+    left = ", ".join(f"`{name}`" for name in sorted(names) if names[name] > 1 and name not in shown)
+    head = ("prompts", "set", "scored", "area", "today's less this")
+    ends = [f"Never reworded: {once}.", f"Reworded and not measured: {left}." if left else ""]
+    return "\n".join(_table(head, rows)) + "\n\n" + " ".join(each for each in ends if each)
+
+
+def _of_group(cards: Sequence[PeopleCard]) -> Iterator[tuple[str, ...]]:
+    """A row for each way of a group; a way that is not today's has what today's gains over it."""
+    first, *others = sorted(cards, key=lambda card: (card.metric != _base(card), card.metric))
+    differing = {name for card in others for name in set(card.prompts) ^ set(first.prompts)}
+    gains = {(each["set"], each["metric"], each["other"]): each["gain"] for each in _gains()}
+    for card in (first, *others):
+        ids = [name for name in card.prompts if name in differing]
+        prompt = ", ".join(f"`{name}`" for name in ids)
+        prompt += ", each chunk alone" if "chunks=alone" in card.metric else ""
+        prompt += " (today's)" if card.metric == _base(card) else ""
+        gain = gains.get((card.set_name, first.metric, card.metric))
+        yield (
+            prompt,
+            f"`{card.set_name}`",
+            f"{card.n} of {sum(card.statuses.values())}",
+            _figure(card.rankings[0]),
+            _signed(Interval.model_validate(gain)) if gain else "",
+        )
+
+
+def _base(card: PeopleCard) -> str:
+    """The metric's signature without the versions of its prompts."""
+    name, _, settings = card.metric.rstrip(")").partition("(")
+    kept = [
+        each for each in settings.split(",") if each and not re.fullmatch(r"\w+=(\w+\.v\d+.*|alone)", each)
+    ]
+    return f"{name}({','.join(kept)})" if kept else name
+
+
+def _gains() -> list[dict[str, Any]]:
+    path = SMALL_MODEL / "gains.json"
+    return json.loads(path.read_bytes()) if path.is_file() else []
 
 
 def _by(card: PeopleCard) -> str:
@@ -274,6 +334,7 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
     "relatives": relatives,
     "small": small,
     "cascade": cascade,
+    "versions": versions,
 }
 
 
