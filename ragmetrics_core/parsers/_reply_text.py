@@ -13,6 +13,7 @@ from ragmetrics_core.parsers._thoughts import has_thoughts, without_thoughts
 
 __all__ = [
     "CUT_TEXT",
+    "ITEM_LABEL",
     "ListEntry",
     "Listing",
     "bulleted",
@@ -32,16 +33,17 @@ __all__ = [
     "unmarked",
 ]
 
-_STATEMENT_LABEL = (
+ITEM_LABEL = (
     r"(?:statements?|claims?|facts?|sentences?|items?|questions?|entit(?:y|ies)|aussagen?|behauptung|satz|fragen?"
     r"|affirmation|énoncé|phrase|pregunta|afirmaci[oó]n|declaraci[oó]n|enunciado|afirmação|declaração"
     r"|affermazione|dichiarazione|bewering|uitspraak|stelling|陈述|语句|句子|声明|问题|文|主張|質問|कथन|प्रश्न)"
 )
+"""What judges call a numbered item."""
 # A marker is a number that cannot be the start of a decimal or a version: "3.5 GHz" is text, "3. Text" is
 # a marker.
 _NUMBER = lazy(
     rf"""[\s>#*_|]* (?:[-+•]\s+[*_]*)?
-    (?: {_STATEMENT_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}})
+    (?: {ITEM_LABEL}\s*(?:no\.?|nr\.?|n°|\#)?\s*(?P<labelled>\d{{1,3}})
         [*_]* \s* (?:[.):\]：、．）]|[-–—]\s)+ [*_]* \s*
       | (?:[(\[]|\#|第)? (?P<plain>\d{{1,3}})
         (?: [)\]）、．]+[.:：]? [*_]* | [.:：] [*_]* (?=[\s\u3000-\u9fff*_"“]|$)

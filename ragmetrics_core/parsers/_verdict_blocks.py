@@ -5,15 +5,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.parsers._lazy_pattern import lazy
-from ragmetrics_core.parsers._reply_text import marker_number, squeeze, starts_number, unmarked
-from ragmetrics_core.parsers._words import PHRASE, leading_verdict
+from ragmetrics_core.parsers._reply_text import ITEM_LABEL, marker_number, squeeze, starts_number, unmarked
+from ragmetrics_core.parsers._words import PHRASE, leading_verdict, verdict_word
 
 __all__ = [
     "LINE",
+    "NUMBER_NAME",
     "SENTENCE_VERDICT",
     "STATEMENT",
+    "VERDICT_LABEL",
     "Block",
     "BlockNotes",
+    "Reply",
+    "TextVerdict",
     "VerdictWords",
     "blocks",
     "find_verdict",
@@ -23,7 +27,7 @@ __all__ = [
 LINE = 4000
 """How much of a line the verdict rules look at."""
 _PLACES = 10
-_VERDICT_LABEL = (
+VERDICT_LABEL = (
     r"(?:verdicts?|judg(?:e)?ments?|conclusions?|determination|decision|label|supported|attributed|answer|result|rating"
     r"|urteil|bewertung|ergebnis|fazit|gestützt|veredictos?|conclusi[oó]n|verdetto|giudizio|veredito|conclus[aã]o|oordeel|conclusie"
     r"|判断|结论|判定|裁决|判决|結論|評決|निर्णय|निष्कर्ष)"
@@ -32,12 +36,23 @@ STATEMENT = (
     r"(?:statements?|claims?|aussage|affirmation|énoncé|declaraci[oó]n|afirmaci[oó]n|affermazione"
     r"|afirmação|bewering|陈述|语句|第|कथन)"
 )
-_LABEL = lazy(_VERDICT_LABEL, re.IGNORECASE)
-_NUMBER_AND_VERDICT = lazy(rf"\s*(?P<number>\d{{1,3}})\s+(?P<phrase>{PHRASE})[.,;]?\s*", re.IGNORECASE)
+NUMBER_NAME = (
+    rf"(?:{STATEMENT}|{ITEM_LABEL}|number|nummer|n[uú]mero|numéro|nr|no|n[uú]m|n\.?[°º]|№|\#|编号|番号|क्रमांक)"
+)
+"""What may stand before the number of a statement."""
+_LABEL = lazy(VERDICT_LABEL, re.IGNORECASE)
+_ROW = lazy(
+    rf"[\s>*_`|•\-]*(?P<name>(?:{NUMBER_NAME}[\s.]{{0,3}}){{1,2}})?[(\[<]?(?P<number>\d{{1,3}})[)\]>*_`]*"
+    r"(?P<between>\s*(?:[.:：、．,;=|/]|->|=>|→|[-–—])[\s.:|]*|\s+)(?P<rest>[*_`(\[\"'“]*[^\s\d].*)",
+    re.IGNORECASE,
+)
+_PHRASE = lazy(rf"{PHRASE}[.,;]?", re.IGNORECASE)
+# The verdict of a line that is nothing but a number and a verdict.
+_SHORT = 60
 _VERDICT_LINE = lazy(
     rf"""(?:^|(?<=[.;!?。|>])|(?<=\s[-–—]))[\s*_>\-•+\#(]*(?:[✓✔✅❌✗]\s*)?
     (?:the\ |my\ )?(?:final\ |overall\ |abschließendes\ |endgültiges\ |最终|最終)?
-    {_VERDICT_LABEL}(?:\ final[e]?)?
+    {VERDICT_LABEL}(?:\ final[e]?)?
     (?:\s+(?:for|on|zu|pour|para|per|voor))?\s*(?:{STATEMENT}?\s*[\#(]?(?P<number>\d{{1,3}})\)?)?[\s*_]*
     (?:[:：=]|[-–—→](?=\s)|\s(?:is|ist|est|es|è|é)(?:\s*[:：]|\s))[\s*_]*(?P<rest>.*)$""",
     re.VERBOSE | re.IGNORECASE,
@@ -72,12 +87,56 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         elif (marker := starts_number(line)) is not None:
             yield block
             block = Block(marker_number(marker), [line[marker.end() :]])
-        elif (pair := _NUMBER_AND_VERDICT.fullmatch(line[:LINE])) is not None:
+        elif (row := _row(line)) is not None:
             yield block
-            block = Block(int(pair["number"]), [pair["phrase"]])
+            block = row
         else:
             block.lines.append(line)
     yield block
+
+
+def _row(line: str) -> Block | None:
+    """A line that is a number and its verdict: "1 yes", "Nr. 1: ja", "1 | no".
+
+    A reason may follow where the number is named: "#1 no, the year differs". "No. 1 yes" names no number.
+    """
+    row = _ROW.fullmatch(line[:LINE].rstrip())
+    if row is None:
+        return None
+    name, rest = (row["name"] or "").strip(" .").casefold(), row["rest"].rstrip("|").rstrip()
+    if name == "no" and row["between"].isspace():
+        return None
+    number = int(row["number"])
+    if len(rest) <= _SHORT and (verdict_word(rest) is not None or _PHRASE.fullmatch(rest)):
+        return Block(number, [rest.rstrip(".,; ")])
+    return Block(number, [rest]) if name and leading_verdict(rest) is not None else None
+
+
+class Reply(NamedTuple):
+    """The judge's own lines, and the same lines as blocks under their numbers."""
+
+    lines: Sequence[str]
+    blocks: Sequence[Block]
+
+
+class TextVerdict(NamedTuple):
+    """A verdict in the text; the number and even the verdict may be missing.
+
+    Attributes:
+        number: the statement's number.
+        supported: the verdict; None for words that decide nothing.
+        reason: what the judge says beside it.
+        evidence: what it quotes beside it.
+        shown: the words that were read.
+        disputed: the same place says the contrary as well, so that no other rule may read a verdict there.
+    """
+
+    number: int | None
+    supported: bool | None
+    reason: str | None = None
+    evidence: tuple[str, ...] = ()
+    shown: str = ""
+    disputed: bool = False
 
 
 class VerdictWords(NamedTuple):

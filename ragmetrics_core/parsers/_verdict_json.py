@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers._json_text import MISSING, Missing, fold, pick
 from ragmetrics_core.parsers._numbered_verdict import LARGEST_NUMBER, NumberedVerdict, number_of
-from ragmetrics_core.parsers._reading import exactly
+from ragmetrics_core.parsers._reading import Hints, exactly
 from ragmetrics_core.parsers._reply_text import has_content, plain
-from ragmetrics_core.parsers._words import verdict_value, verdict_word
+from ragmetrics_core.parsers._verdict_digits import may_be_numbers
+from ragmetrics_core.parsers._words import digit_word, verdict_value, verdict_word
 from ragmetrics_core.shapes import Json, are_dicts
 
 __all__ = ["PASSED_ON", "JsonVerdicts", "exact_verdicts", "verdicts_in"]
@@ -20,6 +21,7 @@ _LIST_NAMES = (
     "claims", "final verdicts",
     "urteile", "veredictos", "verdetti", "判断", "結論",
 )  # fmt: skip
+_STATEMENT_NAMES = ("statements", "claims")
 _VERDICT_NAMES = (
     "verdict", "final verdict", "answer", "supported", "is supported", "attributed", "label",
     "judgement", "judgment", "decision",
@@ -114,14 +116,15 @@ def exact_verdicts(value: dict[str, Json]) -> tuple[NumberedVerdict, ...] | None
     return tuple(verdicts)
 
 
-def verdicts_in(value: Json, numbers: Sequence[int], *, cut: bool = False) -> JsonVerdicts | None:
+def verdicts_in(value: Json, hints: Hints, *, cut: bool = False) -> JsonVerdicts | None:
     """The verdicts that a JSON value lists; None when it lists something else.
 
     Args:
         value: the value.
-        numbers: the numbers that were asked about, in order.
+        hints: the numbers that were asked about, in order, and the prompt's own text.
         cut: it was cut, and only those verdicts count that are sure to be complete.
     """
+    numbers = hints.numbers
     entries = _entries(value, numbers)
     if entries is None:
         return None
@@ -135,6 +138,9 @@ def verdicts_in(value: Json, numbers: Sequence[int], *, cut: bool = False) -> Js
         if len(entries) != len(numbers):
             why = f"{len(entries)} verdicts without numbers for {len(numbers)} statements: no sure place"
             return JsonVerdicts((), (), (why,)) if _is_list_of_objects(entries) else None
+        digits = [digit for entry in entries if (digit := _digit(entry.item)) is not None]
+        if len(digits) == len(entries) and not _is_named(value) and may_be_numbers(digits, hints):
+            return None
         entries = [_Entry(number, entry.item) for number, entry in zip(numbers, entries, strict=True)]
     verdicts: list[NumberedVerdict] = []
     passed_on: list[int] = []
@@ -182,6 +188,18 @@ def _entries(value: Json, numbers: Sequence[int]) -> list[_Entry] | None:
     if all(verdict_value(item) is not None or _is_open(item) for item in value):
         return [_Entry(None, item) for item in value]
     return None
+
+
+def _digit(item: Json) -> int | None:
+    """The 1 or 0 that an entry is."""
+    if isinstance(item, str):
+        return digit_word(item)
+    return item if type(item) is int and item in {0, 1} else None
+
+
+def _is_named(value: Json) -> bool:
+    """Whether a list is named as one of verdicts; `{"statements": [1]}` lists the numbers of statements."""
+    return isinstance(value, dict) and pick(value, *_LIST_NAMES) is not pick(value, *_STATEMENT_NAMES)
 
 
 def _is_listed(value: Json) -> bool:

@@ -1,7 +1,7 @@
 """Verdicts in plain text: final lists, "Verdict:" lines, tables, numbered lines, one bare verdict."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,8 +13,6 @@ from ragmetrics_core.parsers._reading import Hints
 from ragmetrics_core.parsers._reply_text import (
     has_content,
     is_marker,
-    marker_number,
-    starts_bullet,
     starts_number,
     unmarked,
 )
@@ -22,31 +20,29 @@ from ragmetrics_core.parsers._verdict_blocks import (
     LINE,
     SENTENCE_VERDICT,
     STATEMENT,
+    VERDICT_LABEL,
     Block,
+    Reply,
+    TextVerdict,
+    VerdictWords,
     blocks,
     find_verdict,
     notes,
 )
-from ragmetrics_core.parsers._words import PHRASE, LeadingVerdict, leading_verdict, verdict_word
+from ragmetrics_core.parsers._verdict_digits import asks_for_digits, may_be_numbers
+from ragmetrics_core.parsers._verdict_lists import FINAL_HEADING, final_list, line_entries
+from ragmetrics_core.parsers._verdict_pairs import verdict_pairs
+from ragmetrics_core.parsers._words import (
+    PHRASE,
+    LeadingVerdict,
+    digit_word,
+    leading_verdict,
+    takes_back,
+    verdict_word,
+)
 
 __all__ = ["VerdictText", "read_verdict_text"]
 
-_FINAL_HEADING = lazy(
-    r"""[\s\#*_>\-]*(?:\d{1,2}[.)]\s*)?(?:(?:so|thus|therefore|hence),?\ )?
-    (?:here\ (?:are|is)\ the\ |(?:die\ |les\ |los\ |the\ |i\ |as\ |os\ |de\ )?)
-    (?: final\ (?:verdicts?|answers?|list|judg(?:e)?ments?) | verdicts?\ in\ order | verdicts
-      | (?:endgültige[sn]?|abschließende[sn]?|finale[sn]?)\ (?:urteile?|bewertung(?:en)?|liste) | endurteile?
-      | verdicts?\ fina(?:l|ls|ux) | veredictos?\ fina(?:l|les|is) | vereditos?\ fina(?:l|is)
-      | (?:verdett[oi]|giudizi?o?)\ final[ei]
-      | (?:eindoordeel|eindoordelen|(?:definitieve|finale)\ oordelen)
-      | 最终(?:判断|裁决|结论|判定|判决|结果) | 最終(?:判定|判断|評決|結論) | अंतिम\ (?:निर्णय|फ़?ैसला|फैसले) )
-    [^:：\n]{0,80} (?: [:：][\s*_]* | [\s*_]*$ )""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_ENTRY = lazy(
-    rf"(?:[(\[]?(?:{STATEMENT}|s)?\s*\#?(?P<number>\d{{1,3}})\s*(?:[.):\]：、=\-–—]|->|→)+\s*)?(?P<phrase>{PHRASE})(?!\w)[\s.,;|、，；。)\]\"']*",
-    re.IGNORECASE,
-)
 _SELF_VERDICT = lazy(
     rf"[\s*_>#-]*(?:(?:so|thus|therefore|hence),?\s+)?(?:the|this)\s+(?:statement|claim|verdict|answer)\s+(?:is|was|can\s+be)\s+[*_]*"
     rf"(?P<phrase>{PHRASE})(?!\w)[*_]*(?=\s*(?:$|[.,;(–—]|\s(?:by|in|because|since|as|from)\b))(?P<rest>.*)",
@@ -61,13 +57,14 @@ _TRAILING = lazy(
 _MARKED_TRAILING = lazy(
     rf"(?:\*\*|__|[(\[])\s*(?P<phrase>{PHRASE})\s*[.!]?(?:\*\*|__|[)\]])\s*[.!。]?\s*$", re.IGNORECASE
 )
-_DECIMAL = lazy(r"\d[.]\d")
-_OTHER_NUMBERED = lazy(r"\W*\d")
+_LABELLED_DIGIT = lazy(
+    rf"(?P<label>{VERDICT_LABEL}(?:\s*[\#(]?\d{{1,3}}\)?)?[*_\s]*[:：=][\s*_\"']*)(?P<digit>[01])"
+    r"(?![\w/%]|[\s.,;|]+\d)",
+    re.IGNORECASE,
+)
 # A verdict at the end of a line is short: only the last characters are searched, which keeps long lines
 # linear.
 _TAIL = 60
-# The verdicts of 200 statements on one line.
-_LONGEST_LIST = 1200
 
 
 class VerdictText(NamedTuple):
@@ -78,50 +75,54 @@ class VerdictText(NamedTuple):
     dropped: tuple[str, ...] = ()
 
 
-class _Reply(NamedTuple):
-    """The judge's own lines, and the same lines as blocks under their numbers."""
-
-    lines: Sequence[str]
-    blocks: Sequence[Block]
-
-
-class _Said(NamedTuple):
-    """A verdict in the text; the number and even the verdict may be missing."""
-
-    number: int | None
-    supported: bool | None
-    reason: str | None = None
-    evidence: tuple[str, ...] = ()
-    shown: str = ""
-
-
 def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     """Try the text rules in their order; None when none of them reads the reply."""
     # A reply that is one word cannot be copied context, even when the sample has the same line ("Yes.").
     # "1." is no verdict on statement 1: a reply that was cut after the number.
     one_word = len(hints.numbers) == 1 and "\n" not in reply and not is_marker(reply, of=hints.numbers[0])
-    if one_word and (verdict := verdict_word(reply)) is not None:
+    if one_word and (verdict := _only_word(reply, hints)) is not None:
         return VerdictText("bare", (NumberedVerdict(number=hints.numbers[0], supported=verdict),))
     own = without_quotes("\n".join(judged_lines(reply, hints)), hints).split("\n")
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
-    cut = _Reply(lines, tuple(blocks(lines)))
-    rules: tuple[tuple[str, Callable[[_Reply, Hints], list[_Said] | None]], ...] = (
-        ("final_list", _final_list),
+    if asks_for_digits(hints.form):
+        lines = [_LABELLED_DIGIT.sub(_in_words, line) for line in lines]
+    cut = Reply(lines, tuple(blocks(lines)))
+    rules: tuple[tuple[str, Callable[[Reply, Hints], list[TextVerdict] | None]], ...] = (
+        ("final_list", final_list),
         ("verdict_lines", _verdict_lines),
         ("table", _table),
+        ("pairs", verdict_pairs),
         ("numbered", _numbered),
         ("bare", _bare),
     )
+    disputed: set[int] = set()
     for rule, read in rules:
-        if (said := read(cut, hints)) and (found := _settled(rule, said, hints)).verdicts:
+        said = [one for one in read(cut, hints) or () if _number(one, hints) not in disputed]
+        if said and (found := _settled(rule, said, hints)).verdicts:
             return _undisputed(found, cut, hints) if rule == "final_list" else found
+        disputed |= {number for one in said if one.disputed and (number := _number(one, hints)) is not None}
     return None
 
 
-def _undisputed(found: VerdictText, reply: _Reply, hints: Hints) -> VerdictText:
+def _number(verdict: TextVerdict, hints: Hints) -> int | None:
+    """The number of a verdict's statement, where it is certain."""
+    return hints.numbers[0] if verdict.number is None and len(hints.numbers) == 1 else verdict.number
+
+
+def _only_word(text: str, hints: Hints) -> bool | None:
+    """The verdict that a text on one statement is, and nothing else; the statement's number is none."""
+    digit = digit_word(text)
+    return None if digit is not None and may_be_numbers([digit], hints) else verdict_word(text)
+
+
+def _in_words(labelled: re.Match[str]) -> str:
+    return labelled["label"] + ("yes" if labelled["digit"] == "1" else "no")
+
+
+def _undisputed(found: VerdictText, reply: Reply, hints: Hints) -> VerdictText:
     """A final list without the verdicts that the explanations before it contradict."""
-    lines = [line for line in reply.lines if not _line_entries(line)]
-    reply = _Reply(lines, tuple(blocks(lines)))
+    lines = [line for line in reply.lines if not line_entries(line)]
+    reply = Reply(lines, tuple(blocks(lines)))
     before = [
         (one.number, one.supported)
         for rule, read in (("verdict_lines", _verdict_lines), ("numbered", _numbered))
@@ -135,7 +136,7 @@ def _undisputed(found: VerdictText, reply: _Reply, hints: Hints) -> VerdictText:
     return VerdictText(found.rule, kept, (*found.dropped, *notes))
 
 
-def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
+def _settled(rule: str, said: Sequence[TextVerdict], hints: Hints) -> VerdictText:
     """Give unnumbered verdicts their places where those are certain; leave out what is no verdict."""
     dropped: list[str] = []
     if all(one.number is None for one in said):
@@ -157,147 +158,25 @@ def _settled(rule: str, said: Sequence[_Said], hints: Hints) -> VerdictText:
     return VerdictText(rule, tuple(verdicts), tuple(dropped))
 
 
-def _final_list(reply: _Reply, hints: Hints) -> list[_Said] | None:
-    """The entries under the last heading of a final list, or the verdict words that end the reply."""
-    lines = reply.lines
-    for place in range(len(lines) - 1, -1, -1):
-        heading = _FINAL_HEADING.match(lines[place][:LINE])
-        if heading is None:
-            continue
-        said = _entries([lines[place][heading.end() :], *lines[place + 1 :]])
-        if said and _is_certain(said, hints):
-            return _reasoned(said, lines[:place], hints)
-        break
-    most = max(200, 3 * len(hints.numbers))
-    ending = _word_lines(reversed(lines), most)
-    # Lines of a number and a word are the numbered rule's.
-    if ending and all(len(got) == 1 and starts_number(line) for line, got in ending):
-        return None
-    rows = ending[::-1] or _word_lines(lines, most)
-    if _are_numbers(rows, lines):
-        return None
-    said = [one for _, got in rows for one in got]
-    if not said or not _is_certain(said, hints) or (not ending and len(said) == 1):
-        return None
-    return None if len(said) == 1 and _disagrees(lines, said[0]) else said
-
-
-def _are_numbers(rows: Sequence[tuple[str, list[_Said]]], lines: Sequence[str]) -> bool:
-    """Whether rows of 1 and 0 may be numbers with a verdict each: "1. 0", or "1 0" above "2 1"."""
-    digits = [line for line, got in rows if len(got) > 1 and all(one.shown in {"0", "1"} for one in got)]
-    below = [line for line in lines if line.strip()][len(rows) :] if digits else []
-    return any(map(starts_number, digits)) or any(map(_OTHER_NUMBERED.match, below))
-
-
-def _word_lines(lines: Iterable[str], most: int) -> list[tuple[str, list[_Said]]]:
-    """The first lines that hold nothing but verdicts, with these; none when there are too many."""
-    rows: list[tuple[str, list[_Said]]] = []
-    total = 0
-    for line in lines:
-        if not line.strip():
-            continue
-        got = _line_entries(line)
-        total += len(got)
-        if not got:
-            break
-        if total > most:
-            return []
-        rows.append((line, got))
-    return rows
-
-
-def _reasoned(said: Sequence[_Said], lines: Sequence[str], hints: Hints) -> list[_Said]:
-    """The entries of a final list with the explanations that stand before it under the same numbers."""
-    reasons = {block.number: notes(block) for block in blocks(lines) if block.number is not None}
-    numbers = [one.number for one in said]
-    placed = hints.numbers if None in numbers else numbers
-    found = [reasons.get(number) for number in placed if number is not None]
-    return [
-        one
-        if note is None or one.reason
-        else one._replace(reason=note.reason or None, evidence=note.evidence)
-        for one, note in zip(said, found, strict=True)
-    ]
-
-
-def _disagrees(lines: Sequence[str], last: _Said) -> bool:
-    """Whether a reply on one statement begins with another verdict than it ends with, or is just one."""
-    first = leading_verdict("\n".join(lines)[:LINE])
-    return first is not None and (
-        first.supported != last.supported or len([line for line in lines if line.strip()]) == 1
-    )
-
-
-def _is_certain(said: Sequence[_Said], hints: Hints) -> bool:
-    numbers = sum(one.number is not None for one in said)
-    return numbers == len(said) or (numbers == 0 and len(said) == len(hints.numbers))
-
-
-def _entries(lines: Sequence[str]) -> list[_Said]:
-    """The verdicts of a list that may be on one line or on many; what follows the list is no part of it."""
-    said: list[_Said] = []
-    for line in lines:
-        if not line.strip(" \t*_`>#-|="):
-            continue
-        got = _line_entries(line) or _reasoned_entry(line)
-        if not got:
-            break
-        said += got
-    return said
-
-
-@lru_cache(maxsize=1024)
-def _phrase_verdict(phrase: str) -> bool | None:
-    return verdict_word(phrase)
-
-
-def _line_entries(line: str) -> list[_Said]:
-    """The verdicts of a line that holds nothing but verdicts and their numbers; none of any other line."""
-    text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
-    if len(text) > _LONGEST_LIST:
-        return []
-    if (bullet := starts_bullet(text)) is not None:
-        text = text[bullet.end() :]
-    words = [word for word in re.split(r"[\s.,;|、，；。]+", text) if word]
-    binary = len(words) > 0 and all(word in {"0", "1"} for word in words)
-    if binary and not _DECIMAL.search(text):
-        return [_Said(None, word == "1", shown=word) for word in words]
-    said: list[_Said] = []
-    position = 0
-    while position < len(text):
-        entry = _ENTRY.match(text, position)
-        if entry is None:
-            return []
-        number = int(entry["number"]) if entry["number"] else None
-        said.append(_Said(number, _phrase_verdict(entry["phrase"]), shown=entry["phrase"]))
-        position = entry.end()
-    return said
-
-
-def _reasoned_entry(line: str) -> list[_Said]:
-    marker = starts_number(line)
-    if marker is None or (led := leading_verdict(line[marker.end() :])) is None:
-        return []
-    return [_Said(marker_number(marker), led.supported, led.rest or None, shown=line[marker.end() :])]
-
-
-def _verdict_lines(reply: _Reply, hints: Hints) -> list[_Said] | None:
+def _verdict_lines(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
     """Lines that say "Verdict: ...", each under its numbered heading, or one for each statement in order."""
-    said: list[_Said] = []
+    said: list[TextVerdict] = []
     for block in reply.blocks:
         found = [(place, words) for place, line in enumerate(block.lines) if (words := find_verdict(line))]
         after = 0
         for place, words in found:
             line = block.lines[place]
-            heading = _FINAL_HEADING.match(line[:LINE])
+            heading = FINAL_HEADING.match(line[:LINE])
             led = leading_verdict(words.rest)
-            if led is None or (heading and len(_line_entries(line[heading.end() :])) > 1):
+            if led is None or (heading and len(line_entries(line[heading.end() :])) > 1):
                 continue  # a final list that was too short to count
+            contrary = _is_contrary(find_verdict(led.rest), words.number, led)
             beside = notes(block if len(found) == 1 else Block(block.number, block.lines[after : place + 1]))
             after = place + 1
             reason = beside.reason if beside.is_labelled else unmarked(led.rest) or beside.reason
             number = words.number or block.number
-            said.append(_Said(number, led.supported, reason or None, beside.evidence, words.rest))
+            verdict = None if contrary else led.supported
+            said.append(TextVerdict(number, verdict, reason or None, beside.evidence, words.rest, contrary))
     if said and any(one.number is None for one in said) and len(said) == len(hints.numbers):
         # The numbers may be those of another list: with one verdict for each statement, their order decides.
         numbers = [one.number for one in said if one.number is not None]
@@ -306,9 +185,15 @@ def _verdict_lines(reply: _Reply, hints: Hints) -> list[_Said] | None:
     return said
 
 
-def _table(reply: _Reply, hints: Hints) -> list[_Said] | None:
+def _is_contrary(later: VerdictWords | None, number: int | None, led: LeadingVerdict) -> bool:
+    """Whether a line says another verdict on the same statement further on: "Verdict: yes. Verdict: no."."""
+    second = None if later is None or later.number not in {None, number} else leading_verdict(later.rest)
+    return second is not None and second.supported != led.supported
+
+
+def _table(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
     """The rows of a markdown table: a cell with the number, a cell that is a verdict."""
-    said: list[_Said] = []
+    said: list[TextVerdict] = []
     for line in reply.lines:
         if line.count("|") < 2 or len(line) > LINE:
             continue
@@ -322,11 +207,11 @@ def _table(reply: _Reply, hints: Hints) -> list[_Said] | None:
         number = re.fullmatch(rf"{STATEMENT}?\s*[#(]?(\d{{1,3}})[.)]?", cells[0], re.IGNORECASE)
         if not verdicts:
             if number is not None and cells[-1]:
-                said.append(_Said(int(number[1]), None, shown=cells[-1]))
+                said.append(TextVerdict(int(number[1]), None, shown=cells[-1]))
             continue
         answers = {verdict_word(cell) for cell in verdicts}
         said.append(
-            _Said(
+            TextVerdict(
                 int(number[1]) if number else None,
                 answers.pop() if len(answers) == 1 else None,
                 shown=line.strip(),
@@ -342,12 +227,12 @@ def _begins_with_verdict(line: str) -> bool:
     first = line.partition("|")[0]
     marker = starts_number(first)
     led = leading_verdict(first[marker.end() :] if marker is not None else first)
-    return led is not None and led.supported is not None and (marker is not None or bool(led.rest))
+    return led is not None and (bool(led.rest) or (led.supported is not None and marker is not None))
 
 
-def _numbered(reply: _Reply, hints: Hints) -> list[_Said] | None:
+def _numbered(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
     """Numbered lines whose verdict stands at their start, or alone at their end."""
-    said: list[_Said] = []
+    said: list[TextVerdict] = []
     for block in reply.blocks:
         if block.number is not None:
             got = _item_verdict(block)
@@ -356,36 +241,38 @@ def _numbered(reply: _Reply, hints: Hints) -> list[_Said] | None:
     return said if any(one.supported is not None for one in said) else None
 
 
-def _item_verdict(block: Block) -> _Said | None:
+def _item_verdict(block: Block) -> TextVerdict | None:
     text = [line for line in block.lines if line.strip()]
     if not text:
         return None
     sentence = SENTENCE_VERDICT.match(text[0][:LINE])
     if sentence is not None:
-        return _Said(
-            block.number,
-            verdict_word(sentence["phrase"]),
-            unmarked(sentence["rest"].lstrip(" .,:;-–—")) or None,
-            shown=text[0],
-        )
+        verdict, rest = _phrase_led(sentence)
+        return TextVerdict(block.number, verdict, rest or None, shown=text[0])
     led = leading_verdict("\n".join(text)[:LINE]) or _self_verdict(text[0])
     ends = [_ending(line) for line in text[:1]]
     ends += [verdict_word(unmarked(line)) for line in text[1:]]
     found = {verdict for verdict in ends if verdict is not None}
     if led is not None:
         conflict = led.supported is not None and bool(found - {led.supported})
-        return _Said(block.number, None if conflict else led.supported, led.rest or None, shown=text[0])
+        return TextVerdict(block.number, None if conflict else led.supported, led.rest or None, shown=text[0])
+    if not ends[1:] and digit_word(text[0]) is None and (verdict := verdict_word(text[0])) is not None:
+        return TextVerdict(block.number, verdict, shown=text[0])  # "yes ✅"
     if len(found) == 1:
-        return _Said(block.number, found.pop(), shown=text[0])
-    return _Said(block.number, None, shown=text[0]) if found else None
+        return TextVerdict(block.number, found.pop(), shown=text[0])
+    return TextVerdict(block.number, None, shown=text[0]) if found else None
 
 
 def _self_verdict(text: str) -> LeadingVerdict | None:
     """The verdict of "The statement is not supported by ..."."""
     found = _SELF_VERDICT.match(text[:LINE])
-    if found is None:
-        return None
-    return LeadingVerdict(verdict_word(found["phrase"]), unmarked(found["rest"].lstrip(" .,:;-–—")))
+    return None if found is None else _phrase_led(found)
+
+
+def _phrase_led(found: re.Match[str]) -> LeadingVerdict:
+    """The verdict phrase of a sentence and what follows it."""
+    verdict, rest = verdict_word(found["phrase"]), unmarked(found["rest"].lstrip(" .,:;-–—"))
+    return LeadingVerdict(None if takes_back(verdict, rest) else verdict, rest)
 
 
 def _ending(line: str) -> bool | None:
@@ -396,16 +283,20 @@ def _ending(line: str) -> bool | None:
 def _ending_of(tail: str) -> bool | None:
     ends = _MARKED_TRAILING.search(tail) or _TRAILING.search(tail)
     # "Fig. 1" ends in a figure's number.
-    return verdict_word(ends["phrase"]) if ends and not ends["phrase"].isdigit() else None
+    if ends is None or ends["phrase"].isdigit():
+        return None
+    verdict, before = verdict_word(ends["phrase"]), tail[: ends.start()].rstrip()
+    first = verdict_word(before) if (last := _ending_of(before)) is None else last
+    return None if first is not None and first is not verdict else verdict  # "yes -> no"
 
 
-def _bare(reply: _Reply, hints: Hints) -> list[_Said] | None:
+def _bare(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
     """The verdict that the whole reply is or begins with, when one statement was asked about."""
     if len(hints.numbers) != 1:
         return None
     # a number alone is what a copied statement left behind
     text = "\n".join([line for line in reply.lines if not is_marker(line)]).strip()
-    if (verdict := verdict_word(text)) is not None:
-        return [_Said(None, verdict, shown=text)]
+    if (verdict := _only_word(text, hints)) is not None:
+        return [TextVerdict(None, verdict, shown=text)]
     led = leading_verdict(text) or _self_verdict(text)
-    return [_Said(None, led.supported, led.rest or None, shown=text)] if led else None
+    return [TextVerdict(None, led.supported, led.rest or None, shown=text)] if led else None

@@ -85,7 +85,7 @@ class VerdictList(JsonAnswer):
     @classmethod
     def _shape(cls, value: Json, hints: Hints, *, cut: bool = False) -> Fit | None:
         """The verdicts that a JSON value lists; of one that was cut those that are sure to be complete."""
-        found = verdicts_in(value, hints.numbers, cut=cut)
+        found = verdicts_in(value, hints, cut=cut)
         if found is None:
             return None
         return Fit(cls(verdicts=found.verdicts, passed_on=found.passed_on or None), found.dropped)

@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from ragmetrics_core.parsers._lazy_pattern import lazy
 
-__all__ = ["PHRASE", "LeadingVerdict", "leading_verdict", "verdict_value", "verdict_word"]
+__all__ = [
+    "PHRASE",
+    "LeadingVerdict",
+    "digit_word",
+    "leading_verdict",
+    "takes_back",
+    "verdict_value",
+    "verdict_word",
+]
 
 _YES = """
 yes|y|true|1|correct|supported|is supported|fully supported|directly supported|entailed|entailment
@@ -135,6 +143,24 @@ _LEADING = lazy(
     rf"(?P<phrase>{_LEADING_PHRASE})(?!\w)(?P<end>{_END})",
     re.IGNORECASE,
 )
+# "Yes, but no": words on the way from a verdict to its contrary, and the plainest words for both.
+_TURNS = _words(
+    "but|and|or|though|although|however|yet|actually|rather|then|also|aber|und|oder|doch|jedoch|mais|et|ou|cependant"
+    "|pero|y|o|aunque|ma|però|e|mas|porém|maar|en|of|toch|但|但是|和|或|しかし|でも|または|लेकिन|और|या|но|и|или|ama|ve"
+)
+_PLAINEST = frozenset(
+    _words(
+        "yes|no|yep|yeah|nope|ja|nein|oui|non|sí|sì|sim|não|nao|nee|是|否|不|はい|いいえ|हाँ|हां|नहीं|да|нет|evet|hayır"
+    )
+)
+# What stands in quotes behind a verdict is not the judge's own word: 'Yes. "No" is what he says.'
+_BETWEEN = r"[^\w\"'“”‘’«»「」]*?"
+_TURNED = lazy(
+    rf"{_BETWEEN}(?P<turn>(?:(?:{_alternatives(_TURNS)})\b{_BETWEEN})*)"
+    rf"(?:(?P<sign>[{''.join(_SIGNS)}])|(?P<phrase>{_LEADING_PHRASE})(?!\w)"
+    r"(?:(?P<alone>[*_`\"'”’)\]}]*\s*(?:$|[.!?;。！？\n]))|%s))" % _END,
+    re.IGNORECASE,
+)
 _OTHER_NUMBER = lazy(r"[-+−]\s*\d|\d\s*[.,/%]\s*\d|\d\s*%")
 _LONGEST = 4000
 _SHORT = 60
@@ -176,12 +202,34 @@ def verdict_word(text: str) -> bool | None:
     return None if signs and signs != {verdict} else verdict
 
 
+def digit_word(text: str) -> int | None:
+    """The 1 or 0 that a text is and nothing else; markup around it and a number sign do not matter."""
+    word = _normal(text[:_SHORT]) if len(text) < _SHORT else ""
+    return int(word) if word in {"0", "1"} and not _OTHER_NUMBER.search(text) else None
+
+
+def takes_back(verdict: bool | None, rest: str) -> bool:
+    """Whether the words after a verdict are another one: "Yes, but no", "Yes. No.", "Yes, but unclear".
+
+    "Yes, but no date is given" is none, and "No. True, the year is there, but" only concedes something.
+    """
+    found = _TURNED.match(rest[:_SHORT])
+    if verdict is None or found is None:
+        return False
+    if found["sign"]:
+        return _SIGNS[found["sign"]] is not verdict
+    word = _normal(found["phrase"])
+    return _VERDICTS.get(word) is not verdict and (
+        bool(found["turn"]) or found["alone"] is not None or word in _PLAINEST
+    )
+
+
 def leading_verdict(text: str) -> LeadingVerdict | None:
     """Read a verdict at the start of a text, followed by a separator and a reason, or by nothing.
 
     "No. The context is from yesterday" begins with a verdict, "Yesterday it rained" and "Yes/No" do not.
-    None when there is no verdict phrase; `supported` is None when the phrase decides nothing. "Yes, but only
-    partly" is partly.
+    None when there is no verdict phrase; `supported` is None when the phrase decides nothing or its contrary
+    follows: "Yes, but no". "Yes, but only partly" is partly.
     """
     return _leading(text[:_LONGEST]) if len(text) > _SHORT else _leading_of_short(text)
 
@@ -194,14 +242,16 @@ def _leading(text: str) -> LeadingVerdict | None:
         after = signed.end() + len(text[signed.end() :]) - len(text[signed.end() :].lstrip(" *_:-–—"))
         word = _LEADING.match(text, after)
         if word is None:
-            return LeadingVerdict(_SIGNS[signed[0]], text[signed.end() :].lstrip(_EDGES).rstrip())
+            rest = text[signed.end() :].lstrip(_EDGES).rstrip()
+            return LeadingVerdict(None if takes_back(_SIGNS[signed[0]], rest) else _SIGNS[signed[0]], rest)
         if verdict_word(word["phrase"]) != _SIGNS[signed[0]]:
             return LeadingVerdict(None, text[after:])
         start = after
     found = _LEADING.match(text, start)
     if found is None or _ORDINAL.match(text, start):  # "No. 5"
         return None
-    rest = text[found.end("phrase") :].lstrip(" \t\n*_`\"'”’)]}.,:;!。，：；！、।-–—→").rstrip()
+    behind = text[found.end("phrase") :]
+    rest = behind.lstrip(" \t\n*_`\"'”’)]}.,:;!。，：；！、।-–—→").rstrip()
     verdict = _VERDICTS.get(_normal(found["phrase"]), _SIGNS.get(found["phrase"]))
     if (
         verdict
@@ -209,7 +259,7 @@ def _leading(text: str) -> LeadingVerdict | None:
         and _normal(partly[1]) in _PARTIAL
     ):
         verdict = False
-    return LeadingVerdict(verdict, rest)
+    return LeadingVerdict(None if takes_back(verdict, behind.lstrip("\"'”’")) else verdict, rest)
 
 
 # The lines of a reply say the same few words over and over.

@@ -19,8 +19,11 @@ SAMPLE = {
 
 @pytest.mark.parametrize(
     "reply",
-    ["1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "yes\nno", "1. Yes.\n2. No.", "[1] yes\n[2] no"],
-)
+    [
+        "1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "yes\nno", "1. Yes.\n2. No.", "[1] yes\n[2] no",
+        "#1 yes\n#2 no", "Nr. 1: ja\nNr. 2: nein", "1. yes ✅\n2. no ❌", "1 | yes\n2 | no", "1) 1\n2) 0",
+    ],
+)  # fmt: skip
 def test_a_line_for_each_sentence(reply):
     metric = "faithfulness(granularity=sentence, verify=verdicts.v4)"
     run = evaluate([SAMPLE], metrics=metric, judge=ScriptedJudge({"verdicts": reply}))
@@ -30,7 +33,7 @@ def test_a_line_for_each_sentence(reply):
     assert not any(differences for _, differences in run.audit())
 
 
-@pytest.mark.parametrize("form", ["no", "No.", "{}. no", "{}. No", "{}: no", "{} no"])
+@pytest.mark.parametrize("form", ["no", "No.", "{}. no", "{}. No", "{}: no", "{} no", "Statement {} no"])
 def test_one_sentence_a_call(form):
     def judge(prompt):
         number = re.search(r"<items>\n(\d+)\.", prompt)
@@ -41,6 +44,18 @@ def test_one_sentence_a_call(form):
     (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
     assert record.value == 0.0
     assert [step.prompt for step in record.steps if step.kind == "generate"] == ["verdicts.v4"] * 2
+
+
+@pytest.mark.parametrize("form", ["{}", "#{}", "[{}]", "yes, but no", "{}. yes and no"])
+def test_a_reply_without_a_verdict_is_no_score(form):
+    def judge(prompt):
+        number = re.search(r"<items>\n(\d+)\.", prompt)
+        assert number is not None
+        return form.format(number[1])
+
+    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v4)"
+    (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
+    assert (record.value, record.status) == (None, "parse_error")
 
 
 def test_the_embedded_judge_answers_the_short_prompts_as_the_long_ones():

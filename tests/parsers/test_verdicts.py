@@ -77,7 +77,9 @@ def test_a_bare_word_is_the_verdict_on_the_one_statement_asked_about():
     assert [(one.number, one.supported) for one in reading.value.verdicts] == [(21, False)]
 
 
-@pytest.mark.parametrize("reply", ["1.", "1)", "(1)", "1:", " 1. "])
+@pytest.mark.parametrize(
+    "reply", ["1.", "1)", "(1)", "1:", " 1. ", "1", "#1", "[1]", "- 1", "**1**", "\\boxed{1}"]
+)
 def test_the_number_of_the_statement_alone_is_no_yes(reply):
     assert VerdictList.read(reply, Hints((1,))).value is None
 
@@ -87,6 +89,30 @@ def test_one_is_a_yes_where_it_is_not_the_statements_own_number(reply):
     reading = VerdictList.read(reply, Hints((2,)))
 
     assert [(one.number, one.supported) for one in reading.value.verdicts] == [(2, True)]
+
+
+YES_OR_NO = ("Reply with one line for each number and nothing else: the number, then yes or no.",)
+ONE_OR_ZERO = ("Reply with 1 if the contexts support the statement, and with 0 if they do not.",)
+
+
+@pytest.mark.parametrize("reply", ["1", "0", "#1", "[1]", "[0]", '"1"'])
+def test_a_digit_is_no_verdict_where_the_prompt_asks_for_yes_or_no(reply):
+    assert VerdictList.read(reply, Hints((2,), form=YES_OR_NO)).value is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "supported"), [("1", True), ("0", False), ("[1]", True), ("Answer: 0", False)]
+)
+def test_a_digit_is_the_verdict_where_the_prompt_asks_for_1_or_0(reply, supported):
+    reading = VerdictList.read(reply, Hints((1,), form=ONE_OR_ZERO))
+
+    assert [(one.number, one.supported) for one in reading.value.verdicts] == [(1, supported)]
+
+
+def test_the_number_in_the_form_of_a_prompt_is_no_digit_that_it_asks_for():
+    form = ('Reply with {"verdicts": [{"number": 1, "verdict": "yes"}]}; the first of 0 or more.',)
+
+    assert VerdictList.read("1", Hints((1,), form=form)).value is None
 
 
 @pytest.mark.parametrize("reply", ["1. 0\n2. 1", "1 0\n2 1", "1. 0\n2. 0", "1. 0", "1.0", "0.1"])

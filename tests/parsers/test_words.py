@@ -3,7 +3,7 @@
 import pytest
 
 from ragmetrics_core.parsers import verdict_value, verdict_word
-from ragmetrics_core.parsers._words import leading_verdict
+from ragmetrics_core.parsers._words import digit_word, leading_verdict
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,48 @@ def test_words_that_only_begin_like_a_verdict_decide_nothing(text):
     led = leading_verdict(text)
 
     assert led is None or led.supported is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yes, but no", "no, but yes", "Yes. No.", "yes - no", "yes (no)", "Yes... no", "yes, actually no",
+        "Yes, no, the year differs", "Yes, but unclear", "ja, aber nein", "oui, mais non", "sí, pero no",
+        "supported, not supported", "✅ ❌", "✅ but no", "Yes. ❌", "Relevant: no",
+    ],
+)  # fmt: skip
+def test_a_verdict_that_its_contrary_follows_decides_nothing(text):
+    assert leading_verdict(text).supported is None
+
+
+@pytest.mark.parametrize(
+    ("text", "supported"),
+    [
+        ("Yes, but no date is given", True),
+        ("Yes, no other company did it", True),
+        ("Yes, and correct.", True),
+        ('Yes. "No" is what he says', True),
+        ("No. True, the name is there, but the year differs", False),
+        ("No - not supported.", False),
+        ("Yes. Wrong Turn is a film", True),
+    ],
+)
+def test_a_reason_that_begins_like_the_contrary_takes_no_verdict_back(text, supported):
+    assert leading_verdict(text).supported is supported
+
+
+@pytest.mark.parametrize(
+    ("text", "digit"),
+    [
+        ("1", 1),
+        ("#1", 1),
+        ("[0]", 0),
+        ("**1**", 1),
+        ("10", None),
+        ("1.0", None),
+        ("1 ✅", None),
+        ("-1", None),
+    ],
+)
+def test_a_digit_alone_is_known_as_one(text, digit):
+    assert digit_word(text) == digit
