@@ -64,6 +64,11 @@ class Reader:
             raise self._records.broken(place.record, missing)
         return record.hydrated(self.sample(place.sample), self._prompts)
 
+    def has_votes(self, place: Place) -> bool:
+        """Whether verdicts of the record at a place may have votes: a line without the word has none."""
+        self._record_file.seek(place.record)
+        return b'"votes"' in self._record_file.readline()
+
     def sample(self, place: int) -> Sample:
         """The sample at a place; for the records of one sample, which follow each other, it is read once.
 

@@ -182,9 +182,18 @@ class Run:
     def records(self, metric: str | Metric[Any] | None = None) -> Iterator[Record]:
         """All records, or those of one metric, sample by sample."""
         wanted = None if metric is None else entry_of(metric, self.metrics).signature
-        for key in self._folder.keys:
-            if wanted in (None, key.signature):
-                yield self._folder.record(key)
+        with self._folder.reading() as reader:
+            for key, place in self._folder.places():
+                if wanted in (None, key.signature):
+                    yield reader.record(place)
+
+    def voted(self, metric: str | Metric[Any]) -> Iterator[Record]:
+        """The records of one metric with verdicts that have votes; no other is read whole."""
+        wanted = entry_of(metric, self.metrics).signature
+        with self._folder.reading() as reader:
+            for key, place in self._folder.places():
+                if key.signature == wanted and reader.has_votes(place):
+                    yield reader.record(place)
 
     def scores(self, sample_id: str) -> dict[str, Record]:
         """All scores of a sample, by signature."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmetrics_core.study._clustering import Clustering
-from ragmetrics_core.study._consensus import Rule, consensus_of
+from ragmetrics_core.study._consensus import Rule, consensus_value
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._intervals import Estimate
@@ -97,7 +97,7 @@ def _pairs(
             rest = {each: value for each, value in said.items() if each != name}
             if not rest:
                 continue
-            value = consensus_of({unit: rest}, rule=rule)[unit].value
+            value = consensus_value(rest, rule=rule)
             if value is not None and not isinstance(own, str) and not isinstance(value, str):
                 good = is_good(value, at_least=correct_from)
                 yield _Pair(unit.sample_id, name, float(own), float(value), good)
@@ -136,8 +136,9 @@ def asked_after_disagreement(units: Mapping[LabelledUnit, Mapping[str, Value]]) 
             unit: {value for other, value in said.items() if other != name} for unit, said in units.items()
         }
         of = [unit for unit, said in units.items() if name in said]
-        two = [unit for unit, said in units.items() if len(said.keys() - {name}) > 1]
-        agreed = sum(len(rest[unit]) == 1 for unit in two if unit not in of)
+        agreed = sum(
+            len(said) > 1 and len(rest[unit]) == 1 for unit, said in units.items() if name not in said
+        )
         if len(of) >= _FEWEST and agreed >= _FEWEST and all(len(rest[unit]) > 1 for unit in of):
             return name
     return None

@@ -27,7 +27,9 @@ __all__ = [
     "cluster_mean",
     "cluster_resamples",
     "cluster_share",
+    "cluster_weights",
     "cluster_worth",
+    "in_batches",
     "resamples_of",
 ]
 
@@ -61,8 +63,12 @@ def resamples_of(
     if clusters is None:
         yield from resamples(n, count=count, seed=seed)
         return
-    drawn = cluster_resamples(clusters, count=count, seed=seed)
-    while batch := [*islice(drawn, max(1, _BATCH // max(n, 1)))]:
+    yield from in_batches(cluster_resamples(clusters, count=count, seed=seed), n)
+
+
+def in_batches(resamples: Iterator[Indices], n: int) -> Iterator[list[Indices]]:
+    """Resamples of about n numbers each, as many together as a processor has at hand."""
+    while batch := [*islice(resamples, max(1, _BATCH // max(n, 1)))]:
         yield batch
 
 
@@ -73,13 +79,20 @@ def cluster_resamples(
 
     As many clusters are drawn as there are; how many samples a resample has varies with their sizes.
     """
+    places = np.arange(len(clusters))
+    for weights in cluster_weights(clusters, count=count, seed=seed):
+        yield np.repeat(places, weights)
+
+
+def cluster_weights(
+    clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0
+) -> Iterator[Indices]:
+    """How often each sample is in the resamples of `cluster_resamples`, one after another."""
     codes = cluster_codes(clusters)
     size = int(codes.max()) + 1 if len(codes) else 0
-    places = np.arange(len(codes))
     generator = np.random.default_rng(seed)
     for _ in range(count):
-        times = np.bincount(generator.integers(0, size, size=size), minlength=size)
-        yield np.repeat(places, times[codes])
+        yield np.bincount(generator.integers(0, size, size=size), minlength=size)[codes]
 
 
 def cluster_counts(clusters: Sequence[Hashable], *, count: int = RESAMPLES, seed: int = 0) -> Array:

@@ -1,13 +1,12 @@
 """Consensus of annotators: what most say or an adjudicator decides, or the mean or median of all."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from statistics import fmean, median
 from typing import Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.study._labels import LabelledUnit, Value
 
-__all__ = ["Consensus", "How", "Rule", "consensus_of", "majority", "rule_of"]
+__all__ = ["Consensus", "How", "Rule", "consensus_of", "consensus_value", "majority", "rule_of"]
 
 Rule = Literal["majority", "mean", "median"]
 How = Literal["single", "unanimous", "majority", "mean", "median", "adjudicated", "open"]
@@ -68,6 +67,17 @@ def consensus_of(
     return found
 
 
+def consensus_value(votes: Mapping[str, Value], *, rule: Rule) -> Value | None:
+    """What people agree on about one unit, without an adjudicator; None where that is open.
+
+    Args:
+        votes: what each said.
+        rule: what makes the consensus.
+    """
+    value, _ = _decided(votes, None, rule)
+    return value
+
+
 def _decided(votes: Mapping[str, Value], last: Value | None, rule: Rule) -> tuple[Value | None, How]:
     value = majority(votes)
     if rule != "majority" and len(set(votes.values())) > 1:
@@ -88,7 +98,5 @@ def majority(votes: Mapping[str, T]) -> T | None:
     >>> majority({"ann": True, "bob": False, "cid": False}), majority({"ann": True, "bob": False})
     (False, None)
     """
-    if not votes:
-        return None
-    ((value, count),) = Counter(votes.values()).most_common(1)
-    return value if 2 * count > len(votes) else None
+    values = [*votes.values()]
+    return next((value for value in dict.fromkeys(values) if 2 * values.count(value) > len(values)), None)

@@ -7,8 +7,14 @@ from typing import NamedTuple, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_counts, cluster_worth, resamples_of
+from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts, resamples
+from ragmetrics_core.study._clusters import (
+    FEWEST_CLUSTERS,
+    cluster_counts,
+    cluster_weights,
+    cluster_worth,
+    in_batches,
+)
 from ragmetrics_core.study._distinct_pairs import DistinctPairs
 from ragmetrics_core.study._distributions import average_ranks, normal_quantile, tau_b
 from ragmetrics_core.study._intervals import Estimate
@@ -184,8 +190,12 @@ def _resampled(x: Array, y: Array, how: Resampling) -> tuple[Estimate, Estimate]
     if by_rank is None or by_number is None or n < (2 if clusters is None else FEWEST_CLUSTERS):
         return Estimate(by_rank), Estimate(by_number)
     pairs = DistinctPairs(x, y)
-    batches = resamples_of(len(x), clusters, count=count, seed=seed)
-    drawn = [(each.spearman(), each.pearson()) for each in map(pairs.drawn, batches)]
+    batches = (
+        map(pairs.drawn, resamples(n, count=count, seed=seed))
+        if clusters is None
+        else map(pairs.weighted, in_batches(cluster_weights(clusters, count=count, seed=seed), len(x)))
+    )
+    drawn = [(each.spearman(), each.pearson()) for each in batches]
     ranks, numbers = (np.concatenate(each) for each in zip(*drawn, strict=True))
     worth = n if clusters is None else cluster_worth(clusters)
     return (

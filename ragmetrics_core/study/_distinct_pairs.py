@@ -1,7 +1,7 @@
 """Correlations of resampled pairs from how often each distinct pair was drawn, without a sort."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,13 @@ class DistinctPairs:
         Args:
             resamples: of each the places of its pairs in the columns.
         """
-        rows = [np.bincount(self._places[each], minlength=self._size) for each in resamples]
+        return self._of([np.bincount(self._places[each], minlength=self._size) for each in resamples])
+
+    def weighted(self, weights: Iterable[Indices]) -> DrawnPairs:
+        """What resamples have drawn, of which each says how often every pair is in it."""
+        return self._of([np.bincount(self._places, each, minlength=self._size) for each in weights])
+
+    def _of(self, rows: Sequence[NDArray[Any]]) -> DrawnPairs:
         counts = np.array(rows, dtype=float)
         one, other = (column.drawn(counts) for column in self._columns)
         return DrawnPairs(self._columns, counts, (one, other))

@@ -4,6 +4,7 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from math import inf
 from pathlib import Path
 from sys import float_info
@@ -91,10 +92,7 @@ def read_labels(path: Path) -> list[HumanLabel]:
     """
     found: dict[tuple[LabelledUnit, str, str], HumanLabel] = {}
     for where, row in _rows(path):
-        named = {
-            _ALIASES.get(name.strip().casefold(), name.strip().casefold()): value
-            for name, value in row.items()
-        }
+        named = {_column(name): value for name, value in row.items()}
         for column in ("sample_id", "annotator", "value"):
             if column not in named:
                 raise ConfigError(f"{where} has no {column}; columns are sample_id, annotator, label, value")
@@ -115,6 +113,13 @@ def read_labels(path: Path) -> list[HumanLabel]:
     if not found:
         raise ConfigError(f"{path} has no label with a value")
     return _as_truth([*found.values()])
+
+
+@lru_cache
+def _column(name: str) -> str:
+    """What a column is called here."""
+    plain = name.strip().casefold()
+    return _ALIASES.get(plain, plain)
 
 
 def _as_truth(labels: list[HumanLabel]) -> list[HumanLabel]:

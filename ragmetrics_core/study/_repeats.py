@@ -127,7 +127,7 @@ def _votes(
     """The votes on verdicts, of the first measurement; what straddles is added to the list."""
     flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
     note = ""
-    for record in run.records(signature):
+    for record in run.voted(signature):
         several = [verdict for verdict in record.verdicts if len(verdict.votes) > 1]
         for verdict in several:
             yes, of = sum(verdict.votes), len(verdict.votes)

@@ -208,18 +208,23 @@ def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Sc
             absent[key.signature][key.sample_id] = outcome.status
         else:
             values[key.signature][key.sample_id] = outcome.value
-    samples = {sample.id: sample for sample in run.samples()}
+    labels: dict[str, Mapping[str, Label]] = {}
+    questions: dict[str, str | None] = {}
+    expected: dict[str, str] = {}
+    for sample in run.samples():
+        labels[sample.id], questions[sample.id] = sample.labels, sample.question
+        expected[sample.id] = _expected(sample)
     return Scores(
         name=name or (run.path.name if run.path else "run"),
         values=values,
         absent=absent,
-        labels={sample_id: sample.labels for sample_id, sample in samples.items()},
-        questions={sample_id: sample.question for sample_id, sample in samples.items()},
+        labels=labels,
+        questions=questions,
         finished=run.finished,
         lower_is_better=frozenset(each.signature for each in run.metrics if not each.higher_is_better),
         ranges={each.signature: (each.low, each.high) for each in run.metrics},
         sure=sure,
-        expected={sample_id: _expected(sample) for sample_id, sample in samples.items()},
+        expected=expected,
         models=_models(run),
         exceeds=frozenset(each.signature for each in run.metrics if each.exceeds),
         rejected=len(run.rejected),

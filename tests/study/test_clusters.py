@@ -20,9 +20,11 @@ from ragmetrics_core.study._clusters import (
     cluster_mean,
     cluster_resamples,
     cluster_share,
+    cluster_weights,
 )
-from ragmetrics_core.study._correlations import correlate
+from ragmetrics_core.study._correlations import correlate, pearson, spearman
 from ragmetrics_core.study._detection import area_under_curve
+from ragmetrics_core.study._distinct_pairs import DistinctPairs
 from ragmetrics_core.study._intervals import mean_of, wilson_of
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 
@@ -104,6 +106,16 @@ def test_a_resample_has_whole_clusters():
     counts = cluster_counts(clusters, count=20)
     assert (counts[:, 0] == counts[:, 5]).all()
     assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
+
+
+def test_correlations_of_drawn_clusters_are_those_of_the_samples_written_out():
+    clusters = np.repeat(np.arange(15), 3).tolist()
+    generator = np.random.default_rng(3)
+    x, y = generator.integers(0, 4, 45).astype(float), generator.integers(0, 3, 45).astype(float)
+    weighted = DistinctPairs(x, y).weighted(cluster_weights(clusters, count=30, seed=5))
+    rows = [*cluster_resamples(clusters, count=30, seed=5)]
+    assert np.allclose(weighted.pearson(), [pearson(x[each], y[each]) for each in rows])
+    assert np.allclose(weighted.spearman(), [spearman(x[each], y[each]) for each in rows])
 
 
 def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
