@@ -19,7 +19,18 @@ from typing import Any, Final
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.prompts import digest_of
 
-__all__ = ["LONGEST", "PACKED", "RECORD", "SHORTEST", "STEP", "VERDICT", "outlined", "texts_of", "unpacked"]
+__all__ = [
+    "LONGEST",
+    "PACKED",
+    "RECORD",
+    "SHORTEST",
+    "STEP",
+    "VERDICT",
+    "outlined",
+    "texts_of",
+    "unpacked",
+    "unread",
+]
 
 PACKED: Final = 2
 """What a packed line says its format is; unpacked it is a record of format 1."""
@@ -64,6 +75,8 @@ STEP: Mapping[str, Any] = {
     "value": None,
     "dropped": (),
 }
+# What was made of a step's reply.
+_READINGS = frozenset({"value", "dropped"})
 # The fields of a verdict; "text" has no usual value, so that there is always a column of all rows.
 VERDICT: Mapping[str, Any] = {
     "number": 0,
@@ -114,6 +127,22 @@ def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
     fields = {**RECORD, **line}
     if "metric" not in line:
         fields["metric"], _, fields["variant"] = str(line["signature"]).partition("/")
+    return fields
+
+
+def unread(line: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The fields of a packed line without what its replies give again: verdicts, notes, how they were read.
+
+    None for a line in the other form.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
+    """
+    if line.get("schema") != PACKED:
+        return None
+    fields = {**outlined(line), "schema": 1, "verdicts": (), "notes": ()}
+    fields["steps"] = [_unread_step(step) for step in fields["steps"]]
+    fields["segments"] = {digest: _spans(lengths) for digest, lengths in fields["segments"].items()}
     return fields
 
 
@@ -186,9 +215,16 @@ def _unpacked_step(step: Any, texts: _ReadTexts) -> Any:
     if not fields["reply_digest"]:
         fields["reply_digest"] = digest_of(reply)
     for name in step:
-        if name in ("value", "dropped"):
+        if name in _READINGS:
             fields[name] = texts.unpacked(step[name])
     return fields
+
+
+def _unread_step(step: Any) -> Any:
+    if step.get("kind", "generate") != "generate":
+        return step
+    fields = {"kind": "generate", "reply_digest": "", **step}
+    return {name: value for name, value in fields.items() if name not in _READINGS}
 
 
 def _unpacked_verdicts(columns: Mapping[str, Any], texts: _ReadTexts) -> list[dict[str, Any]]:

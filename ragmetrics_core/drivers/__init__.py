@@ -6,7 +6,7 @@ from ragmetrics_core._lazy import loaded_when_asked
 
 if TYPE_CHECKING:
     from ragmetrics_core.drivers._asynchronous import Calls, Models, measure_sample
-    from ragmetrics_core.drivers._auditing import Difference, audit
+    from ragmetrics_core.drivers._auditing import Difference, audit, is_reproduced
     from ragmetrics_core.drivers._derived import (
         by_vote,
         correct,
@@ -27,6 +27,7 @@ __all__ = [
     "audit",
     "by_vote",
     "correct",
+    "is_reproduced",
     "measure_sample",
     "plan_sample",
     "recompute",
@@ -46,6 +47,7 @@ _MODULES = {
     "audit": "_auditing",
     "by_vote": "_derived",
     "correct": "_derived",
+    "is_reproduced": "_auditing",
     "measure_sample": "_asynchronous",
     "plan_sample": "_plan",
     "recompute": "_derived",

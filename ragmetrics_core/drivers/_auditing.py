@@ -1,15 +1,17 @@
 """Auditing a record: every field that its replies do not give."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._own_code import without_place
 from ragmetrics_core.drivers._replay import Replay, not_hydrated, rewritten
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics._metric import Metric
+from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
 from ragmetrics_core.shapes import is_dict, is_series
 
-__all__ = ["Difference", "audit"]
+__all__ = ["Difference", "audit", "is_reproduced"]
 
 
 class Difference(NamedTuple):
@@ -24,14 +26,30 @@ class Difference(NamedTuple):
         return f"{self.field}: stored {_short(self.stored)}, derived {_short(self.derived)}"
 
 
-def audit(record: Record, *, metric: Metric[Any] | None = None, line: bytes = b"") -> list[Difference]:
+def is_reproduced(record: Record, line: bytes, *, metric: Metric[Any] | None = None) -> bool:
+    """Whether the replies of a record give its very line again, to the letter: a proof of all that it says.
+
+    Args:
+        record: a hydrated record. Of what its replies give again it need hold nothing.
+        line: the stored line of which it was read.
+        metric: the metric, where the catalogue does not have it.
+    """
+    if record.sample is None or record.prompts is None or record.sample.digest != record.sample_digest:
+        return False
+    if any(_digest_of_prompt(text) != digest for digest, text in record.prompts.items()):
+        return False
+    try:
+        return rewritten(record, metric, Replay(record)).line() == line.rstrip(b"\n")
+    except RecordError:
+        return False
+
+
+def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Difference]:
     """Derive the record again and list every field that differs; an empty list is a proof.
 
     Args:
         record: a hydrated or self-contained record.
         metric: the metric, where the catalogue does not have it.
-        line: the stored line of which the record was read. When the replies give it again to the letter,
-            nothing else has to be compared.
 
     Raises:
         RecordError: the record is not hydrated.
@@ -49,10 +67,7 @@ def audit(record: Record, *, metric: Metric[Any] | None = None, line: bytes = b"
     ignored |= {"versions", "judge", "embedder", "scorer"}
     replay = Replay(record)
     try:
-        again = rewritten(record, metric, replay)
-        if line and again.stored().encode() == line.rstrip(b"\n"):
-            return found
-        derived = replay.read(again)
+        derived = replay.read(rewritten(record, metric, replay))
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
@@ -90,6 +105,11 @@ def _compare(name: str, stored: object, derived: object) -> list[Difference]:
             ]
         return [] if list(stored) == list(derived) else [Difference(name, stored, derived)]
     return [Difference(name, stored, derived)]
+
+
+@lru_cache(maxsize=256)
+def _digest_of_prompt(text: PromptText) -> str:
+    return text.digest
 
 
 def _short(value: object) -> str:

@@ -199,7 +199,7 @@ def answer_audits(questions: TextIO) -> None:
 
 def _is_sound(reader: Reader, place: Place, check: RecordAudit) -> bool:
     try:
-        return not check.differences(reader.record(place), None, reader.line)
+        return not check.differences(reader, place, None)
     except RecordError:
         return False
 

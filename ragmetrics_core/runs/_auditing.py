@@ -72,7 +72,7 @@ def _differences(
     reader: Reader, place: Place, key: Key, check: RecordAudit, metrics: Mapping[str, Metric[Any]]
 ) -> list[Difference]:
     try:
-        return check.differences(reader.record(place), metrics.get(key.signature), reader.line)
+        return check.differences(reader, place, metrics.get(key.signature))
     except RecordError as error:
         return [Difference("record", "unreadable", str(error))]
 

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from ragmetrics_core._stored_form import unread
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.record import Record
@@ -63,6 +64,22 @@ class Reader:
             missing = RecordError(f"samples.jsonl has no sample {record.sample_id!r}")
             raise self._records.broken(place.record, missing)
         return record.hydrated(self.sample(place.sample), self._prompts)
+
+    def unread(self, place: Place) -> Record | None:
+        """The record at a place without what its replies give again, with its sample and prompts.
+
+        None where that cannot be told apart; `record` then says what is wrong, if anything is.
+        """
+        if place.sample is None:
+            return None
+        self._record_file.seek(place.record)
+        self.line = self._record_file.readline()
+        try:
+            fields = unread(json.loads(self.line))
+            record = None if fields is None else Record.model_validate(fields)
+        except DAMAGED:
+            return None
+        return record and record.hydrated(self.sample(place.sample), self._prompts)
 
     def has_votes(self, place: Place) -> bool:
         """Whether verdicts of the record at a place may have votes: a line without the word has none."""

@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ragmetrics_core.drivers import Difference, audit
+from ragmetrics_core.drivers import Difference, audit, is_reproduced
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.record import Record
+from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
+from ragmetrics_core.runs._reading import Reader
 
 __all__ = ["RecordAudit"]
 
@@ -30,18 +32,24 @@ class RecordAudit(NamedTuple):
         models = {name: getattr(manifest, name) for name in _MODELS}
         return cls(models, frozenset(entry.signature for entry in entries))
 
-    def differences(self, record: Record, metric: Metric[Any] | None, line: bytes = b"") -> list[Difference]:
-        """All that differs in a record; the metric is needed where it is not in the catalogue.
+    def differences(self, reader: Reader, place: Place, metric: Metric[Any] | None) -> list[Difference]:
+        """All that differs in the record at a place.
+
+        Where its replies give its very line again, nothing else of the line has to be read or compared.
 
         Args:
-            record: the record.
-            metric: its metric.
-            line: the stored line of which it was read.
+            reader: of the run's files.
+            place: where the record stands.
+            metric: its metric, which is needed where it is not in the catalogue.
 
         Raises:
-            RecordError: the record cannot be derived again.
+            RecordError: the record cannot be read.
         """
-        differences = audit(record, metric=metric, line=line)
+        unread = reader.unread(place)
+        if unread is not None and is_reproduced(unread, reader.line, metric=metric):
+            return self._beside_the_manifest(unread)
+        record = reader.record(place)
+        differences = audit(record, metric=metric)
         if not record.digest:
             differences.append(Difference("digest", "", record.sealed().digest))
         # a record that is not as it was sealed tells more itself
