@@ -19,6 +19,7 @@ __all__ = [
     "Label",
     "Sample",
     "Turn",
+    "distinct_references",
 ]
 
 
@@ -121,6 +122,16 @@ class Sample(BaseModel, frozen=True):
         if not self.id:
             self._fill("id", self._id_of_content)
         return self
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The expected answers that say something, each once: `reference`, then `references`.
+
+        The numbers of references in records count these, from 1. Empty where there is no reference.
+        """
+        if self.reference is None:
+            return ()
+        return distinct_references((self.reference, *(self.references or ())))
 
     def _fill(self, name: str, value: str) -> None:
         object.__setattr__(self, name, value)
@@ -247,3 +258,16 @@ class Sample(BaseModel, frozen=True):
             return cls(**read_row(row, textual=textual))
         except SampleError as error:
             raise SampleError(f"{where}: {error}" if where else str(error)) from None
+
+
+def distinct_references(references: Sequence[str]) -> tuple[str, ...]:
+    """The references that say something, each once, in order; the first where none does.
+
+    >>> distinct_references(["Ulm", " ", "In Ulm", "Ulm "])
+    ('Ulm', 'In Ulm')
+    """
+    by_words: dict[str, str] = {}
+    for text in references:
+        if text.strip():
+            by_words.setdefault(" ".join(text.split()), text)
+    return tuple(by_words.values()) or tuple(references[:1])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ragmetrics_core.parsers._lazy_pattern import lazy
@@ -77,6 +78,13 @@ class Block(NamedTuple):
     lines: list[str]
 
 
+class _Row(NamedTuple):
+    """A number and the text with its verdict."""
+
+    number: int
+    rest: str
+
+
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
     """The text cut at its numbered headings; what stands before the first one has no number."""
     block = Block(None, [])
@@ -87,15 +95,15 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
         elif (marker := starts_number(line)) is not None:
             yield block
             block = Block(marker_number(marker), [line[marker.end() :]])
-        elif (row := _row(line)) is not None:
+        elif (row := _row_of_short(line) if len(line) <= _SHORT else _row(line)) is not None:
             yield block
-            block = row
+            block = Block(row.number, [row.rest])
         else:
             block.lines.append(line)
     yield block
 
 
-def _row(line: str) -> Block | None:
+def _row(line: str) -> _Row | None:
     """A line that is a number and its verdict: "1 yes", "Nr. 1: ja", "1 | no".
 
     A reason may follow where the number is named: "#1 no, the year differs". "No. 1 yes" names no number.
@@ -108,8 +116,12 @@ def _row(line: str) -> Block | None:
         return None
     number = int(row["number"])
     if len(rest) <= _SHORT and (verdict_word(rest) is not None or _PHRASE.fullmatch(rest)):
-        return Block(number, [rest.rstrip(".,; ")])
-    return Block(number, [rest]) if name and leading_verdict(rest) is not None else None
+        return _Row(number, rest.rstrip(".,; "))
+    return _Row(number, rest) if name and leading_verdict(rest) is not None else None
+
+
+# The lines of a reply say the same few words over and over.
+_row_of_short = lru_cache(maxsize=1024)(_row)
 
 
 class Reply(NamedTuple):

@@ -1,13 +1,37 @@
-"""Where the texts stand that verdicts rest on, and what a person has said about a verdict."""
+"""Where the texts stand that verdicts rest on, which reference counted, what a person has said."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import Correction, Record
+from ragmetrics_core.sample import Sample
 
-__all__ = ["Mark", "TextPlace", "correction_of", "decided", "marks", "place"]
+__all__ = [
+    "ExpectedText",
+    "Mark",
+    "TextPlace",
+    "about_reference",
+    "correction_of",
+    "decided",
+    "expected_texts",
+    "is_about_what_counts",
+    "marks",
+    "place",
+    "reference_source",
+]
+
+# How a verdict says which of several references it is about.
+_ABOUT_REFERENCE = re.compile(r" \(reference (\d{1,6})\)$")
+# Where the metrics that compare words with all references at once say which of them was the best.
+_COUNTED = {
+    **dict.fromkeys(
+        ("token_f1", "meteor", "bert_score", "answer_equivalence", "semantic_answer_similarity"), "reference"
+    ),
+    "rouge": "best",
+}
 
 
 class TextPlace(NamedTuple):
@@ -19,6 +43,25 @@ class TextPlace(NamedTuple):
     def __str__(self) -> str:
         """The place in words: "chunk 2", "reference"."""
         return f"chunk {self.part}" if self.source == "contexts" else self.source
+
+
+class ExpectedText(NamedTuple):
+    """One of a sample's references.
+
+    Attributes:
+        number: its number, from 1.
+        text: the reference.
+        standing: where the score took one of several: "counts", "does not count" or "not asked"; else "".
+    """
+
+    number: int
+    text: str
+    standing: str = ""
+
+    @property
+    def source(self) -> str:
+        """What evidence calls it: "reference", "reference 2"."""
+        return reference_source(self.number)
 
 
 class Mark(NamedTuple):
@@ -35,16 +78,59 @@ def place(evidence: Evidence) -> TextPlace | None:
 
 
 def marks(record: Record) -> Mapping[TextPlace, list[Mark]]:
-    """What to mark in each text of the record's sample."""
+    """What to mark in each text of the record's sample; what does not count, in its own reference alone."""
     found: dict[TextPlace, list[Mark]] = {}
     for verdict in record.verdicts:
+        counts = is_about_what_counts(record, verdict)
         for evidence in verdict.evidence:
             where = place(evidence)
-            if where and evidence.span:
+            if where and evidence.span and (counts or where.source.startswith("reference")):
                 found.setdefault(where, []).append(Mark(evidence.span.start, evidence.span.end, verdict))
     for where, mark in _relevant_sentences(record):
         found.setdefault(where, []).append(mark)
     return found
+
+
+def reference_source(number: int) -> str:
+    """What evidence calls a sample's reference of this number."""
+    return "reference" if number == 1 else f"reference {number}"
+
+
+def expected_texts(sample: Sample, record: Record | None = None) -> tuple[ExpectedText, ...]:
+    """The references of a sample, and which of them a score counted and did not ask about."""
+    texts = sample.expected
+    counted = None if record is None or len(texts) < 2 else _counted(record, sample)
+    if record is None or counted is None:
+        return tuple(ExpectedText(number, text) for number, text in enumerate(texts, start=1))
+    asked = len(texts) - record.counts.get("references_not_asked", 0)
+
+    def standing(number: int) -> str:
+        if number == counted:
+            return "counts"
+        return "does not count" if number <= asked else "not asked"
+
+    return tuple(ExpectedText(number, text, standing(number)) for number, text in enumerate(texts, start=1))
+
+
+def _counted(record: Record, sample: Sample) -> float | None:
+    """The number of the reference that counted, where the score took one of several."""
+    if (name := _COUNTED.get(record.metric)) is not None:
+        every = tuple(dict.fromkeys((sample.reference, *(sample.references or ()))))
+        return record.counts.get(name) if every == sample.expected else None
+    is_of_all = record.counts.get("references") == len(sample.expected)
+    return record.counts.get("reference") if is_of_all else None
+
+
+def is_about_what_counts(record: Record, verdict: Verdict) -> bool:
+    """Whether a verdict is not about one of several references that another one was better than."""
+    number = about_reference(verdict)
+    return number is None or number == record.counts.get("reference", number)
+
+
+def about_reference(verdict: Verdict) -> int | None:
+    """Which of several references a verdict is about, as it says itself."""
+    found = _ABOUT_REFERENCE.search(verdict.about)
+    return int(found[1]) if found else None
 
 
 def decided(verdict: Verdict) -> str:

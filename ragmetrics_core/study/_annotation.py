@@ -50,7 +50,7 @@ class SheetItem(NamedTuple):
     item: str
     question: str | None
     contexts: tuple[str, ...]
-    reference: str | None
+    references: tuple[str, ...]
     answer: str | None
     metrics: tuple[tuple[str, tuple[SheetStatement, ...]], ...]
 
@@ -354,7 +354,7 @@ def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, se
         item_name(name, sample_id, seed),
         sample.question,
         sample.contexts or (),
-        sample.reference,
+        sample.expected,
         sample.answer,
         shown,
     )

@@ -70,10 +70,10 @@ def test_the_proof_shows_each_reference_beside_what_was_decided_on_it(command, t
     page = command("show", tmp_path / "run", "q", "factual_correctness").out
     lines = lines_of(page)
 
-    assert lines[lines.index("reference Bonn") :][:3] == [
-        "reference Bonn",
-        "reference 2 Ulm",
-        "reference 3 Rome",
+    assert [line for line in lines if line.startswith("reference ") and "·" not in line] == [
+        "reference 1 Bonn does not count",
+        "reference 2 Ulm counts",
+        "reference 3 Rome not asked",
     ]
     assert [
         line for line in lines if line.endswith(("statements (reference 1)", "statements (reference 2)"))
@@ -83,6 +83,26 @@ def test_the_proof_shows_each_reference_beside_what_was_decided_on_it(command, t
         "Answer statements (reference 2)",
         "Reference statements (reference 2)",
     ]
+
+
+def test_a_score_that_is_not_about_references_shows_all_of_them_without_a_word_on_which_counts(
+    command, tmp_path
+):
+    sample = {"id": "q", "question": "Where?", "answer": "It is Ulm.", "contexts": ["It is Ulm."]}
+    evaluate(
+        [{**sample, "references": ["Bonn", "Ulm"]}],
+        metrics=["faithfulness", "token_f1"],
+        judge="embedded",
+        out=tmp_path / "run",
+    )
+
+    def told(*names):
+        lines = lines_of(command("show", tmp_path / "run", "q", *names).out)
+        return [line for line in lines if line.startswith("reference")]
+
+    assert told() == told("faithfulness") == ["reference 1 Bonn", "reference 2 Ulm"]
+    # "It is Ulm" shares a word with the second alone
+    assert told("token_f1") == ["reference 1 Bonn does not count", "reference 2 Ulm counts"]
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -17,8 +17,20 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium or google-chrome on this machine")
 
 SAMPLES = [
-    {"id": "one", "question": "Is <b>this</b> text?", "contexts": ["A context."], "answer": "It is & stays."},
-    {"id": "two", "question": "And this?", "contexts": ["Another."], "answer": "It is too."},
+    {
+        "id": "one",
+        "question": "Is <b>this</b> text?",
+        "contexts": ["A context."],
+        "answer": "It is & stays.",
+        "references": ["It is.", "It <b>stays</b>.", "It is. "],
+    },
+    {
+        "id": "two",
+        "question": "And this?",
+        "contexts": ["Another."],
+        "answer": "It is too.",
+        "reference": "Too.",
+    },
 ]
 
 
@@ -82,6 +94,15 @@ def test_texts_of_the_data_are_shown_as_text(page):
         in page.locator("h2").all_inner_texts()[0] + page.locator("h2").all_inner_texts()[1]
     )
     assert page.locator("b").count() == 0
+
+
+def test_every_expected_answer_is_shown_once(page):
+    first, second = (article(page, name) for name in ("Is <b>this</b> text?", "And this?"))
+
+    titles = first.locator("h3").all_inner_texts()
+    assert titles == ["Expected answer 1", "Expected answer 2", "Answer"]
+    assert first.locator(".text").all_inner_texts()[:2] == ["It is.", "It <b>stays</b>."]
+    assert second.locator("h3").all_inner_texts() == ["Expected answer", "Answer"]
 
 
 def test_without_a_name_nothing_is_exported(page):

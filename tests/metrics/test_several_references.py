@@ -7,8 +7,9 @@ from ragmetrics_core.drivers import audit, correct
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
-from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement, distinct
+from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement
 from ragmetrics_core.runs import plan
+from ragmetrics_core.sample import distinct_references
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.lines import plain
 
@@ -212,5 +213,5 @@ def test_missing_verdicts_leave_bounds_only_where_the_best_reference_could_be_an
 
 
 def test_references_are_the_same_by_their_words():
-    assert distinct(["a  b", "", "a b", "c"]) == ("a  b", "c")
-    assert distinct(["", " "]) == ("",)
+    assert distinct_references(["a  b", "", "a b", "c"]) == ("a  b", "c")
+    assert distinct_references(["", " "]) == ("",)

@@ -8,9 +8,10 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Bounds, Decision, Measurement
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.protocol import Fork, Part, Request, Review, Steps
+from ragmetrics_core.sample import distinct_references
 from ragmetrics_core.views import View
 
-__all__ = ["ReferenceMetric", "best_measurement", "distinct", "of_reference"]
+__all__ = ["ReferenceMetric", "best_measurement", "of_reference"]
 
 T = TypeVar("T")
 V = TypeVar("V", bound=View)
@@ -45,7 +46,7 @@ class ReferenceMetric(Metric[V]):
         given = cast("_HasReferences", sample)
         if not given.references:
             return (yield from self.against(sample))
-        texts = distinct((given.reference, *given.references))
+        texts = distinct_references((given.reference, *given.references))
         if self.references == "first" or len(texts) == 1:
             return (yield from self.against(_with_one(sample, given.reference)))
         highest = self.higher_is_better if self.best_is_highest is None else self.best_is_highest
@@ -72,19 +73,6 @@ def in_turn(steps: Sequence[Steps[T]], *, enough: Callable[[T], bool]) -> Steps[
     """
     results: tuple[T, ...] = yield Fork(tuple(steps), enough)
     return results
-
-
-def distinct(references: Sequence[str]) -> tuple[str, ...]:
-    """The references that say something, each once, in order; the first where none does.
-
-    >>> distinct(["Ulm", " ", "In Ulm", "Ulm "])
-    ('Ulm', 'In Ulm')
-    """
-    by_words: dict[str, str] = {}
-    for text in references:
-        if text.strip():
-            by_words.setdefault(" ".join(text.split()), text)
-    return tuple(by_words.values()) or tuple(references[:1])
 
 
 def of_reference(number: int, steps: Steps[T]) -> Steps[T]:

@@ -9,7 +9,17 @@ from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message
 from ragmetrics_core.record import CountStep, GenerateStep, PartResult, Record, Step
-from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, marks, place
+from ragmetrics_core.report._evidence import (
+    TextPlace,
+    about_reference,
+    correction_of,
+    decided,
+    expected_texts,
+    is_about_what_counts,
+    marks,
+    place,
+    reference_source,
+)
 from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._html.locating import Sought
 from ragmetrics_core.report._html.text import Cut, cut, one_line, units
@@ -25,6 +35,7 @@ SEED = 0
 """Of the names of annotated answers; the script has the same."""
 
 LONG_TEXT, LONG_STEP, LONG_WORDS, MOST_CHUNKS, MOST_VERDICTS = 100_000, 30_000, 2_000, 200, 500
+MOST_REFERENCES = 100
 
 
 def proof_of(runs: Sequence[Run], columns: Sequence[ReportColumn], sample_id: str) -> dict[str, Any]:
@@ -91,12 +102,15 @@ class _Messages:
 def _texts(sample: Sample) -> dict[str, Any]:
     one = {
         name: None if (text := getattr(sample, name)) is None else cut(text, LONG_TEXT)
-        for name in ("question", "answer", "reference")
+        for name in ("question", "answer")
     }
+    expected = sample.expected
     chunks = sample.contexts
     ids = sample.context_ids or ()
     return {
         **one,
+        "references": [cut(text, LONG_TEXT) for text in expected[:MOST_REFERENCES]],
+        "more_references": max(0, len(expected) - MOST_REFERENCES),
         "contexts": None if chunks is None else [cut(chunk, LONG_TEXT) for chunk in chunks[:MOST_CHUNKS]],
         "context_ids": [one_line(each, 80) for each in ids[:MOST_CHUNKS]],
         "more_contexts": max(0, len(chunks or ()) - MOST_CHUNKS),
@@ -124,6 +138,7 @@ def _record(run: Run, record: Record, messages: _Messages) -> dict[str, Any]:
         "verdicts": [_verdict(record, verdict) for verdict in record.verdicts[:MOST_VERDICTS]],
         "more_verdicts": max(0, len(record.verdicts) - MOST_VERDICTS),
         "marks": _marks(record),
+        "references": _standings(record),
         "notes": [_words(note) for note in record.notes[:50]],
         "declined": _words(record.abstained.reason or "it gives no reason")
         if record.abstained and record.abstained.declined
@@ -177,8 +192,14 @@ def _verdict(record: Record, verdict: Verdict) -> dict[str, Any]:
     return told
 
 
+def _standings(record: Record) -> list[str]:
+    """Of each reference whether it counts and whether it was asked about; empty where there is one."""
+    texts = () if record.sample is None else expected_texts(record.sample, record)
+    return [each.standing for each in texts[:MOST_REFERENCES]] if any(each.standing for each in texts) else []
+
+
 def _marks(record: Record) -> dict[str, list[list[Any]]]:
-    """For each text of the sample ("answer", "reference", "contexts/2"): start, end, verdict and kind.
+    """For each text of the sample ("answer", "reference 2", "contexts/2"): start, end, verdict and kind.
 
     The kind is "evidence" where a verdict rests on the piece, "statement" where the verdict is about it, and
     "near" where it is about something that the piece says in other words.
@@ -188,7 +209,10 @@ def _marks(record: Record) -> dict[str, list[list[Any]]]:
         return {}
     texts = {
         "answer": sample.answer or "",
-        "reference": sample.reference or "",
+        **{
+            reference_source(number): text
+            for number, text in enumerate(sample.expected[:MOST_REFERENCES], start=1)
+        },
         **{f"contexts/{number}": chunk for number, chunk in enumerate(sample.contexts or (), start=1)},
     }
     found: dict[str, list[list[Any]]] = {}
@@ -203,12 +227,26 @@ def _marks(record: Record) -> dict[str, list[list[Any]]]:
     for where, pieces in marks(record).items():
         for piece in pieces:
             add(_name(where), piece.start, piece.end, piece.verdict, "evidence")
-    sought = {name: Sought(texts[name][:LONG_TEXT]) for name in ("answer", "reference")}
+    sought = {
+        name: Sought(text[:LONG_TEXT]) for name, text in texts.items() if not name.startswith("contexts/")
+    }
     for verdict in record.verdicts[:MOST_VERDICTS]:
-        name = verdict.about.partition(" ")[0]
+        name = _stated_in(record, verdict, texts)
         if name in sought and (at := sought[name].find(verdict.text[:LONG_WORDS])):
             add(name, at.start, at.end, verdict, "statement" if at.exact else "near")
     return found
+
+
+def _stated_in(record: Record, verdict: Verdict, texts: Mapping[str, str]) -> str:
+    """The text that a verdict's statement was made from: "answer", "reference", "reference 2"; else ""."""
+    name = verdict.about.partition(" ")[0]
+    if name != "reference":
+        return name if is_about_what_counts(record, verdict) else ""
+    if (number := about_reference(verdict)) is not None:
+        return reference_source(number)
+    # a verdict on a reference as a whole
+    references = ((each, text) for each, text in texts.items() if each.startswith(name))
+    return next((each for each, text in references if text == verdict.text), name)
 
 
 def _name(where: TextPlace) -> str:

@@ -9,9 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.metrics._steps.references import distinct
 from ragmetrics_core.record import PartResult, Record
-from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, marks, place
+from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, expected_texts, marks, place
 from ragmetrics_core.report._terminal.evidence import marked, style_of
 from ragmetrics_core.report._terminal.samples import found_by
 from ragmetrics_core.report._terminal.steps import steps_page
@@ -98,17 +97,20 @@ def _asked(record: Record) -> Iterator[tuple[str, RenderableType]]:
     found = marks(record)
     for name in ("question", "answer", "reference"):
         text = None if sample is None else getattr(sample, name)
-        if text is None:
+        if sample is not None and name == "reference" and len(sample.expected) > 1:
+            for each in expected_texts(sample, record):
+                told = marked(each.text, found.get(TextPlace(each.source, 1), ()))
+                yield f"reference {each.number}", _standing(told, each.standing)
+        elif text is None:
             yield name, Text("(absent)", LABEL)
         elif name == "question":
             yield name, plain(text)
         else:
-            where = TextPlace("answer" if name == "answer" else "reference", 1)
-            yield name, marked(text, found.get(where, ())) if text else Text("(empty)", LABEL)
-    if sample is not None and "references" in record.counts:
-        texts = distinct((sample.reference or "", *(sample.references or ())))
-        for number, text in enumerate(texts[1:], start=2):
-            yield f"reference {number}", plain(text)
+            yield name, marked(text, found.get(TextPlace(name, 1), ())) if text else Text("(empty)", LABEL)
+
+
+def _standing(text: Text, standing: str) -> Text:
+    return text.append(f"  {standing}", "bold" if standing == "counts" else LABEL) if standing else text
 
 
 def _verdicts(record: Record, verdicts: Sequence[Verdict]) -> RenderableType:

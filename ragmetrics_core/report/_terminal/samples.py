@@ -119,10 +119,13 @@ def sample_page(
 
 
 def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
-    """Question, answer and reference with their names, the number of contexts and how they were found."""
-    for name in ("question", "answer", "reference"):
+    """Question, answer and references with their names, the number of contexts and how they were found."""
+    several = sample.expected if len(sample.expected) > 1 else ()
+    for name in ("question", "answer", *(() if several else ("reference",))):
         text = getattr(sample, name)
         yield name, plain(text) if text else Text("(absent)" if text is None else "(empty)", LABEL)
+    for number, text in enumerate(several, start=1):
+        yield f"reference {number}", plain(text)
     chunks = sample.contexts
     told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
     yield "contexts", Text(told + found_by(sample), LABEL)

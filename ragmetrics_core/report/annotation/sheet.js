@@ -104,9 +104,10 @@ function article(each, place) {
     { id: "item-" + each.item },
     element("h2", { textContent: place + 1 + ". " + (each.question ?? "(no question)") })
   );
-  if (each.reference !== null) {
-    part.append(element("h3", { textContent: "Expected answer" }), element("div", { className: "text", textContent: each.reference }));
-  }
+  each.references.forEach((text, number) => {
+    const title = each.references.length > 1 ? "Expected answer " + (number + 1) : "Expected answer";
+    part.append(element("h3", { textContent: title }), element("div", { className: "text", textContent: text }));
+  });
   part.append(
     element("h3", { textContent: "Answer" }),
     element("div", { className: "text answer", textContent: each.answer ?? "(no answer)" })

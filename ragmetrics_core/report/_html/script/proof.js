@@ -1,6 +1,6 @@
 // The proof of a score: formula, marked texts, verdicts, prompts and replies.
 
-const texts = (side) => h.div("", sources(side, {}, new Map()), contexts(side, {}, new Map()));
+const texts = (side) => h.div("", sources(side, {}, new Map(), []), contexts(side, {}, new Map()));
 
 function formula(record, metric) {
   const [symbol, kind] = STATUS[record.status];
@@ -35,17 +35,40 @@ function formula(record, metric) {
   );
 }
 
-function sources(side, marks, verdicts) {
-  const one = (name, title) => [
+const standingOf = (standing) => [
+  " · ",
+  standing === "counts" ? h.b("", standing) : h.span("muted", standing),
+];
+
+function sources(side, marks, verdicts, standings) {
+  const one = (content, name, title) => [
     h.h3("", title),
-    side[name] === null
+    content === null
       ? h.p("muted", "(absent)")
-      : text(side[name]) === ""
+      : text(content) === ""
         ? h.p("muted", "(empty)")
-        : markedText("p", text(side[name]), marks[name] || [], verdicts),
-    rest(side[name]),
+        : markedText("p", text(content), marks[name] || [], verdicts),
+    rest(content),
   ];
-  return h.div("sources", one("answer", "Answer"), one("reference", "Reference"));
+  const several = side.references.length > 1;
+  const references = (side.references.length ? side.references : [null]).map((content, at) =>
+    one(
+      content,
+      at ? `reference ${at + 1}` : "reference",
+      several
+        ? [
+            `Reference ${at + 1}`,
+            standings[at] ? standingOf(standings[at]) : null,
+          ]
+        : "Reference",
+    ),
+  );
+  return h.div(
+    "sources",
+    one(side.answer, "answer", "Answer"),
+    references,
+    side.more_references ? h.p("muted", `${plural(side.more_references, "more reference")} not shown.`) : null,
+  );
 }
 
 function contexts(side, marks, verdicts) {
@@ -125,6 +148,11 @@ function markedText(tag, content, marks, verdicts) {
 function verdictLists(side, record) {
   const groups = new Map();
   for (const verdict of record.verdicts) groups.set(verdict.about, [...(groups.get(verdict.about) || []), verdict]);
+  const standing = (about) => {
+    const which = /\(reference (\d+)\)$/.exec(about);
+    const told = which && record.references[which[1] - 1];
+    return told ? standingOf(told) : null;
+  };
   const title = (about) => {
     const [, one, which] = /^(.*?)( \(.*)?$/s.exec(about);
     const many = (one.endsWith("y") ? `${one.slice(0, -1)}ies` : `${one}s`) + (which || "");
@@ -132,7 +160,7 @@ function verdictLists(side, record) {
   };
   return [...groups]
     .map(([about, verdicts]) => [
-      h.h3("", title(about)),
+      h.h3("", title(about), standing(about)),
       h.ol(
         "verdicts",
         verdicts.map((verdict) =>

@@ -201,7 +201,7 @@ function scoreOf(side, which, metric, row) {
       name || "",
       h.p("notice", "This run did not measure the sample with this metric."),
       answerChoice(side) || "",
-      texts(side, {}, {}),
+      texts(side),
     );
     return root;
   }
@@ -211,7 +211,7 @@ function scoreOf(side, which, metric, row) {
     name,
     formula(record, metrics[metric]),
     answerChoice(side),
-    sources(side, record.marks, verdicts),
+    sources(side, record.marks, verdicts, record.references),
     verdictLists(side, record),
     remarks(record),
     prompts(side, record),
