@@ -17,7 +17,7 @@ __all__ = [
     "VERDICT_LABEL",
     "Block",
     "BlockNotes",
-    "Reply",
+    "CutReply",
     "TextVerdict",
     "VerdictWords",
     "blocks",
@@ -78,7 +78,7 @@ class Block(NamedTuple):
     lines: list[str]
 
 
-class _Row(NamedTuple):
+class _RowText(NamedTuple):
     """A number and the text with its verdict."""
 
     number: int
@@ -103,7 +103,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
     yield block
 
 
-def _row(line: str) -> _Row | None:
+def _row(line: str) -> _RowText | None:
     """A line that is a number and its verdict: "1 yes", "Nr. 1: ja", "1 | no".
 
     A reason may follow where the number is named: "#1 no, the year differs". "No. 1 yes" names no number.
@@ -116,15 +116,15 @@ def _row(line: str) -> _Row | None:
         return None
     number = int(row["number"])
     if len(rest) <= _SHORT and (verdict_word(rest) is not None or _PHRASE.fullmatch(rest)):
-        return _Row(number, rest.rstrip(".,; "))
-    return _Row(number, rest) if name and leading_verdict(rest) is not None else None
+        return _RowText(number, rest.rstrip(".,; "))
+    return _RowText(number, rest) if name and leading_verdict(rest) is not None else None
 
 
 # The lines of a reply say the same few words over and over.
 _row_of_short = lru_cache(maxsize=1024)(_row)
 
 
-class Reply(NamedTuple):
+class CutReply(NamedTuple):
     """The judge's own lines, and the same lines as blocks under their numbers."""
 
     lines: Sequence[str]

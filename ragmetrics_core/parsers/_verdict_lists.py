@@ -7,7 +7,7 @@ from functools import lru_cache
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._reading import Hints
 from ragmetrics_core.parsers._reply_text import marker_number, starts_bullet, starts_number
-from ragmetrics_core.parsers._verdict_blocks import LINE, STATEMENT, Reply, TextVerdict, blocks, notes
+from ragmetrics_core.parsers._verdict_blocks import LINE, STATEMENT, CutReply, TextVerdict, blocks, notes
 from ragmetrics_core.parsers._verdict_digits import may_be_numbers
 from ragmetrics_core.parsers._words import PHRASE, leading_verdict, verdict_word
 
@@ -35,7 +35,7 @@ _OTHER_NUMBERED = lazy(r"\W*\d")
 _LONGEST_LIST = 1200
 
 
-def final_list(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def final_list(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """The entries under the last heading of a final list, or the verdict words that end the reply."""
     lines = reply.lines
     for place in range(len(lines) - 1, -1, -1):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._reading import Hints
-from ragmetrics_core.parsers._verdict_blocks import LINE, NUMBER_NAME, Reply, TextVerdict
+from ragmetrics_core.parsers._verdict_blocks import LINE, NUMBER_NAME, CutReply, TextVerdict
 from ragmetrics_core.parsers._verdict_digits import asks_for_digits
 from ragmetrics_core.parsers._words import PHRASE, verdict_word
 
@@ -22,7 +22,7 @@ _PAIR = lazy(
 _LEAD = lazy(r".{0,200}[:：][\s*_]*$")
 
 
-def verdict_pairs(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def verdict_pairs(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """The verdicts of a reply that is all numbers that were asked about, in order, each with its verdict.
 
     Only what covers all numbers counts: "2 correct, 1 wrong" are counts. Lines of one number and one word are

@@ -22,7 +22,7 @@ from ragmetrics_core.parsers._verdict_blocks import (
     STATEMENT,
     VERDICT_LABEL,
     Block,
-    Reply,
+    CutReply,
     TextVerdict,
     VerdictWords,
     blocks,
@@ -86,8 +86,8 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
     if asks_for_digits(hints.form):
         lines = [_LABELLED_DIGIT.sub(_in_words, line) for line in lines]
-    cut = Reply(lines, tuple(blocks(lines)))
-    rules: tuple[tuple[str, Callable[[Reply, Hints], list[TextVerdict] | None]], ...] = (
+    cut = CutReply(lines, tuple(blocks(lines)))
+    rules: tuple[tuple[str, Callable[[CutReply, Hints], list[TextVerdict] | None]], ...] = (
         ("final_list", final_list),
         ("verdict_lines", _verdict_lines),
         ("table", _table),
@@ -119,10 +119,10 @@ def _in_words(labelled: re.Match[str]) -> str:
     return labelled["label"] + ("yes" if labelled["digit"] == "1" else "no")
 
 
-def _undisputed(found: VerdictText, reply: Reply, hints: Hints) -> VerdictText:
+def _undisputed(found: VerdictText, reply: CutReply, hints: Hints) -> VerdictText:
     """A final list without the verdicts that the explanations before it contradict."""
     lines = [line for line in reply.lines if not line_entries(line)]
-    reply = Reply(lines, tuple(blocks(lines)))
+    reply = CutReply(lines, tuple(blocks(lines)))
     before = [
         (one.number, one.supported)
         for rule, read in (("verdict_lines", _verdict_lines), ("numbered", _numbered))
@@ -158,7 +158,7 @@ def _settled(rule: str, said: Sequence[TextVerdict], hints: Hints) -> VerdictTex
     return VerdictText(rule, tuple(verdicts), tuple(dropped))
 
 
-def _verdict_lines(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def _verdict_lines(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """Lines that say "Verdict: ...", each under its numbered heading, or one for each statement in order."""
     said: list[TextVerdict] = []
     for block in reply.blocks:
@@ -191,7 +191,7 @@ def _is_contrary(later: VerdictWords | None, number: int | None, led: LeadingVer
     return second is not None and second.supported != led.supported
 
 
-def _table(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def _table(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """The rows of a markdown table: a cell with the number, a cell that is a verdict."""
     said: list[TextVerdict] = []
     for line in reply.lines:
@@ -230,7 +230,7 @@ def _begins_with_verdict(line: str) -> bool:
     return led is not None and (bool(led.rest) or (led.supported is not None and marker is not None))
 
 
-def _numbered(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def _numbered(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """Numbered lines whose verdict stands at their start, or alone at their end."""
     said: list[TextVerdict] = []
     for block in reply.blocks:
@@ -290,7 +290,7 @@ def _ending_of(tail: str) -> bool | None:
     return None if first is not None and first is not verdict else verdict  # "yes -> no"
 
 
-def _bare(reply: Reply, hints: Hints) -> list[TextVerdict] | None:
+def _bare(reply: CutReply, hints: Hints) -> list[TextVerdict] | None:
     """The verdict that the whole reply is or begins with, when one statement was asked about."""
     if len(hints.numbers) != 1:
         return None
