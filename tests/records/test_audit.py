@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pydantic_core import to_json
 
 from ragmetrics_core import Record, Run, diff, evaluate, prompts, recompute, rescore
 from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import METRICS, ContextRelevance, FactualCorrectness, GroundednessRating
+from ragmetrics_core.record import sealed_line
+from ragmetrics_core.runs import Key
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import reason_to_skip
 from tests.lines import plain
@@ -170,6 +173,28 @@ def test_an_altered_status_is_named(folder):
 def test_what_cannot_be_derived_is_sealed(folder, name):
     value = {"ragmetrics": "9"} if name == "versions" else "another model"
     assert alter(folder, "answer_relevance", lambda record: record.update({name: value})) == ["digest"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda line: line["verdicts"]["supported"].__setitem__(1, True), "verdicts[2].supported"),
+        (lambda line: line["steps"][0].update(value={"statements": ["Einstein sang."]}), "steps[1].value"),
+        (lambda line: line.update(notes=["verdict 3 was left out"]), "notes"),
+        (lambda line: line.update(value=1.0), "value"),
+    ],
+)
+def test_a_line_that_was_altered_as_it_is_stored_and_sealed_anew_is_named(folder, change, named):
+    file = folder / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    (line,) = (each for each in lines if each["signature"] == "faithfulness/strict.1")
+    change(line)
+    bodies = ({name: each for name, each in line.items() if name != "digest"} for line in lines)
+    file.write_bytes(b"".join(sealed_line(to_json(body)) + b"\n" for body in bodies))
+    found = dict(Run.load(folder).audit())
+    # all other lines are as they were, but for the digest over them
+    assert [key.sample_id for key in found] == ["q1"]
+    assert named in "".join(each.field for each in found[Key("q1", "faithfulness/strict.1")])
 
 
 def test_an_altered_prompt_is_named(folder):
