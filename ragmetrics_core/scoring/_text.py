@@ -19,6 +19,7 @@ _SQUAD_PUNCTUATION = str.maketrans("", "", string.punctuation)
 # Marks that belong to what is said: "-5" is not "5", "3/4" not "34", "C++" not "C", ".NET" not "net".
 _MEANT = re.compile(
     r"""
+    (?=[^\w\s])(?:                                        # any of them: at all else nothing is tried
     (?<=\d)[^\w\s](?=\d)                                  # between digits: 3.5  1,500  3/4  10:30  2-1
     | (?<![\w.,])[-−–](?=[.,]?\d)                         # a minus
     | (?<![\w.,])[.,](?=\d)                               # .5
@@ -28,9 +29,11 @@ _MEANT = re.compile(
     | (?:(?<=\b[A-Z])|(?<=\b[A-Z][A-Za-z]))[-−–](?![\w−–-])  # A-  AB-  Cl-
     | (?<=(?<!\*)\b[A-Z])\*(?![\w*])                      # A*
     | (?<![^\s("'\[])\.(?=[A-Za-z])                       # .NET
-    """,
+    )""",
     re.VERBOSE,
 )
+# All marks but the underscore are among these, letters and digits are not.
+_MAY_BE_MARK = re.compile(r"[^\w\s]")
 _CURRENCIES = "$¢-¥֏؋৲৳৻૱௹฿៛₠-⃀"
 # An amount with its currency first; it is written number first, as "5 €" and "€5" are the same.
 _AMOUNT = re.compile(rf"([-−–]?)([{_CURRENCIES}])\s?([-−–]?[.,]?\d(?:[\d.,]*\d)?)")
@@ -280,11 +283,14 @@ def _without_articles(pieces: Sequence[str]) -> list[str]:
 def _without_marks(text: str, instead: str) -> str:
     """The text without the marks that say nothing; currencies and percent signs stand alone."""
     kept = {place for found in _MEANT.finditer(text) for place in range(*found.span())}
-    shown = [
-        char if place in kept or not _is_mark(char) or unicodedata.category(char) == "Sc" else instead
-        for place, char in enumerate(text)
-    ]
-    return _SIGN.sub(r" \g<0> ", "".join(shown)).translate(_DASHES)
+
+    def shown(found: re.Match[str]) -> str:
+        char = found[0]
+        is_kept = found.start() in kept or not _is_mark(char) or unicodedata.category(char) == "Sc"
+        return char if is_kept else instead
+
+    plain = _MAY_BE_MARK.sub(shown, text).replace("_", instead)
+    return _SIGN.sub(r" \g<0> ", plain).translate(_DASHES)
 
 
 @cache
