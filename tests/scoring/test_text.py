@@ -40,6 +40,11 @@ def test_punctuation_symbols_and_controls_are_taken_out(text, expected):
     assert scoring.words_of(text) == expected
 
 
+def test_an_underscore_is_taken_out_of_a_word_and_takes_a_name_apart():
+    assert scoring.words_of("_max_users_") == ["maxusers"]
+    assert scoring.words_of("_max_users_", rules="names") == ["max", "users"]
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
