@@ -148,7 +148,7 @@ def declining(rows: Sequence[Row]) -> Iterator[Row]:
         begins = bool(_SORRY.match(row["answer"]))
         is_prose = row["model"] in ("newbing", "chatgpt") and 40 < len(row["answer"]) < 250
         if is_prose and begins is not row["label_correct"] and "However" not in row["answer"]:
-            yield {**_plain(row), "contexts": [""], "declines": begins}
+            yield {**_plain(row), "contexts": [], "declines": begins}
 
 
 def years(rows: Sequence[Row]) -> Iterator[Row]:

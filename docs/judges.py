@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,17 +136,20 @@ def versions(cards: Sequence[PeopleCard]) -> str:
     for card in cards:
         if not card.judge.startswith("embedded") and "unsure from 0 to 1" not in card.judge:
             groups.setdefault((card.set_name, card.set_digest, card.judge, _base(card)), []).append(card)
-    rows = [row for group in groups.values() if len(group) > 1 for row in _of_group(group)]
+    by_rules = {(card.set_name, card.metric): card for card in cards if card.judge.startswith("embedded")}
+    rows = [row for group in groups.values() if len(group) > 1 for row in _of_group(group, by_rules)]
     shown = {name.partition(".")[0] for cell, *_ in rows for name in re.findall(r"`(\w+\.v\d+)`", cell)}
     names = Counter(path.name.partition(".")[0] for path in LIBRARY.glob("*.md"))
     once = ", ".join(f"`{name}`" for name in sorted(names) if names[name] == 1)
     left = ", ".join(f"`{name}`" for name in sorted(names) if names[name] > 1 and name not in shown)
-    head = ("prompts", "set", "scored", "area", "today's less this")
+    head = ("prompts", "set", "scored", "area", "today's less this", "`embedded`")
     ends = [f"Never reworded: {once}.", f"Reworded and not measured: {left}." if left else ""]
     return "\n".join(_table(head, rows)) + "\n\n" + " ".join(each for each in ends if each)
 
 
-def _of_group(cards: Sequence[PeopleCard]) -> Iterator[tuple[str, ...]]:
+def _of_group(
+    cards: Sequence[PeopleCard], by_rules: Mapping[tuple[str, str], PeopleCard]
+) -> Iterator[tuple[str, ...]]:
     """A row for each way of a group; a way that is not today's has what today's gains over it."""
     first, *others = sorted(cards, key=lambda card: (card.metric != _base(card), card.metric))
     differing = {name for card in others for name in set(card.prompts) ^ set(first.prompts)}
@@ -163,6 +166,7 @@ def _of_group(cards: Sequence[PeopleCard]) -> Iterator[tuple[str, ...]]:
             f"{card.n} of {sum(card.statuses.values())}",
             _figure(card.rankings[0]),
             _signed(Interval.model_validate(gain)) if gain else "",
+            _figure(rules.rankings[0]) if (rules := by_rules.get((card.set_name, card.metric))) else "",
         )
 
 
