@@ -131,11 +131,11 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
 
 
 def versions(cards: Sequence[PeopleCard]) -> str:
-    """Rows for each prompt of which several versions were asked about the same items, today's first."""
+    """Rows for each prompt of which several versions were asked about items of one set, today's first."""
     groups: dict[tuple[str, ...], list[PeopleCard]] = {}
     for card in cards:
         if not card.judge.startswith("embedded") and "unsure from 0 to 1" not in card.judge:
-            groups.setdefault((card.set_name, card.set_digest, card.judge, _base(card)), []).append(card)
+            groups.setdefault((card.set_name, card.judge, _base(card)), []).append(card)
     by_rules = {(card.set_name, card.metric): card for card in cards if card.judge.startswith("embedded")}
     rows = [row for group in groups.values() if len(group) > 1 for row in _of_group(group, by_rules)]
     shown = {name.partition(".")[0] for cell, *_ in rows for name in re.findall(r"`(\w+\.v\d+)`", cell)}
