@@ -1,7 +1,6 @@
 """The asynchronous driver: answers requests by asking the models, many at a time."""
 
 import asyncio
-import inspect
 from collections.abc import Coroutine, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
+from ragmetrics_core._branches import together
 from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import (
@@ -23,7 +23,9 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.models._cascade import Decider, decider_of
+from ragmetrics_core.models._line import Line
 from ragmetrics_core.models._meter import Tally
+from ragmetrics_core.models._pace import Turns
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
 from ragmetrics_core.record import CompareStep, RateStep
@@ -82,16 +84,27 @@ class Calls:
         models: the models, each behind a line of its own.
         counts: what their lines have counted so far.
         ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
+        lines: those whose calls say whether another sample can begin.
     """
 
     models: Models
     counts: Tally = field(default_factory=Tally)
     ends_when_refused: bool = False
+    lines: tuple[Line, ...] = ()
 
     @property
     def tally(self) -> Tally:
         """What has been asked so far, as it is now."""
         return replace(self.counts)
+
+    async def room(self) -> None:
+        """Wait until a call could begin; those that are about to be made come first.
+
+        Samples that begin earlier would only wait: as few as possible are open at a time.
+        """
+        await asyncio.sleep(0)
+        if self.lines:
+            await Turns.room(*[line.turns for line in self.lines])
 
 
 def _failed(about: str, error: Exception) -> StepFailed:
@@ -119,7 +132,7 @@ async def measure_sample(
     answers: dict[Hashable, Any] = {}
     interpreters = [_Live(sample, segments=segments, calls=calls, answers=answers) for _ in metrics]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
-    records = [await walks[0]] if len(walks) == 1 else await _together(walks)
+    records = [await walks[0]] if len(walks) == 1 else await together(walks)
     for each in interpreters:
         prompts.update(each.prompts)
     return records
@@ -159,7 +172,7 @@ class _Live(Interpreter):
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._calls.models.judges))
         # Each judge's reply is waited for, though another one fails: it is paid for, and kept for next time.
-        votes = await _together([_settled(self._drawn(number, request)) for number in judges])
+        votes = await together([_settled(self._drawn(number, request)) for number in judges])
         StepFailed.raise_most_urgent(votes)
         return [each for judge in votes for each in judge]
 
@@ -241,26 +254,10 @@ class _Live(Interpreter):
 
     async def side_by_side(self, branches: Sequence[Coroutine[Any, Any, Any]]) -> Sequence[Any]:
         try:
-            return await _together([_settled(branch) for branch in branches])
+            return await together([_settled(branch) for branch in branches])
         finally:
             for branch in branches:
-                # One that was cancelled before it began would complain that nobody awaited it.
-                if inspect.getcoroutinestate(branch) == inspect.CORO_CREATED:
-                    branch.close()
-
-
-async def _together(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results. When one fails, the others have ended before its error goes on: nobody asks any more."""
-    if not works:
-        return []
-    first, *others = works
-    try:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(work) for work in others]
-            result = await first  # here, while the others run: it needs no task of its own
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [result, *(task.result() for task in tasks)]
+                branch.close()  # one that was cancelled before it began would complain that nobody awaited it
 
 
 async def _settled(branch: Coroutine[Any, Any, Any]) -> Any:

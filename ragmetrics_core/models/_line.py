@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from ragmetrics_core._branches import own_task
 from ragmetrics_core.errors import AccessRefused, BudgetSpent, ModelError, ModelOverloaded
 from ragmetrics_core.journal import Journal, call_address, decode_reply
 from ragmetrics_core.models._access import Access
@@ -103,6 +104,11 @@ class Line(Wrapper):
         """How many calls may be in flight at most."""
         return self._pace.most
 
+    @property
+    def turns(self) -> Turns:
+        """Who of the running loop's calls is in flight, and who waits."""
+        return self._here().gate
+
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Replies from calls in flight or the journal, as many in a row as there are; else from the judge.
 
@@ -190,7 +196,7 @@ class Line(Wrapper):
         flights, gate, alarm = self._here()
         for address in addresses:
             flights[address] = Flight()
-        pace, timeout = self._pace, self.traffic.timeout
+        pace, timeout = self._pace, None if self._answers_at_once else self.traffic.timeout
         attempts = Attempts(self.traffic)
         answers: Sequence[T] = ()
         failure: BaseException | None = None
@@ -205,6 +211,8 @@ class Line(Wrapper):
                 given: Sequence[Any] = ()
                 begun = False
                 try:
+                    if not self._answers_at_once:
+                        await own_task()
                     begun = self._begin(asked)
                     with _ENDLESS if timeout is None else alarm.after(timeout):
                         given = await call(asked)
@@ -336,6 +344,12 @@ class Line(Wrapper):
     @cached_property
     def _discretion(self) -> Discretion:
         return self.discretion or Discretion(self.inner)
+
+    @cached_property
+    def _answers_at_once(self) -> bool:
+        """Whether the model never waits for anything, so that it needs no task and no limit of time."""
+        # what its class says itself: one that is derived from it may wait
+        return bool(vars(type(unwrapped(self.inner))).get("answers_at_once"))
 
     @cached_property
     def _access(self) -> Access:

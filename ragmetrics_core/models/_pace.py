@@ -65,11 +65,30 @@ class Turns:
         self._in_flight = 0
         self._queue: deque[asyncio.Future[None]] = deque()
         self._held: asyncio.TimerHandle | None = None
+        self._onlookers: list[asyncio.Future[None]] = []
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a call could begin now."""
+        return not self._held and self._in_flight < self._pace.limit
+
+    @staticmethod
+    async def room(*turns: "Turns") -> None:
+        """Wait until a call could begin at one of these; it takes no place there."""
+        while not any(each.has_room for each in turns):
+            seen = turns[0]._loop.create_future()
+            for each in turns:
+                each._onlookers.append(seen)
+            try:
+                await seen
+            finally:
+                for each in turns:
+                    each._onlookers.remove(seen)
 
     def entered(self) -> bool:
         """Enter without waiting, if that is possible now."""
         # Nobody waits when there is room: whoever leaves hands the turn over.
-        if self._held or self._in_flight >= self._pace.limit:
+        if not self.has_room:
             return False
         self._in_flight += 1
         return True
@@ -111,3 +130,7 @@ class Turns:
             if not place.done():  # one that was cancelled
                 self._in_flight += 1
                 place.set_result(None)
+        if self._onlookers and self.has_room:
+            for seen in self._onlookers:
+                if not seen.done():
+                    seen.set_result(None)

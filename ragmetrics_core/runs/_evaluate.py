@@ -255,6 +255,7 @@ class Evaluation:
     async def _work(self, rows: AsyncIterator[Sample | BadRow]) -> None:
         while True:
             async with self._taking:
+                await self._calls.room()
                 row = await anext(rows, None)
             if row is None:
                 return

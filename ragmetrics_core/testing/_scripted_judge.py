@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ragmetrics_core.errors import ModelRefused
 from ragmetrics_core.protocol import Completion, Generate
@@ -27,6 +27,8 @@ class ScriptedJudge:
 
     >>> judge = ScriptedJudge({"statements": {"statements": ["Paris is in France."]}})
     """
+
+    answers_at_once: ClassVar[bool] = True
 
     replies: Mapping[str, Any] | Callable[[Generate[Any]], Any]
     identity: str = "scripted"

@@ -12,6 +12,7 @@ from ragmetrics_core import Run, aevaluate, as_judge, evaluate
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import AnswerCorrectness, Faithfulness
 from ragmetrics_core.protocol import Completion, Generate
+from ragmetrics_core.runs import Progress
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.runs.capital import ONE, REFERENCED, REPLIES, SAMPLE, YES, many, scripted
 
@@ -121,6 +122,51 @@ def test_no_more_calls_are_in_flight_than_allowed():
     rows = [{**row, "answer": f"Paris, {row['id']}."} for row in many(40)]
     evaluate(rows, metrics="faithfulness", judge=judge, concurrency=7)
     assert judge.most == 7
+
+
+def test_a_sample_begins_when_a_call_can_be_made_for_it_and_no_sooner():
+    begun: list[str] = []
+    open_samples: list[int] = []
+    in_flight = [0]
+    most_calls: list[int] = []
+    done = [0]
+
+    async def judge(prompt: str) -> str:
+        name = prompt.partition("The fact number ")[2].partition(" ")[0]
+        if name not in begun:
+            begun.append(name)
+        in_flight[0] += 1
+        most_calls.append(in_flight[0])
+        open_samples.append(len(begun) - done[0])
+        await asyncio.sleep(0.002)
+        in_flight[0] -= 1
+        return '{"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "yes"}]}'
+
+    def finished(progress: Progress) -> None:
+        done[0] = progress.samples
+
+    samples = [
+        {
+            "id": f"s{number}",
+            "question": "What is it?",
+            "contexts": [f"The fact number {number} is told in {part}." for part in "abcd"],
+            "reference": "It is told.",
+        }
+        for number in range(12)
+    ]
+    run = evaluate(
+        samples,
+        metrics="context_precision(chunks=alone)",
+        judge=as_judge(judge),
+        concurrency=4,
+        progress=finished,
+    )
+
+    assert [record.value for record in run.records()] == [1.0] * 12
+    # four calls a sample, side by side: no call waits for a sample, and no sample for long
+    assert max(most_calls) == 4
+    assert sum(count == 4 for count in most_calls) >= 12
+    assert max(open_samples) <= 3
 
 
 def test_a_judge_that_answers_one_call_at_a_time_is_asked_one_at_a_time():

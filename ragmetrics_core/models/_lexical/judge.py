@@ -57,6 +57,7 @@ class LexicalJudge:
     """
 
     draws_at_once: ClassVar[bool] = True
+    answers_at_once: ClassVar[bool] = True
 
     identity: str = ""
     strict: bool = field(default=False, kw_only=True)
