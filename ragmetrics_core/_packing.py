@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from ragmetrics_core._stored_form import LONGEST, PACKED, RECORD, SHORTEST, STEP, VERDICT, texts_of
+from ragmetrics_core.parsers import Answer, VerdictList
 from ragmetrics_core.prompts import digest_of
 
-__all__ = ["VerdictColumns", "packed"]
+__all__ = ["VerdictColumns", "outlined_step", "packed"]
 
 _LISTS = frozenset({tuple, list, dict})
 _PLAIN = frozenset({str, bool, int, float, type(None)})
@@ -80,8 +81,8 @@ class _WrittenTexts(dict[str, str]):
 
     def add(self, texts: Iterable[str]) -> None:
         """Number texts that stand in the line."""
-        for text in dict.fromkeys(texts):
-            if text not in self and SHORTEST <= len(text) <= LONGEST:
+        for text in texts:
+            if SHORTEST <= len(text) <= LONGEST and text not in self:
                 self[text] = f"@{len(self)}"
 
     def packed(self, value: Any) -> Any:
@@ -104,10 +105,12 @@ class _WrittenTexts(dict[str, str]):
     def column(self, column: Sequence[Any], *, whole: bool = False) -> Any:
         """The values of a field in all rows, or the one that it has in each."""
         first = column[0]
-        is_one = not whole and type(first) in _PLAIN and column.count(first) == len(column)
-        if is_one and len(set(map(type, column))) == 1:  # 1 is not true
-            return self.packed(first)
-        return self._listed(column)
+        if whole or type(first) not in _PLAIN or column.count(first) != len(column):
+            return self._listed(column)
+        if type(first) is str:
+            return self[first]
+        # 1 is not true
+        return first if len(set(map(type, column))) == 1 else self._listed(column)
 
     def _listed(self, values: Sequence[Any]) -> list[Any]:
         kinds = set(map(type, values))
@@ -135,23 +138,44 @@ def _are_rows(items: Sequence[Any]) -> bool:
     )
 
 
-def _packed_step(step: Any, texts: _WrittenTexts) -> Any:
-    if type(step) is not dict or step["kind"] != "generate":
-        return step
-    reply = step["reply"]
-    texts.add(texts_of(reply))
+def outlined_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """A step with a reply as it is stored, but for its texts: what goes without saying is left out."""
     line = {
         name: value
         for name, value in step.items()
         if value or type(value) not in _EMPTY_IN_STEP.get(name, ())
     }
-    del line["kind"]
-    if line["reply_digest"] == digest_of(reply):
+    if line.pop("kind", "") and line["reply_digest"] == digest_of(line["reply"]):
         del line["reply_digest"]
-    for name in ("value", "dropped"):
-        if name in line:
-            line[name] = texts.packed(line[name])
     return line
+
+
+def _packed_step(step: Any, texts: _WrittenTexts) -> Any:
+    if type(step) is not dict or step.get("kind", "generate") != "generate":
+        return step
+    texts.add(texts_of(step["reply"]))
+    line = outlined_step(step) if "kind" in step else {**step}
+    if "value" in line:
+        line["value"] = _packed_value(line["value"], texts)
+    if "dropped" in line:
+        line["dropped"] = texts.packed(line["dropped"])
+    return line
+
+
+def _packed_value(value: Any, texts: _WrittenTexts) -> Any:
+    """What was read from a reply: an answer, or one that was written down before."""
+    if not isinstance(value, Answer):
+        return texts.packed(value)
+    if not (isinstance(value, VerdictList) and value.is_ours() and len(value.verdicts) > 1):
+        return texts.packed(value.written())
+    # what packing the rows comes to, without making them
+    rows: dict[str, Any] = {"@": "rows", "number": [one.number for one in value.verdicts]}
+    rows["supported"] = texts.column([one.supported for one in value.verdicts])
+    rows["reason"] = texts.column([one.reason for one in value.verdicts])
+    rows["evidence"] = [[texts[quote] for quote in one.evidence] for one in value.verdicts]
+    rows["confidence"] = texts.column([one.confidence for one in value.verdicts])
+    rows["unsupported"] = texts.column([one.unsupported for one in value.verdicts])
+    return {"verdicts": rows, "passed_on": texts.packed(value.passed_on)}
 
 
 def _packed_verdicts(
@@ -162,25 +186,22 @@ def _packed_verdicts(
         verdicts = VerdictColumns._make(zip(*rows, strict=True))
     columns: dict[str, Any] = {}
     column: Any
+    count = len(verdicts.text)
     for (name, usual), column in zip(VERDICT.items(), verdicts, strict=True):
         if name == "evidence":
             if any(column):
                 columns[name] = [[_packed_evidence(each, texts) for each in some] for some in column]
         elif name == "number":
-            if column != tuple(range(1, len(column) + 1)):
+            if column != tuple(range(1, count + 1)):
                 columns[name] = list(column)
-        elif not (_is(column[0], usual) and column.count(column[0]) == len(column)):
+        elif not (column.count(usual) == count or _all_are(column, usual)):
             columns[name] = texts.column(column, whole=name == "text")
     return columns
 
 
-def _is(value: object, usual: object) -> bool:
-    """Whether a value is this one, also in its kind: 1 is not true, and a tuple is a list."""
-    if value is usual:
-        return True
-    if type(usual) in _LISTS:
-        return not value and type(value) in _LISTS
-    return type(value) is type(usual) and value == usual
+def _all_are(column: Sequence[Any], usual: object) -> bool:
+    """Whether all values are empty lists, as the usual one is: a tuple is a list."""
+    return type(usual) in _LISTS and all(type(each) in _LISTS and not each for each in column)
 
 
 def _packed_evidence(evidence: Any, texts: _WrittenTexts) -> list[Any]:

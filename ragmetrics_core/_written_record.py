@@ -9,7 +9,8 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core._packing import VerdictColumns, packed
 from ragmetrics_core.measurement import Measurement
-from ragmetrics_core.prompts import PromptText
+from ragmetrics_core.parsers import Answer
+from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed_line
 from ragmetrics_core.sample import Sample
 
@@ -21,7 +22,7 @@ class WrittenRecord(NamedTuple):
 
     Attributes:
         fields: the fields of the record, in their order, as they are written; its verdicts, where there are
-            any, are `VerdictColumns`.
+            any, are `VerdictColumns`, and its steps with a reply lack what goes without saying.
     """
 
     fields: dict[str, Any]
@@ -72,11 +73,22 @@ class WrittenRecord(NamedTuple):
     def read(self) -> Record:
         """The record as a reader of the stored line has it."""
         verdicts = self._verdicts
-        return Record.model_validate({**self.fields, "verdicts": verdicts.rows() if verdicts else ()})
+        steps = list(map(_whole, self.fields["steps"]))
+        read = {"verdicts": verdicts.rows() if verdicts else (), "steps": steps}
+        return Record.model_validate({**self.fields, **read})
 
     def hydrated(self, sample: Sample, prompts: Mapping[str, PromptText]) -> Record:
         """The record that was read, with its sample and the prompts that its steps name."""
         return self.read().hydrated(sample, prompts)
+
+
+def _whole(step: dict[str, Any] | BaseModel) -> Mapping[str, Any] | BaseModel:
+    """A step as a record has it: one with a reply with what goes without saying."""
+    if isinstance(step, BaseModel):
+        return step
+    value = step.get("value")
+    value = value.written() if isinstance(value, Answer) else value
+    return {**step, "kind": "generate", "reply_digest": digest_of(step["reply"]), "value": value}
 
 
 class _Outcome(BaseModel, frozen=True):

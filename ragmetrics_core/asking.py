@@ -5,7 +5,7 @@ Each is a generator to be used with `yield from`; the type checker knows what it
 
 from collections.abc import Callable, Mapping, Sequence
 from math import fsum
-from typing import Any, NamedTuple, TypeVar, cast, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
@@ -117,8 +117,8 @@ def ask_each(
     """
     if not items:
         return Judged()
-    shown = variables.get(source, ())
-    texts = (shown,) if isinstance(shown, str) else cast("Sequence[str]", shown)
+    shown: Any = variables.get(source, ())
+    texts: Sequence[str] = (shown,) if isinstance(shown, str) else shown
     sheet = _Sheet(prompt, variables, source, texts, first, chunks, about.partition(" ")[0])
     numbered = [Item(number, text) for number, text in enumerate(items, start=1)]
     batches = [numbered[start : start + size] for start in range(0, len(numbered), size)]

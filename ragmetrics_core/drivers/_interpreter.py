@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 
 from ragmetrics_core._overlap import counted
@@ -276,34 +277,35 @@ class Interpreter(ABC):
 
     def _verdicts(self) -> VerdictColumns | tuple[()]:
         """All decisions at their places in the record; a person's overrules the judge's."""
-        rows: list[tuple[Any, ...]] = []
-        for path in sorted(self._reviews):
-            review = self._reviews[path]
-            place = written(path)
-            corrected = self._corrected(place)
-            about, (yes, no) = review.about, review.labels
-            for item, each in enumerate(review.decisions, start=1):
-                judged = supported = each.supported
-                if item in corrected:
-                    supported = corrected[item]
-                rows.append(
-                    (
-                        len(rows) + 1,
-                        about,
-                        each.text,
-                        supported,
-                        "missing" if supported is None else yes if supported else no,
-                        each.reason,
-                        placed_in(self._judged, each) if each.evidence else (),
-                        each.cosine,
-                        judged if item in corrected else None,
-                        each.votes,
-                        each.confidence,
-                        each.judge,
-                        place,
-                    )
-                )
-        return VerdictColumns._make(zip(*rows, strict=True)) if rows else ()
+        found = [self._columns(path) for path in sorted(self._reviews) if self._reviews[path].decisions]
+        if not found:
+            return ()
+        columns = (
+            found[0]
+            if len(found) == 1
+            else [tuple(chain.from_iterable(each)) for each in zip(*found, strict=True)]
+        )
+        return VerdictColumns(tuple(range(1, len(columns[0]) + 1)), *columns)
+
+    def _columns(self, path: Path) -> Sequence[tuple[Any, ...]]:
+        """The decisions at a place, in the columns that follow the numbers."""
+        review, place = self._reviews[path], written(path)
+        decisions = review.decisions
+        text, judged, reason, evidence, cosine, votes, confidence, judge = zip(*decisions, strict=True)
+        count = len(text)
+        supported, overruled = judged, (None,) * count
+        if corrected := self._corrected(place):
+            numbered = list(enumerate(judged, start=1))
+            supported = tuple([corrected.get(item, each) for item, each in numbered])
+            overruled = tuple([each if item in corrected else None for item, each in numbered])
+        if any(evidence):
+            evidence = tuple([placed_in(self._judged, each) for each in decisions])
+        label = tuple(map(review.labels.of, supported))
+        about, places = (review.about,) * count, (place,) * count
+        return (
+            about, text, supported, label, reason, evidence,
+            cosine, overruled, votes, confidence, judge, places,
+        )  # fmt: skip
 
     def _sentences(self, text: str) -> tuple[str, ...]:
         return self._segments.sentences(text, self._used_segments)

@@ -1,12 +1,13 @@
 """A rendered request and how the replies to it are read, once for all metrics of a sample that ask it."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
+from ragmetrics_core._packing import outlined_step
 from ragmetrics_core.adapting import Ending, ending
 from ragmetrics_core.asking import CUT
 from ragmetrics_core.parsers import Declined, Hints, Reading, is_refusal
-from ragmetrics_core.prompts import Item, digest_of
+from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate, Reply
 
 __all__ = ["Drawn", "Places", "Question", "ReadReply", "hints_of"]
@@ -35,7 +36,7 @@ class ReadReply(NamedTuple):
 
     Attributes:
         reply: what the metric gets.
-        step: what goes on record of it; the step's path is the metric's own.
+        step: what goes on record of it, but for what goes without saying; its path is the metric's own.
         abstention: whether it says that the answer declines.
     """
 
@@ -79,7 +80,6 @@ class Question:
         reading = prompt.answer.read(completion.text, self._hints_for(ended))
         value = reading.value
         step = {
-            "kind": "generate",
             "path": "",
             "prompt": prompt.id,
             "prompt_digest": prompt.digest,
@@ -88,18 +88,18 @@ class Question:
             "again": request.again,
             "judge": judge,
             "reply": completion.text,
-            "reply_digest": digest_of(completion.text),
             "model": completion.model,
             "finish_reason": completion.finish_reason,
             "prompt_tokens": usage.prompt_tokens if usage else None,
             "completion_tokens": usage.completion_tokens if usage else None,
             "rule": reading.rule,
-            "value": None if value is None else value.written(),
+            # a type of the user's own may raise: that is its metric's failure, here
+            "value": value if value is None or value.is_ours() else value.written(),
             "dropped": reading.dropped,
         }
         is_cut = reading.cut or ended in _CUT_SHORT
         reply = Reply(reading, is_cut, _unanswered(completion, ended, reading), judge)
-        return ReadReply(reply, step, None if value is None else value.abstention())
+        return ReadReply(reply, outlined_step(step), None if value is None else value.abstention())
 
     def _hints_for(self, ended: Ending) -> Hints:
         """The request's hints, with what the provider says of the reply's end."""
@@ -120,9 +120,9 @@ def hints_of(request: Generate[Any], shown: tuple[str, ...], form: tuple[str, ..
         if isinstance(value, str):
             texts.append(value)
         elif not isinstance(value, int):
-            listed = cast("tuple[object, ...]", value)
+            listed: Any = value
             if listed and isinstance(listed[0], Item):
-                items += [text for _, text in cast("tuple[Item, ...]", listed)]
+                items += [text for _, text in listed]
             else:
                 texts += map(str, listed)
     known = request.hints

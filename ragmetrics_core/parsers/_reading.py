@@ -129,6 +129,7 @@ class Answer(BaseModel):
         return exactly(cls, **fields) if cls.is_ours() else cls(**fields)
 
     @classmethod
+    @cache
     def is_ours(cls) -> bool:
         """Whether it is a type of this library, and not of the user's own."""
         return cls.__module__.startswith(_PARSERS)
