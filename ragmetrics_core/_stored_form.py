@@ -140,7 +140,7 @@ def unread(line: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if line.get("schema") != PACKED:
         return None
-    fields = {**outlined(line), "schema": 1, "verdicts": (), "notes": ()}
+    fields: dict[str, Any] = {**outlined(line), "schema": 1, "verdicts": (), "notes": ()}
     fields["steps"] = [_unread_step(step) for step in fields["steps"]]
     fields["segments"] = {digest: _spans(lengths) for digest, lengths in fields["segments"].items()}
     return fields
