@@ -3,7 +3,7 @@
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -33,6 +33,7 @@ from ragmetrics_core.runs._writing import write_whole
 from ragmetrics_core.study import (
     RunComparison,
     TraceDifference,
+    compare_metrics,
     compare_runs,
     comparison_tables,
     decide,
@@ -56,8 +57,19 @@ class FailIf(StrEnum):
 
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="A", help="The run before.", show_default=False)],
-    run_b: Annotated[Path, typer.Argument(metavar="B", help="The run after.", show_default=False)],
+    run_b: Annotated[
+        Path | None,
+        typer.Argument(metavar="B", help="The run after; with --between it may be left out."),
+    ] = None,
     metrics: Wanted = None,
+    between: Annotated[
+        str | None,
+        typer.Option(
+            metavar="<X,Y>",
+            help="Two metrics instead of two runs: X of A with Y of B, or of A without B; such as two "
+            'versions of a prompt: "faithfulness,faithfulness(verify=verdicts.v4)".',
+        ),
+    ] = None,
     threshold: Annotated[
         float, typer.Option("--pass", help="From which score on a sample passes (McNemar's test).")
     ] = 0.5,
@@ -98,7 +110,7 @@ def compare(
     table: OneTable = None,
     plot: Plot = None,
 ) -> None:
-    """Compare two runs of the same samples: better, worse, or cannot tell.
+    """Compare two runs of the same samples, or two metrics of one run: better, worse, or cannot tell.
 
     Differences with paired bootstrap intervals, the sign-flip permutation test with Holm's adjustment, and
     what could have been found at all. Scores that B lost count as the worst. --trace N shows which samples,
@@ -106,23 +118,26 @@ def compare(
     failed, 2 wrong use, 3 cannot tell, with --fail-if cannot-tell.
     """
     as_format = format_of(as_format, as_json)
-    before, after = open_runs([run_a, run_b])
     if FailIf.INFERIOR in (fail_if or ()) and margin is None:
         raise ConfigError("--fail-if inferior needs --margin")
+    if between is not None and (metrics or trace or minimum or maximum or comment or as_format == "github"):
+        raise ConfigError(
+            "--between compares two metrics: it goes without --metrics, --min, --max, --trace, --comment and "
+            "--format github"
+        )
+    if run_b is None and between is None:
+        raise ConfigError("name a second run, or two metrics of this one with --between X,Y")
+    before, *others = open_runs([run_a] if run_b is None else [run_a, run_b])
+    after = others[0] if others else before
     limits = limits_of(after, minimum, maximum)
-    found = compare_runs(
-        before,
-        after,
-        metrics=names(metrics),
-        threshold=threshold,
-        alpha=alpha,
-        margin=margin,
-        cluster=cluster,
-        seed=seed,
-    )
+    settings = _Settings(threshold=threshold, alpha=alpha, margin=margin, cluster=cluster, seed=seed)
+    if between is None:
+        found = compare_runs(before, after, metrics=names(metrics), **settings)
+    else:
+        found = compare_metrics(*_two(between), before, *others, **settings)
     gate = decide(found, [each.value for each in fail_if or ()], limits, runs=(before, after))
     detailed = trace or (3 if comment or as_format == "github" else 0)
-    traces = _traces(run_a, run_b, found, detailed) if detailed else []
+    traces = _traces(run_a, run_b, found, detailed) if detailed and run_b is not None else []
     tables = [*comparison_tables(found), *gate_tables(gate)]
     for each in traces if trace else ():
         tables += trace_tables(each)
@@ -139,6 +154,23 @@ def compare(
     tell(gate)
     if gate.code:
         raise typer.Exit(gate.code)
+
+
+class _Settings(TypedDict):
+    """What a comparison of runs and one of metrics have in common."""
+
+    threshold: float
+    alpha: float
+    margin: float | None
+    cluster: str | None
+    seed: int
+
+
+def _two(between: str) -> tuple[str, str]:
+    found = names(between) or ()
+    if len(found) != 2:
+        raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
+    return found[0], found[1]
 
 
 def _traces(before: Path, after: Path, found: RunComparison, detailed: int) -> list[TraceDifference]:

@@ -16,6 +16,7 @@ from ragmetrics_core.study._annotation import (
     read_annotations,
     verdict_changes,
 )
+from ragmetrics_core.study._between import compare_metrics
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs
 from ragmetrics_core.study._comparison_tables import comparison_tables, gate_tables, trace_tables
 from ragmetrics_core.study._concordance import Concordance, study_concordance
@@ -126,6 +127,7 @@ __all__ = [
     "annotation_tables",
     "beyond",
     "compare_correlations",
+    "compare_metrics",
     "compare_runs",
     "compared_texts",
     "comparison_tables",

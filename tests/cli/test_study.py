@@ -360,3 +360,20 @@ def test_nothing_is_cut_off_in_a_terminal_of_80_columns(command, before, after, 
     # each character of the wide tables but lines and spaces, however they are broken
     assert sorted("".join(narrow.replace("─", "").split())) == sorted("".join(wide.replace("─", "").split()))
     assert all(f"\n{metric} " in narrow for metric in metrics)
+
+
+def test_two_versions_of_a_prompt_in_one_run_are_compared(command, tmp_path):
+    short = "faithfulness(granularity=sentence, verify=verdicts.v4)"
+    samples = [{**each, "contexts": ["Everything."]} for each in SAMPLES]
+    evaluate(samples, metrics=["faithfulness", short], judge="embedded", out=tmp_path / "run")
+    between = f"faithfulness,{short}"
+
+    outcome = command("study", "compare", tmp_path / "run", "--between", between, "--json", columns=WIDE)
+
+    assert outcome.code == 0
+    tables = json.loads(outcome.out)
+    first, second = (each.signature for each in Run.load(tmp_path / "run").metrics)
+    assert tables[0]["title"] == f"{second} against {first}"
+    assert command("study", "compare", tmp_path / "run").code == 2
+    assert command("study", "compare", tmp_path / "run", "--between", "faithfulness").code == 2
+    assert command("study", "compare", tmp_path / "run", "--between", between, "--trace", "2").code == 2

@@ -1,0 +1,95 @@
+"""Two metrics compared sample by sample, or one with two settings, such as two versions of a prompt."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.study._comparison import RunComparison, compare_runs
+from ragmetrics_core.study._scores import Scores
+
+__all__ = ["compare_metrics"]
+
+
+def compare_metrics(
+    first: str,
+    second: str,
+    before: Scores,
+    after: Scores | None = None,
+    *,
+    threshold: float = 0.5,
+    alpha: float = 0.05,
+    margin: float | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+) -> RunComparison:
+    """Compare two metrics of a run, or of two runs, paired by sample.
+
+    Such as `faithfulness` with `faithfulness(verify=verdicts.v4)`: what another version of a prompt does to
+    the scores. The comparison is that of `compare_runs`, with the signatures in the places of the runs.
+
+    Args:
+        first: a name or signature; of several metrics of a name that without settings.
+        second: another one.
+        before: the run of the first.
+        after: the run of the second; without it the same.
+        threshold: from which score on a sample passes; up to which one where lower is better.
+        alpha: below which adjusted p a difference is told.
+        margin: by how much the second may be lower, to show that it is not lower than that.
+        cluster: the label whose values say which samples belong together, or "none".
+        seed: of the bootstrap and of the random flips.
+
+    Raises:
+        ConfigError: it is one metric of one run, the two have other ranges or directions, or what
+            `compare_runs` raises.
+    """
+    other = before if after is None else after
+    one, two = _named(before, first), _named(other, second)
+    if one == two and other is before:
+        raise ConfigError(f"{one} is one metric of one run: name two, such as two variants or settings of it")
+    known = before.ranges.get(one), one in before.lower_is_better
+    if known != (other.ranges.get(two), two in other.lower_is_better):
+        raise ConfigError(
+            f"{one} and {two} have other ranges or directions: their scores cannot be set against each other"
+        )
+    names = [each.partition("/")[0] for each in (one, two)]
+    metric = names[0] if names[0] == names[1] else f"{names[1]} less {names[0]}"
+    found = compare_runs(
+        _alone(before, one, metric, several=after is not None),
+        _alone(other, two, metric, several=after is not None),
+        threshold=threshold,
+        alpha=alpha,
+        margin=margin,
+        cluster=cluster,
+        seed=seed,
+    )
+    note = "two ways to measure were compared: a higher score is no better measure"
+    return replace(found, notes=(note, *found.notes))
+
+
+def _named(scores: Scores, name: str) -> str:
+    """The signature of a metric; of several of its name that which has no settings."""
+    plain = [each for each in scores.metrics if each.partition("/")[0] == name and "(" not in each]
+    return plain[0] if len(plain) == 1 else scores.metric(name)
+
+
+def _alone(scores: Scores, signature: str, name: str, *, several: bool) -> Scores:
+    """One metric's scores under another name; the run is called by its signature."""
+
+    def renamed(names: frozenset[str]) -> frozenset[str]:
+        return frozenset({name} if signature in names else ())
+
+    def renumbered(counts: Mapping[str, int]) -> dict[str, int]:
+        return {name: counts[signature]} if signature in counts else {}
+
+    return replace(
+        scores,
+        name=f"{scores.name}: {signature}" if several else signature,
+        values={name: scores.values[signature]},
+        absent={name: scores.absent.get(signature, {})},
+        sure={name: scores.sure.get(signature, {})},
+        ranges={name: scores.ranges[signature]} if signature in scores.ranges else {},
+        lower_is_better=renamed(scores.lower_is_better),
+        exceeds=renamed(scores.exceeds),
+        corrected=renumbered(scores.corrected),
+        repetitions=renumbered(scores.repetitions),
+    )
