@@ -7,10 +7,13 @@ import sys
 import sysconfig
 import tarfile
 import zipfile
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 IS_CHECKOUT = (ROOT / "ragmetrics_core").is_dir()
@@ -185,3 +188,27 @@ def test_the_source_archive_builds_the_same_wheel(wheel: Path, tmp_path: Path):
 def contents(wheel: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_readme_counts_the_packages_that_the_core_brings():
+    def needed(name: str) -> list[str]:
+        given = map(Requirement, metadata.requires(name) or ())
+        return [
+            canonicalize_name(each.name)
+            for each in given
+            if not each.marker or each.marker.evaluate({"extra": ""})
+        ]
+
+    brought: set[str] = set()
+    waiting = ["ragmetrics"]
+    while waiting:
+        name = waiting.pop()
+        if name not in brought:
+            brought.add(name)
+            waiting += needed(name)
+    row = next(
+        line
+        for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+        if line.startswith("| packages, MB of the core")
+    )
+    assert int(row.split("|")[2].split(",")[0]) == len(brought)
