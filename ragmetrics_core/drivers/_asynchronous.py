@@ -1,7 +1,7 @@
 """The asynchronous driver: answers requests by asking the models, many at a time."""
 
 import asyncio
-from collections.abc import Coroutine, Hashable, Sequence
+from collections.abc import Coroutine, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -28,12 +28,13 @@ from ragmetrics_core.models._meter import Tally
 from ragmetrics_core.models._pace import Turns
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
-from ragmetrics_core.record import CompareStep, RateStep
+from ragmetrics_core.record import CompareStep, Correction, RateStep
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]
 
 T = TypeVar("T")
+_NONE: Mapping[str, Sequence[Correction]] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +119,12 @@ def _failed(about: str, error: Exception) -> StepFailed:
 
 
 async def measure_sample(
-    sample: Sample, metrics: Sequence[Metric[Any]], calls: Calls, *, prompts: dict[str, Prompt[Any]]
+    sample: Sample,
+    metrics: Sequence[Metric[Any]],
+    calls: Calls,
+    *,
+    prompts: dict[str, Prompt[Any]],
+    corrections: Mapping[str, Sequence[Correction]] = _NONE,
 ) -> list[WrittenRecord]:
     """Measure all metrics on one sample, side by side; calls that several metrics make are made once.
 
@@ -127,10 +133,20 @@ async def measure_sample(
         metrics: the metrics.
         calls: the models.
         prompts: takes the prompts that were asked, by digest.
+        corrections: a person's decisions on earlier records of the sample, by signature.
     """
     segments = Segments(sample)
     answers: dict[Hashable, Any] = {}
-    interpreters = [_Live(sample, segments=segments, calls=calls, answers=answers) for _ in metrics]
+    interpreters = [
+        _Live(
+            sample,
+            segments=segments,
+            calls=calls,
+            answers=answers,
+            corrections=corrections.get(metric.signature, ()),
+        )
+        for metric in metrics
+    ]
     walks = [each.measure(metric) for each, metric in zip(interpreters, metrics, strict=True)]
     records = [await walks[0]] if len(walks) == 1 else await together(walks)
     for each in interpreters:
@@ -147,15 +163,23 @@ class _Live(Interpreter):
         calls: the models.
         answers: what they answered for this sample so far, by content: what one metric has asked, no other
             one asks again. Calls in flight are shared by the line to the model.
+        corrections: a person's decisions, which overrule verdicts.
     """
 
     def __init__(
-        self, sample: Sample, *, segments: Segments, calls: Calls, answers: dict[Hashable, Any]
+        self,
+        sample: Sample,
+        *,
+        segments: Segments,
+        calls: Calls,
+        answers: dict[Hashable, Any],
+        corrections: Sequence[Correction] = (),
     ) -> None:
         models = calls.models
         super().__init__(
             sample,
             segments=segments,
+            corrections=corrections,
             judge=models.judge_identity,
             embedder=models.embedder.identity if models.embedder else None,
             scorer=models.scorer.identity if models.scorer else None,

@@ -1,7 +1,7 @@
 """Evaluating samples: `evaluate` for everybody, `aevaluate` for asynchronous callers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +19,7 @@ from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._index import Key
+from ragmetrics_core.runs._left_open import goes_on, left_open
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
@@ -274,13 +275,20 @@ class Evaluation:
         except SampleError as error:
             self._reject(BadRow(where=f"sample {sample.id}", message=str(error)))
             return
-        wanted = self._still_wanted(sample.id)
+        earlier = {} if self._begins else left_open(self._folder, sample.id)
+        wanted = self._still_wanted(sample.id, earlier)
         if not wanted:
             self._samples += 1
             self._kept += 1
             return
         asked: dict[str, Prompt[Any]] = {}
-        records = await measure_sample(sample, wanted, self._calls, prompts=asked)
+        corrections = {signature: record.corrections for signature, record in earlier.items()}
+        measured = await measure_sample(sample, wanted, self._calls, prompts=asked, corrections=corrections)
+        records = [
+            each
+            for each in measured
+            if each.signature not in earlier or goes_on(earlier[each.signature], each)
+        ]
         self._folder.add_sample(sample, is_new=self._begins)
         self._folder.add_prompts(asked)
         self._folder.add_records(records)
@@ -300,8 +308,8 @@ class Evaluation:
         if useless := [address for record in failed for address in useless_calls(record, self._metrics)]:
             self._journal.forget(useless)
 
-    def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
-        """The metrics that the sample has no finished score of."""
+    def _still_wanted(self, sample_id: str, left_open: Collection[str] = ()) -> Sequence[Metric[Any]]:
+        """The metrics that the sample has no finished score of, or one that a person has left open."""
         if self._begins:
             return self._metrics
         statuses = self._folder.statuses(sample_id)
@@ -311,7 +319,11 @@ class Evaluation:
             if status == "parse_error":
                 # it may have been killed before the journal forgot what it failed on
                 self._forget_useless([self._folder.record(Key(sample_id, signature))])
-        return [metric for metric in self._metrics if statuses.get(metric.signature, "cancelled") in FAILED]
+        return [
+            metric
+            for metric in self._metrics
+            if metric.signature in left_open or statuses.get(metric.signature, "cancelled") in FAILED
+        ]
 
     def _reject(self, row: BadRow) -> None:
         if self._stop_at_errors:

@@ -11,7 +11,7 @@ when the run is started anew.
 
 import json
 import os
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -263,9 +263,13 @@ class _Sink:
 class _Wave(Evaluation):
     """A run between its first wave and its last: what failed there is not asked again before it is over."""
 
-    def _still_wanted(self, sample_id: str) -> Sequence[Metric[Any]]:
+    def _still_wanted(self, sample_id: str, left_open: Collection[str] = ()) -> Sequence[Metric[Any]]:
         statuses = self._folder.statuses(sample_id)
-        return [each for each in self._metrics if statuses.get(each.signature, "cancelled") == "cancelled"]
+        return [
+            each
+            for each in self._metrics
+            if each.signature in left_open or statuses.get(each.signature, "cancelled") == "cancelled"
+        ]
 
     def _forget_useless(self, failed: Sequence[Record]) -> None:
         """Nothing yet: another score may still wait, and would ask anew for a reply that both share."""

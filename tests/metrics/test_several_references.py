@@ -148,10 +148,23 @@ def test_a_record_that_leaves_a_reference_out_without_reason_is_found():
 def test_a_person_may_overrule_the_verdict_that_ended_the_asking():
     score, _ = measured(FactualCorrectness(), references=["Ulm", "Bonn"])
     corrected = correct(score, number=1, supported=False)
-    # 0 of 1 statement is right, 1 of 1 is covered; what was not asked stays unknown
+    # 0 of 1 statement is right, 1 of 1 is covered: P and with it F1 are 0; the other may still have 1
     assert corrected.formula.endswith("(reference 1 of 2, 1 not asked)")
-    assert corrected.value < 1.0
+    assert (corrected.status, corrected.value, corrected.bounds) == ("incomplete", None, (0.0, 1.0))
+    assert corrected.reason == (
+        "reference 2 was not asked about, for a person overruled what ended the asking; "
+        "evaluating again into the same folder asks about it"
+    )
     assert audit(corrected) == []
+
+
+def test_where_lower_is_better_the_references_that_were_not_asked_may_be_as_low_as_can_be():
+    score, _ = measured(get("hallucination"), references=["Ulm", "Bonn", "Rome"])
+    assert (score.value, score.counts["references_not_asked"]) == (0.0, 2)
+    # neither correct nor entailed by a chunk: 1 of 1 is made up
+    corrected = correct(correct(score, number=1, supported=False), number=2, supported=False)
+    assert corrected.bounds == (0.0, 1.0)
+    assert corrected.reason.startswith("references 2 to 3 were not asked about")
 
 
 def test_each_verdict_says_which_reference_it_is_about_and_where_its_quote_stands():

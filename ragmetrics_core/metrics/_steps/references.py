@@ -63,7 +63,8 @@ class ReferenceMetric(Metric[V]):
             ],
             enough=is_full,
         )
-        return best_measurement(found, highest=highest, references=len(texts))
+        full = ends.high if highest else ends.low
+        return best_measurement(found, highest=highest, references=len(texts), full=full)
 
 
 def in_turn(steps: Sequence[Steps[T]], *, enough: Callable[[T], bool]) -> Steps[tuple[T, ...]]:
@@ -94,17 +95,19 @@ def of_reference(number: int, steps: Steps[T]) -> Steps[T]:
 
 
 def best_measurement(
-    found: Sequence[Measurement], *, highest: bool, references: int | None = None
+    found: Sequence[Measurement], *, highest: bool, references: int | None = None, full: float | None = None
 ) -> Measurement:
     """The best of the measurements against several references, the first of equal ones.
 
     References for which the metric is undefined are passed over. Where verdicts are missing, the bounds are
-    those of the best score.
+    those of the best score. Where references were not asked about although none of the others has the full
+    score, each of them may have it: a person has overruled what ended the asking.
 
     Args:
         found: the measurements, in the order of the references.
         highest: whether the highest is the best.
         references: how many references there are; without it as many as measurements.
+        full: the best score there can be.
     """
     ranges = [
         (number, each, each.range) for number, each in enumerate(found, start=1) if each.range is not None
@@ -121,10 +124,23 @@ def best_measurement(
         counts["references_not_asked"] = left
         which += f", {left} not asked"
     told = replace(best, counts={**best.counts, **counts}, formula=f"{best.formula} ({which})")
+    if left and full is not None and (sure < full if highest else sure > full):
+        open_bounds = Bounds(sure, full) if highest else Bounds(full, sure)
+        return replace(told, value=None, bounds=open_bounds, reason=_left_open(len(found) + 1, count))
     if bounds.low == bounds.high:
         return replace(told, value=bounds.low, bounds=None, reason=None)
     reason = next(each.reason for _, each, _ in ranges if each.bounds is not None)
     return replace(told, value=None, bounds=bounds, reason=reason)
+
+
+def _left_open(first: int, last: int) -> str:
+    """Which references were not asked about, why, and how to ask about them."""
+    which = f"reference {last} was" if first == last else f"references {first} to {last} were"
+    them = "it" if first == last else "them"
+    return (
+        f"{which} not asked about, for a person overruled what ended the asking; "
+        f"evaluating again into the same folder asks about {them}"
+    )
 
 
 def _with_one(sample: V, reference: str) -> V:
