@@ -100,7 +100,9 @@ class OpenAIServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = self._call(asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls))
+        # hundreds connect at once, and none may be turned away while this thread has to wait
+        serving = asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._tls, backlog=2048)
+        self._server = self._call(serving)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
