@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 import typer
 
@@ -221,6 +221,25 @@ class Chosen(NamedTuple):
     judges: tuple[Judge, ...]
     embedder: Embedder | None
     scorer: Scorer | None = None
+
+    @property
+    def keywords(self) -> "MeasuringArgs":
+        """What `evaluate`, `plan` and `export_wave` are given of it."""
+        return {
+            "metrics": self.metrics,
+            "panel": self.judges,
+            "embedder": self.embedder,
+            "scorer": self.scorer,
+        }
+
+
+class MeasuringArgs(TypedDict):
+    """What is measured, and by which models, as the keywords of the doors that measure."""
+
+    metrics: tuple[Metric[Any], ...] | None
+    panel: tuple[Judge, ...]
+    embedder: Embedder | None
+    scorer: Scorer | None
 
 
 def choose(

@@ -133,10 +133,7 @@ def evaluate(
             counted = CountedCalls(progress)
             run = run_evaluation(
                 data,
-                metrics=chosen.metrics,
-                panel=chosen.judges,
-                embedder=chosen.embedder,
-                scorer=chosen.scorer,
+                **chosen.keywords,
                 out=out,
                 overwrite=overwrite,
                 cache=cache,

@@ -60,10 +60,7 @@ def plan(
     private = redact_of(redact)
     found = make_plan(
         data,
-        metrics=chosen.metrics,
-        panel=chosen.judges,
-        embedder=chosen.embedder,
-        scorer=chosen.scorer,
+        **chosen.keywords,
         out=out,
         cache=cache,
         prices=prices,
