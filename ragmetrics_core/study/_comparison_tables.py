@@ -10,6 +10,8 @@ from ragmetrics_core.study._trace import Moved, TraceDifference
 
 __all__ = ["comparison_tables", "gate_tables", "trace_tables"]
 
+# Samples that are shown where none moved.
+_MOST = 10
 _MARKS: dict[str, Mark] = {"better": "good", "worse": "weak", "cannot tell": ""}
 
 
@@ -123,9 +125,9 @@ def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
         )
 
 
-def trace_tables(found: TraceDifference, *, most: int = 10) -> Iterator[StudyTable]:
+def trace_tables(found: TraceDifference) -> Iterator[StudyTable]:
     """The samples that moved the mean most, and what changed in their records."""
-    moved = [each for each in found.moved if each.difference] or list(found.moved[:most])
+    moved = [each for each in found.moved if each.difference] or list(found.moved[:_MOST])
     notes = [
         f"the mean moved by {found.move:+.3f} over {found.n} samples: {found.up} rose ({found.gains:+.3f}) "
         "and "

@@ -11,8 +11,6 @@ from ragmetrics_core.shapes import is_list
 
 __all__ = ["ScriptedJudge"]
 
-Scripted = "str | Completion | Exception | Mapping[str, Any]"
-
 
 @dataclass
 class ScriptedJudge:

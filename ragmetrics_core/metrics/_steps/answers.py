@@ -1,7 +1,6 @@
 """What the metrics share that look where the statements of an answer come from."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each, together
@@ -13,16 +12,9 @@ from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Complete
 
-__all__ = ["CORRECT", "OriginMetric", "Origins"]
+__all__ = ["CORRECT", "OriginMetric"]
 
 CORRECT = Labels("correct", "incorrect")
-
-
-class Origins(NamedTuple):
-    """For each statement of an answer, whether the reference has it and whether a chunk does."""
-
-    correct: Judged
-    retrieved: Judged
 
 
 @dataclass(frozen=True, kw_only=True)

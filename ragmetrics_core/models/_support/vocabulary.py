@@ -12,15 +12,8 @@ __all__ = [
     "ANAPHORA",
     "ANTONYMS",
     "AUXILIARIES",
-    "CJK_FAINT",
-    "CJK_NEGATIONS",
-    "CJK_NOT_NEGATIONS",
-    "CLAUSE_WORDS",
-    "COORDINATORS",
     "META",
-    "NEGATING_PREFIXES",
     "PRONOUNS",
-    "STRONG_CLAUSE_WORDS",
     "SUBORDINATE",
     "UNITS",
     "VERBS",
@@ -138,15 +131,8 @@ AFTER_VERB = _words(_DATA["after_verb"])
 ANAPHORA = _words(_DATA["anaphora"])
 ANTONYMS = _opposites()
 AUXILIARIES = _words(_DATA["auxiliaries"])
-CJK_FAINT = frozenset(_DATA["cjk_faint"])
-CJK_NEGATIONS = re.compile("|".join(map(re.escape, _DATA["negations"]["cjk"].split())))
-CJK_NOT_NEGATIONS = re.compile("|".join(map(re.escape, _DATA["negations"]["cjk_exceptions"].split())))
-CLAUSE_WORDS = _words(_DATA["clause_words"])
-COORDINATORS = _words(_DATA["coordinators"])
 META = _words(_DATA["meta"])
-NEGATING_PREFIXES = tuple(_DATA["negations"]["prefixes"].split())
 PRONOUNS = _words(_DATA["pronouns"])
-STRONG_CLAUSE_WORDS = _words(_DATA["strong_clause_words"])
 SUBORDINATE = _words(_DATA["subordinate"])
 UNITS: Mapping[str, MeasureUnit] = _unit_entries()
 VERBS = _words(_DATA["verbs"])

@@ -1,6 +1,6 @@
 """The metrics of the catalogue as a list, and one of them with everything that can be set."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -14,9 +14,9 @@ from ragmetrics_core.report._terminal.text import LABEL, facts, heading, table
 __all__ = ["catalogue_page", "metric_page"]
 
 
-def catalogue_page(metrics: Mapping[str, type[Metric[Any]]] = METRICS) -> Iterator[RenderableType]:
+def catalogue_page() -> Iterator[RenderableType]:
     """Each metric with its aliases, what it measures, what it needs, its range and variants."""
-    for metric in map(described, metrics.values()):
+    for metric in map(described, METRICS.values()):
         yield _title(metric)
         yield Padding(Group(Text(metric.paragraphs[0]), facts(_properties(metric))), (0, 0, 1, 2))
 
