@@ -194,14 +194,13 @@ def _packed_verdicts(
         elif name == "number":
             if column != tuple(range(1, count + 1)):
                 columns[name] = list(column)
-        elif not (column.count(usual) == count or _all_are(column, usual)):
+        elif column.count(usual) != count and not (usual == () and _are_empty_lists(column)):
             columns[name] = texts.column(column, whole=name == "text")
     return columns
 
 
-def _all_are(column: Sequence[Any], usual: object) -> bool:
-    """Whether all values are empty lists, as the usual one is: a tuple is a list."""
-    return type(usual) in _LISTS and all(type(each) in _LISTS and not each for each in column)
+def _are_empty_lists(column: Sequence[Any]) -> bool:
+    return all(type(each) in _LISTS and not each for each in column)
 
 
 def _packed_evidence(evidence: Any, texts: _WrittenTexts) -> list[Any]:
