@@ -265,8 +265,8 @@ class _Builder:
     def _source(self, row: Row, sample: Sample) -> str:
         if self.source is not None and row.get(self.source) not in (None, ""):
             return str(row[self.source])
-        if sample.contexts:
-            return hashlib.sha256("\0".join(sample.contexts).encode()).hexdigest()[:16]
+        if _hold_text(sample.contexts):
+            return hashlib.sha256("\0".join(sample.contexts or ()).encode()).hexdigest()[:16]
         return sample.question or sample.id
 
     def _pair(
@@ -315,9 +315,14 @@ def _one_source(items: Sequence[Labelled]) -> list[Labelled]:
     """The items, those of equal contexts in one source, also where some rows do not name it."""
     by_contexts: dict[tuple[str, ...], str] = {}
     for item in sorted(items, key=lambda each: len(each.source)):
-        if item.sample.contexts:
-            by_contexts.setdefault(item.sample.contexts, item.source)
+        if _hold_text(item.sample.contexts):
+            by_contexts.setdefault(item.sample.contexts or (), item.source)
     return [replace(item, source=by_contexts.get(item.sample.contexts or (), item.source)) for item in items]
+
+
+def _hold_text(contexts: Sequence[str] | None) -> bool:
+    """Whether there is anything in the contexts: two samples with blank ones have nothing in common."""
+    return any(text.strip() for text in contexts or ())
 
 
 def _majority(votes: Sequence[float]) -> bool | None:

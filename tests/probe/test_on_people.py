@@ -85,6 +85,17 @@ def test_the_threshold_stands_between_the_classes():
     assert fitted_threshold(np.array([0.1]), np.array([True])) is None
 
 
+@pytest.mark.parametrize("contexts", [[], [""], [" ", "\n"]])
+def test_rows_without_a_word_of_context_have_no_source_in_common(contexts):
+    rows = [
+        {"question": f"Q{number}?", "answer": "A.", "contexts": contexts, "topic": topic, "correct": True}
+        for number, topic in enumerate("abb")
+    ]
+
+    assert [row.source for row in read_labelled(rows).rows] == ["Q0?", "Q1?", "Q2?"]
+    assert [row.source for row in read_labelled(rows, source="topic").rows] == ["a", "b", "b"]
+
+
 def test_the_halves_share_no_source():
     sources = [f"s{k // 3}" for k in range(30)]
     second = halves(sources)
