@@ -30,6 +30,19 @@ def test_each_english_article_is_left_out(rules):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("Xa and Xan left", ["xa", "and", "xan", "left"]),  # only quotes and brackets go before an article
+        ("(the “a «an left", ["left"]),
+        ("Model X A left", ["model", "x", "a", "left"]),  # a capital A inside of a sentence is a name
+        ("Model X. A left", ["model", "x", "left"]),
+    ],
+)
+def test_what_only_looks_like_an_article_stays(text, expected):
+    assert scoring.words_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("1,000.5 kg.", ["1,000.5", "kg"]),  # points and commas inside of a number stay
         ("5-3, x-4", ["5-3", "x4"]),  # between two digits it says something, behind a letter nothing
         ("so… «yes»™", ["so", "yestm"]),  # compatibility forms are letters first
