@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -152,17 +152,26 @@ def _regions(text: str, source: str, core: re.Pattern[str]) -> Iterator[_Region]
 
 
 def _same_before(text: str, at: int, source: str, place: int) -> int:
-    count = 0
-    while count < min(at, place) and text[at - count - 1] == source[place - count - 1] != "\n":
-        count += 1
-    return count
+    """How many characters before two places are the same, on one line."""
+    most = min(at, place - source.rfind("\n", 0, place) - 1)
+    return _shared(most, lambda low, high: text[at - high : at - low] == source[place - high : place - low])
 
 
 def _same_after(text: str, at: int, source: str, place: int) -> int:
-    most = min(len(text) - at, len(source) - place)
-    count = 0
-    while count < most and text[at + count] == source[place + count] != "\n":
-        count += 1
+    """How many characters from two places on are the same, on one line."""
+    end = source.find("\n", place)
+    most = min(len(text) - at, (len(source) if end < 0 else end) - place)
+    return _shared(most, lambda low, high: text[at + low : at + high] == source[place + low : place + high])
+
+
+def _shared(most: int, is_same: Callable[[int, int], bool]) -> int:
+    """How far two texts are the same: compared in stretches, which grow as long as they are."""
+    count, step = 0, 16
+    while step:
+        if count + step <= most and is_same(count, count + step):
+            count, step = count + step, step * 2
+        else:
+            step //= 2
     return count
 
 
