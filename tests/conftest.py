@@ -1,7 +1,9 @@
 """What every test may use: data shared beside the checkout, and settings that keep tests repeatable."""
 
+import gc
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,20 @@ FindFile = Callable[[str], Path]
 # elsewhere each run looks for new ones.
 settings.register_profile("house", deadline=None, derandomize="CI" in os.environ, print_blob=True)
 settings.load_profile("house")
+
+
+# The addresses that the tests of one module connected to; the sockets themselves would be kept alive.
+CONNECTED: list[object] = []
+sys.addaudithook(lambda event, told: CONNECTED.append(told[1]) if event == "socket.connect" else None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def connections_are_closed_where_they_were_opened() -> Iterator[None]:
+    """A connection left open is an error of its own module, not of the test that happens to collect it."""
+    CONNECTED.clear()
+    yield
+    if CONNECTED:
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

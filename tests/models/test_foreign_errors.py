@@ -182,8 +182,8 @@ def of_requests(url: str) -> None:
 
 def of_openai(url: str) -> None:
     openai = pytest.importorskip("openai", reason="needs the openai package")
-    client = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-    client.chat.completions.create(model="m", messages=[])
+    with openai.OpenAI(base_url=url, api_key="none", max_retries=0) as client:
+        client.chat.completions.create(model="m", messages=[])
 
 
 def of_aiohttp(url: str) -> None:

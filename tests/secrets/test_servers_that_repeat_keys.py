@@ -1,9 +1,7 @@
 """A server that repeats the key it was sent, in every way it can fail: over real HTTP; nothing shows it."""
 
 import asyncio
-import gc
 import pickle
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
@@ -55,14 +53,6 @@ ANSWERS: dict[str, Answer | Callable[[Seen], Answer]] = {
 def without(package: str) -> NoReturn:
     """As the client says that a package of its extra is not there."""
     raise RuntimeError(package)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nothing_of_other_modules() -> None:
-    """Collect what tests of other modules left open, as showing errors would do in the middle of a test."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture(params=[True, False], ids=["aiohttp", "httpx"])

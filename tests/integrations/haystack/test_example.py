@@ -1,9 +1,11 @@
 """What the examples say is what happens; any model will do, so a local server stands in for the small one."""
 
+import gc
 import importlib.util
 import re
 import runpy
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,15 @@ needs_models = pytest.mark.skipif(
     any(importlib.util.find_spec(each) is None for each in ("xllamacpp", "wordllama", "scipy")),
     reason="needs the extras embedded, llama and study",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def clients_of_haystack_end_here() -> Iterator[None]:
+    """A pipeline that is thrown away leaves its generators' connections to the collector of garbage."""
+    yield
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+        gc.collect()
 
 
 def first_passage(seen: Seen) -> Answer:
