@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 import typer
 
 from ragmetrics_core.cli._grouped import BUDGET, MEASURED, MODELS, OUTPUT, TRAFFIC
+from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import RECOMMENDED, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed, with_settings
@@ -17,6 +18,7 @@ from ragmetrics_core.metrics._metric import is_metric, is_metric_class
 from ragmetrics_core.models import Traffic, as_embedder, as_scorer, missing_model
 from ragmetrics_core.models._judge_options import TIMEOUT, read_options
 from ragmetrics_core.models._names import judges_by_name
+from ragmetrics_core.probe import chosen_by_cards
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
 from ragmetrics_core.runs import Run
 
@@ -24,6 +26,7 @@ __all__ = [
     "OWN",
     "AsJson",
     "Cache",
+    "CardFile",
     "Chosen",
     "Data",
     "EmbedderName",
@@ -42,6 +45,7 @@ __all__ = [
     "ScorerName",
     "VariantName",
     "choose",
+    "metrics_named",
     "open_run",
     "own",
     "seconds_of",
@@ -90,6 +94,16 @@ VariantName = Annotated[
     typer.Option(
         "--variant",
         help="Variant of all metrics named without one: strict, paper, ragas-0.4.",
+        rich_help_panel=MEASURED,
+    ),
+]
+CardFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--cards",
+        metavar="CARDS",
+        help="Cards of `ragmetrics probe --on`: a metric named without settings takes those with which this "
+        "judge ranks better beyond doubt.",
         rich_help_panel=MEASURED,
     ),
 ]
@@ -250,28 +264,53 @@ def choose(
     scorer: str | None = None,
     *,
     options: Sequence[str] | None = None,
+    cards: Path | None = None,
+    prompts: Path | None = None,
     asked: bool = True,
 ) -> Chosen:
     """The metrics and models of these names; those that nothing needs are left out.
 
-    With `asked=False` no model is going to be asked, and none needs its key, package or file.
+    With `cards` the settings of metrics are chosen by what was measured of the judge, and it is said which;
+    other `prompts` would make them cards of something else. With `asked=False` no model is going to be asked,
+    and none needs its key, package or file.
 
     Raises:
-        ConfigError: there is none of a name, no model for metrics that need one, or no such option of the
-            judges.
+        ConfigError: there is none of a name, no model for metrics that need one, no such option of the
+            judges, or nothing to choose by cards.
+        RecordError: a file holds no cards.
     """
-    chosen = _metrics(metrics, variant)
+    if cards is not None and prompts is not None:
+        raise ConfigError(
+            "--cards cannot stand beside --prompts: a card speaks of the prompts that it was asked"
+        )
+    named = _named(metrics, variant)
+    chosen = None if named is None else resolve(named)
     given = {"judge": judges, "embedder": embedder, "scorer": scorer}
     for metric in chosen or resolve("recommended"):
         for kind in sorted(models_needed(metric)):
             if not given[kind]:
                 raise missing_model(kind, metric.name, f"--{kind} NAME")
-    return Chosen(
+    made = Chosen(
         chosen,
         judges_by_name(judges or (), options=read_options(options or ()), asked=asked),
         as_embedder(embedder, asked=asked) if embedder else None,
         as_scorer(scorer, asked=asked) if scorer else None,
     )
+    return made if cards is None else _by_cards(made, named, cards)
+
+
+def _by_cards(made: Chosen, named: Sequence[str | Metric[Any]] | None, cards: Path) -> Chosen:
+    """The same with the settings that the cards choose; what they choose and why goes to standard error."""
+    if named is None:
+        raise ConfigError(
+            "--cards chooses settings of what --metrics names: add --metrics recommended, or names"
+        )
+    if len(made.judges) != 1:
+        raise ConfigError("--cards needs one --judge: a card speaks of one")
+    found = chosen_by_cards(named, judge=made.judges[0], cards=cards, embedder=made.embedder)
+    for remark in found.remarks:
+        remarks().print(f"cards: {remark}", soft_wrap=True)
+    return made._replace(metrics=found.metrics)
 
 
 def seconds_of(timeout: float, options: Sequence[str] | None) -> float | None:
@@ -280,8 +319,18 @@ def seconds_of(timeout: float, options: Sequence[str] | None) -> float | None:
     return given.get(TIMEOUT, timeout or None)
 
 
-def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] | None:
-    """The metrics that were named; None for the recommended ones, which the samples decide."""
+def metrics_named(names: str | None) -> tuple[Metric[Any], ...] | None:
+    """The metrics that a command line names; None where it names none.
+
+    Raises:
+        ConfigError: there is none of a name, or one is named twice.
+    """
+    named = _named(names, None)
+    return None if named is None else resolve(named)
+
+
+def _named(names: str | None, variant: str | None) -> Sequence[str | Metric[Any]] | None:
+    """The metrics that were named, by name alone where that is all; None leaves it to the samples."""
     if names is None and variant is None:
         return None
     listed = _COMMA.split("recommended" if names is None else names)
@@ -289,7 +338,7 @@ def _metrics(names: str | None, variant: str | None) -> tuple[Metric[Any], ...] 
     if not named:
         raise ConfigError("--metrics names no metric; ragmetrics metrics lists them all")
     spread = [each for name in named for each in (RECOMMENDED if name == "recommended" else (name,))]
-    return resolve([_metric(name, variant) for name in spread])
+    return [name if name.isidentifier() and not variant else _metric(name, variant) for name in spread]
 
 
 def _metric(name: str, variant: str | None) -> Metric[Any]:

@@ -7,6 +7,7 @@ import typer
 
 from ragmetrics_core.cli._arguments import (
     Cache,
+    CardFile,
     Data,
     EmbedderName,
     FullRepeats,
@@ -50,6 +51,7 @@ def export(
     scorer: ScorerName = None,
     variant: VariantName = None,
     prompts: PromptFolder = None,
+    cards: CardFile = None,
     cache: Cache = None,
     repeats: Repeats = 1,
     full_repeats: FullRepeats = 1,
@@ -60,7 +62,17 @@ def export(
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
     """
-    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option, asked=False)
+    chosen = choose(
+        metrics,
+        variant,
+        judge,
+        embedder,
+        scorer,
+        options=judge_option,
+        cards=cards,
+        prompts=prompts,
+        asked=False,
+    )
     private = redact_of(redact)
     with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
         wave = export_wave(

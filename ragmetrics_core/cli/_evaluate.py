@@ -16,6 +16,7 @@ from ragmetrics_core.cli._arguments import (
     AsJson,
     Attempts,
     Cache,
+    CardFile,
     Concurrency,
     Data,
     EmbedderName,
@@ -59,6 +60,7 @@ def evaluate(
     metrics: MetricNames = None,
     variant: VariantName = None,
     prompts: PromptFolder = None,
+    cards: CardFile = None,
     repeats: Repeats = 1,
     full_repeats: FullRepeats = 1,
     limit: Limit = None,
@@ -117,7 +119,9 @@ def evaluate(
     Exit codes: 0 at least one score came out and every limit is reached, 1 none did, or a limit of --min or
     --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
     """
-    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option)
+    chosen = choose(
+        metrics, variant, judge, embedder, scorer, options=judge_option, cards=cards, prompts=prompts
+    )
     check_limits(chosen.metrics, minimum, maximum)
     private = redact_of(redact)
     traffic = Traffic(

@@ -8,6 +8,7 @@ import typer
 from ragmetrics_core.cli._arguments import (
     AsJson,
     Cache,
+    CardFile,
     Data,
     EmbedderName,
     FullRepeats,
@@ -47,6 +48,7 @@ def plan(
     ] = None,
     variant: VariantName = None,
     prompts: PromptFolder = None,
+    cards: CardFile = None,
     cache: Cache = None,
     prices: PriceTable = None,
     repeats: Repeats = 1,
@@ -56,7 +58,17 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Count the calls and tokens that `evaluate` would use, without one call."""
-    chosen = choose(metrics, variant, judge, embedder, scorer, options=judge_option, asked=False)
+    chosen = choose(
+        metrics,
+        variant,
+        judge,
+        embedder,
+        scorer,
+        options=judge_option,
+        cards=cards,
+        prompts=prompts,
+        asked=False,
+    )
     private = redact_of(redact)
     found = make_plan(
         data,

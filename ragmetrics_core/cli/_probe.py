@@ -1,6 +1,6 @@
 """`ragmetrics probe`: how fit a judge is."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -21,6 +21,7 @@ from ragmetrics_core.cli._arguments import (
     RequestsPerMinute,
     Timeout,
     TokensPerMinute,
+    metrics_named,
     seconds_of,
 )
 from ragmetrics_core.cli._grouped import MEASURED, OUTPUT
@@ -39,11 +40,13 @@ from ragmetrics_core.probe import (
     Probe,
     ShareOf,
     card_tables,
+    cards_json,
     carried_cards,
+    compare_on,
+    compared_tables,
     count_samples,
     people_lines,
     people_tables,
-    probe_on,
 )
 from ragmetrics_core.probe import probe as run_probe
 from ragmetrics_core.report import _terminal as terminal
@@ -102,9 +105,13 @@ def probe(
             metavar="VALUES", help="With --on: the labels that are good: a,b.", rich_help_panel=MEASURED
         ),
     ] = None,
-    metric: Annotated[
+    metrics: Annotated[
         str | None,
-        typer.Option(help="With --on: another metric than the question's own.", rich_help_panel=MEASURED),
+        typer.Option(
+            help="With --on: other metrics than the question's own, or several settings of one, which are "
+            "compared: faithfulness,faithfulness(per_call=1).",
+            rich_help_panel=MEASURED,
+        ),
     ] = None,
     embedder: EmbedderName = None,
     prices: PriceTable = None,
@@ -146,7 +153,11 @@ def probe(
     ] = None,
     as_format: Annotated[
         Literal["terminal", "json"],
-        typer.Option("--format", help="json: the card as its file has it.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--format",
+            help="json: the card, or with --on the cards, as its file has it.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = "terminal",
     min_accuracy: Annotated[
         float | None,
@@ -178,11 +189,11 @@ def probe(
         others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
         _refuse(others, "cannot stand beside")
         with progress_of(remarks(), None) as report:
-            people = probe_on(
+            people = compare_on(
                 asked,
                 on,
+                metrics_named(metrics),
                 question=question,
-                metric=metric,
                 label=label,
                 source=source,
                 by=by,
@@ -198,12 +209,12 @@ def probe(
                 progress=report,
             )
         if as_format == "json":
-            write(people.model_dump_json(indent=2, exclude_none=True) + "\n", as_json=True)
+            write(cards_json(people), as_json=True)
         else:
             show(page(), _people(people, out, beside))
         return
     only_on = {"--question": question, "--label": label, "--source": source, "--by": by, "--good": good}
-    _refuse({**only_on, "--metric": metric, "--embedder": embedder, "--prices": prices}, "needs")
+    _refuse({**only_on, "--metrics": metrics, "--embedder": embedder, "--prices": prices}, "needs")
     # the names are checked by the first who uses them
     names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
     wanted = cast("list[Probe] | None", names)
@@ -248,8 +259,9 @@ def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Ite
     )
 
 
-def _people(card: PeopleCard, out: Path | None, beside: Path | None) -> Iterator[RenderableType]:
-    yield from terminal.study_page(people_tables(card))
+def _people(cards: Sequence[PeopleCard], out: Path | None, beside: Path | None) -> Iterator[RenderableType]:
+    tables = people_tables(cards[0]) if len(cards) == 1 else compared_tables(cards)
+    yield from terminal.study_page(tables)
     yield Text()
     places = [str(folder / PEOPLE) for folder in (out, beside) if folder is not None]
     kept = "Nothing was kept: give --out FOLDER or --beside RUN."

@@ -1,5 +1,6 @@
 """Probing a judge: how often it is right, what turns its verdicts, and what they say of people's labels."""
 
+from ragmetrics_core.probe._by_cards import ChosenMetrics, chosen_by_cards
 from ragmetrics_core.probe._card import (
     Consistency,
     FitnessCard,
@@ -13,20 +14,22 @@ from ragmetrics_core.probe._card import (
 from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, read_corpus
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.probe._labelled import Labelled, LabelledPair, LabelledSet, read_labelled
-from ragmetrics_core.probe._on_people import aprobe_on, probe_on
+from ragmetrics_core.probe._on_people import LabelledArgs, acompare_on, aprobe_on, compare_on, probe_on
 from ragmetrics_core.probe._people_card import (
     PEOPLE,
     CardGroup,
     Interval,
+    PairedGain,
     People,
     PeopleCard,
     Ranking,
+    cards_json,
     carried_cards,
     keep_card,
     measured_on_people,
     read_cards,
 )
-from ragmetrics_core.probe._people_tables import people_lines, people_tables
+from ragmetrics_core.probe._people_tables import compared_tables, people_lines, people_tables
 from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
 from ragmetrics_core.probe._tables import card_tables
 
@@ -36,6 +39,7 @@ __all__ = [
     "PROBES",
     "Attack",
     "CardGroup",
+    "ChosenMetrics",
     "Consistency",
     "Corpus",
     "FitnessCard",
@@ -43,8 +47,10 @@ __all__ = [
     "Interval",
     "KnownAnswers",
     "Labelled",
+    "LabelledArgs",
     "LabelledPair",
     "LabelledSet",
+    "PairedGain",
     "Passage",
     "People",
     "PeopleCard",
@@ -55,10 +61,15 @@ __all__ = [
     "Replies",
     "ShareOf",
     "Verbosity",
+    "acompare_on",
     "aprobe",
     "aprobe_on",
     "card_tables",
+    "cards_json",
     "carried_cards",
+    "chosen_by_cards",
+    "compare_on",
+    "compared_tables",
     "count_samples",
     "keep_card",
     "measured_on_people",

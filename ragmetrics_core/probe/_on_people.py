@@ -1,55 +1,102 @@
 """Measuring a judge on texts that people labelled."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Unpack
 
 from ragmetrics_core.errors import ConfigError, ModelError
-from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.metrics import Faithfulness, Metric, get
+from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
+from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed
-from ragmetrics_core.metrics._metric import is_metric
-from ragmetrics_core.models import Prices, Traffic, TrafficArgs, as_embedder, as_judge, missing_model
+from ragmetrics_core.models import Price, Prices, Traffic, TrafficArgs, as_embedder, as_judge, missing_model
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.probe._labelled import LabelledSet, limited, read_labelled
+from ragmetrics_core.probe._paired_gains import with_gains
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
 from ragmetrics_core.probe._people_figures import card_of
+from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.record import FAILED, Record
 from ragmetrics_core.runs import Progress, Run, aevaluate
 from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.runs._own_loop import synchronous
+from ragmetrics_core.runs._preparation import Metrics
 from ragmetrics_core.runs._prices import price_of
 
-__all__ = ["aprobe_on", "probe_on"]
+__all__ = ["LabelledArgs", "acompare_on", "aprobe_on", "compare_on", "probe_on"]
 
 
-@unfolded(TrafficArgs, Traffic().keywords)
+class LabelledArgs(TrafficArgs, total=False):
+    """What `probe_on` and `compare_on` take as keywords, beside the settings of `Traffic`."""
+
+    question: Question | None
+    """What people were asked about.
+
+    "faithful" takes faithfulness (of a claim the verdict on the claim itself), "correct" factual correctness,
+    "relevant" answer relevance, or without answers context relevance.
+    """
+
+    label: str | None
+    """The column of the labels."""
+
+    source: str | None
+    """The column of what an item was made from."""
+
+    by: str | None
+    """The column of the groups that are shown apart."""
+
+    good: Collection[str]
+    """The values that are good."""
+
+    name: str | None
+    """The name of the set."""
+
+    limit: int | None
+    """Take at most so many items, the same each time and of as many sources as there are."""
+
+    embedder: Embedder | str | None
+    """For metrics that compare texts, such as answer relevance."""
+
+    out: str | Path | None
+    """A folder for the run and the cards, `people.json`; the same call again goes on there."""
+
+    beside: str | Path | None
+    """A run of the same judge: the cards are put beside its files, so that its report shows them."""
+
+    cache: str | Path | None
+    """A journal of answered calls that runs share."""
+
+    traffic: Traffic | None
+    """How the judge is asked: `Traffic(concurrency=64)`."""
+
+    prices: Prices | None
+    """What the judge costs, as for `evaluate`; without it a card says no cost."""
+
+    date: str | None
+    """Goes onto the cards as it is."""
+
+    progress: Callable[[Progress], None] | None
+    """Called after each sample."""
+
+
+_DEFAULTS: Mapping[str, Any] = {
+    **Traffic().keywords,
+    **dict.fromkeys(names_in(LabelledArgs)[len(names_in(TrafficArgs)) :]),
+    "good": (),
+}
+
+
+@unfolded(LabelledArgs, _DEFAULTS)
 async def aprobe_on(
     judge: Judge | Callable[[str], Any] | str,
     data: Source,
     *,
-    question: Question | None = None,
     metric: str | Metric[Any] | None = None,
-    label: str | None = None,
-    source: str | None = None,
-    by: str | None = None,
-    good: Collection[str] = (),
-    name: str | None = None,
-    limit: int | None = None,
-    embedder: Embedder | str | None = None,
-    out: str | Path | None = None,
-    beside: str | Path | None = None,
-    cache: str | Path | None = None,
-    traffic: Traffic | None = None,
-    prices: Prices | None = None,
-    date: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    **settings: Unpack[TrafficArgs],
+    **settings: Unpack[LabelledArgs],
 ) -> PeopleCard:
     """Measure a judge on texts that people labelled: what its scores say about what people said.
 
@@ -58,49 +105,69 @@ async def aprobe_on(
     Args:
         judge: a judge, any callable from prompt to reply, or a name such as "embedded".
         data: the labelled file, rows or data frame; how its columns are found, `read_labelled` says.
-        question: what people were asked about: "faithful" takes faithfulness (of a claim the verdict on the
-            claim itself), "correct" factual correctness, "relevant" answer relevance, or without answers
-            context relevance.
-        metric: another metric, by name or object.
-        label: the column of the labels.
-        source: the column of what an item was made from.
-        by: the column of the groups that are shown apart.
-        good: the values that are good.
-        name: of the set.
-        limit: take at most so many items, the same each time and of as many sources as there are.
-        embedder: for metrics that compare texts, such as answer relevance.
-        out: a folder for the run and the card, `people.json`; the same call again goes on there.
-        beside: a run of the same judge: the card is put beside its files, so that its report shows it.
-        cache: a journal of answered calls that runs share.
-        traffic: how the judge is asked: `Traffic(concurrency=64)`.
-        prices: what the judge costs, as for `evaluate`; without it the card says no cost.
-        date: goes onto the card as it is.
-        progress: called after each sample.
-        settings: the settings of `traffic` one by one; see `TrafficArgs`.
+        metric: by name or object; without it the one of the question that people were asked.
+        settings: see `LabelledArgs`: what people were asked, the columns, where the card is kept, how the
+            judge is asked.
 
     Raises:
         ConfigError: a mistake in the arguments or in the labels, before any call.
         SampleError: the file cannot be read, or none of its rows is a labelled sample.
         ModelError: the judge gave no item a score.
     """
-    traffic = (traffic or Traffic()).but(**settings)
+    (card,) = await acompare_on(judge, data, None if metric is None else [metric], **settings)
+    return card
+
+
+@unfolded(LabelledArgs, _DEFAULTS)
+async def acompare_on(
+    judge: Judge | Callable[[str], Any] | str,
+    data: Source,
+    metrics: Metrics | None,
+    **settings: Unpack[LabelledArgs],
+) -> tuple[PeopleCard, ...]:
+    """Measure a judge in several ways to ask on the same labelled texts: a card for each way.
+
+    A card's `gains` say what its metric has more than each other setting of it, paired by item:
+    `chosen_by_cards` chooses by them. `compare_on` waits for the cards; `acompare_on` is awaited.
+
+    Args:
+        judge: a judge, any callable from prompt to reply, or a name such as "embedded".
+        data: the labelled file, rows or data frame; how its columns are found, `read_labelled` says.
+        metrics: names or objects, such as "faithfulness" and "faithfulness(verify=verdicts.v4)".
+        settings: see `LabelledArgs`.
+
+    Raises:
+        ConfigError: a mistake in the arguments or in the labels, before any call.
+        SampleError: the file cannot be read, or none of its rows is a labelled sample.
+        ModelError: the judge gave no item a score. Where only some of the metrics have no score, their
+            cards have no items.
+    """
+    refuse_unknown(settings, *names_in(LabelledArgs))
+    how: dict[str, Any] = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[literal-required]
+    traffic = (settings.get("traffic") or Traffic()).but(**how)
+    limit, out, beside = settings.get("limit"), settings.get("out"), settings.get("beside")
     if find_spec("scipy") is None:
         raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     asked = as_judge(judge)
-    labelled = read_labelled(data, question=question, label=label, source=source, by=by, good=good, name=name)
+    labelled = read_labelled(
+        data,
+        question=settings.get("question"),
+        label=settings.get("label"),
+        source=settings.get("source"),
+        by=settings.get("by"),
+        good=settings.get("good", ()),
+        name=settings.get("name"),
+    )
     if limit is not None:
         labelled = limited(labelled, limit)
-    chosen = _metric(labelled, metric)
-    needs_vectors = "embedder" in models_needed(chosen)
-    if needs_vectors and embedder is None:
-        raise missing_model("embedder", chosen.name, "embedder=..., on the command line --embedder NAME,")
-    vectors = as_embedder(embedder) if needs_vectors and embedder is not None else None
+    chosen = (_metric(labelled),) if metrics is None else resolve(metrics)
+    vectors = _embedder(chosen, settings.get("embedder"))
     if beside is not None:
         _check_beside(Path(beside), asked)
-    price = price_of([asked], prices)
-    kept = 0
+    price = price_of([asked], settings.get("prices"))
+    progress, kept = settings.get("progress"), 0
 
     def told(now: Progress) -> None:
         nonlocal kept
@@ -111,47 +178,75 @@ async def aprobe_on(
     started = perf_counter()
     run = await aevaluate(
         [row.sample for row in labelled.rows],
-        metrics=[chosen],
+        metrics=chosen,
         judge=asked,
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
-        cache=cache,
+        cache=settings.get("cache"),
         traffic=traffic,
         progress=told,
     )
     seconds = perf_counter() - started
     measured = len(labelled.rows) - kept
-    records = {row.sample.id: run.score(row.sample.id, chosen) for row in labelled.rows}
-    failed = [each for each in records.values() if each.status in FAILED]
-    if len(failed) == len(records):
-        raise ModelError(f"the judge gave none of the {len(failed)} items a score: {failed[0].reason}")
+    by_metric = [
+        (each, {row.sample.id: run.score(row.sample.id, each) for row in labelled.rows}) for each in chosen
+    ]
+    failed = [each for _, records in by_metric for each in records.values() if each.status in FAILED]
+    if len(failed) == len(labelled.rows) * len(chosen):
+        raise ModelError(f"the judge gave none of the {len(labelled.rows)} items a score: {failed[0].reason}")
     inner = unwrapped(asked)
     cascade = inner if isinstance(inner, Cascade) else None
-    card = card_of(labelled, chosen, records, run, date=date, cascade=cascade)
-    tokens = run.tally.get("prompt_tokens", 0), run.tally.get("completion_tokens", 0)
-    spent = None if price is None else (tokens[0] * price.prompt + tokens[1] * price.completion) / 1e6
-    n = len(labelled.rows)
-    card = card.model_copy(
-        update={
-            "calls": round(run.tally.get("calls", 0) / n, 3),
-            "tokens": round(sum(tokens) / n, 1) if any(tokens) else None,
-            "cost": None if spent is None else spent / n,
-            "seconds": float(f"{seconds / measured:.2g}") if measured else None,
-        }
-    )
-    for folder in (out, beside):
-        if folder is not None:
+    common = {
+        "model": model_of(asked),
+        "seconds": float(f"{seconds / measured:.2g}") if measured and len(chosen) == 1 else None,
+    }
+    made: list[tuple[Metric[Any], Mapping[str, Record], PeopleCard]] = []
+    for metric, records in by_metric:
+        card = card_of(labelled, metric, records, run, date=settings.get("date"), cascade=cascade)
+        made.append((metric, records, card.model_copy(update=common | _spent(records, price))))
+    cards = with_gains(labelled, made)
+    for folder in [each for each in (out, beside) if each is not None]:
+        for card in cards:
             keep_card(folder, card)
-    return card
+    return cards
 
 
 probe_on = synchronous(aprobe_on)
 """Measure a judge on texts that people labelled, and wait for it; it takes what `aprobe_on` takes."""
 
+compare_on = synchronous(acompare_on)
+"""Measure a judge in several ways to ask, and wait for it; it takes what `acompare_on` takes."""
 
-def _metric(labelled: LabelledSet, given: str | Metric[Any] | None) -> Metric[Any]:
-    if given is not None:
-        return given if is_metric(given) else get(str(given))
+
+def _spent(records: Mapping[str, Record], price: Price | None) -> dict[str, float | None]:
+    """Calls, tokens and cost for one item, from the replies that the records hold."""
+    steps = [step for record in records.values() for step in record.generate_steps]
+    prompt, completion = (
+        sum(count or 0 for count in counts)
+        for counts in ((s.prompt_tokens for s in steps), (s.completion_tokens for s in steps))
+    )
+    cost = None if price is None else (prompt * price.prompt + completion * price.completion) / 1e6
+    n = len(records)
+    return {
+        "calls": round(len(steps) / n, 3),
+        "tokens": round((prompt + completion) / n, 1) if prompt or completion else None,
+        "cost": None if cost is None else cost / n,
+    }
+
+
+def _embedder(metrics: Iterable[Metric[Any]], given: Embedder | str | None) -> Embedder | None:
+    """The embedder, where a metric needs one."""
+    for metric in metrics:
+        if "embedder" in models_needed(metric):
+            if given is None:
+                how = "embedder=..., on the command line --embedder NAME,"
+                raise missing_model("embedder", metric.name, how)
+            return as_embedder(given)
+    return None
+
+
+def _metric(labelled: LabelledSet) -> Metric[Any]:
+    """The metric of what people were asked about."""
     match labelled.question:
         case "faithful":
             return Faithfulness(granularity="answer" if labelled.claims else "statement")

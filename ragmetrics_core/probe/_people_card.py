@@ -19,11 +19,13 @@ __all__ = [
     "PEOPLE",
     "CardGroup",
     "Interval",
+    "PairedGain",
     "People",
     "PeopleCard",
     "Ranking",
     "ReliabilityBin",
     "Saving",
+    "cards_json",
     "carried_cards",
     "keep_card",
     "measured_on_people",
@@ -57,6 +59,14 @@ class Interval(_PeoplePart):
     def estimate(self) -> Estimate:
         """The figure for a table."""
         return Estimate(self.value, self.low, self.high)
+
+    @property
+    def signed(self) -> str:
+        """A difference, as "+0.16 (+0.04, +0.28)"; "" for none."""
+        if self.value is None:
+            return ""
+        ends = "" if self.low is None or self.high is None else f" ({self.low:+.2f}, {self.high:+.2f})"
+        return f"{self.value:+.2f}{ends}"
 
     def __str__(self) -> str:
         """As "0.73 (0.68, 0.77)"."""
@@ -167,6 +177,25 @@ class People(_PeoplePart):
     kendall: Interval | None = None
 
 
+class PairedGain(_PeoplePart):
+    """What a metric's score has more with one way to ask than with another, on the same items.
+
+    Attributes:
+        over: the signature of the other way.
+        prompts: digests of the prompts that were asked that way, by their names with version.
+        scored: items (pairs, where people compared two) that have a score that way.
+        n: those that have a score both ways; of these the gain is.
+        gain: of the figure that the set gives (area, Spearman or share of pairs); its interval is that of the
+            difference.
+    """
+
+    over: str
+    prompts: dict[str, str]
+    scored: Count
+    n: Count
+    gain: Interval
+
+
 class PeopleCard(_PeoplePart):
     """What a judge's scores are worth on a set that people labelled.
 
@@ -175,6 +204,7 @@ class PeopleCard(_PeoplePart):
     Attributes:
         schema_version: format of the card; it rises only when a meaning changes.
         judge, embedder: identities of the models.
+        model: the name of the judge's model, where it has one: the same model may answer at another address.
         metric: the metric's signature.
         prompts: digests of the prompts that were asked, by their names with version.
         question: what people were asked about.
@@ -186,6 +216,7 @@ class PeopleCard(_PeoplePart):
         dropped: rows without a label that counts, by reason.
         statuses: how many measurements came to each status; only "ok" is scored.
         rankings: the metric's own score first, then others of its verdicts, baselines, published ones.
+        gains: what it has more than each other setting of the metric that was measured together with it.
         own: balanced accuracy of the judge's decisions: every statement supported, or not; of "faithful".
         groups: by class and by task.
         reliability: good items by the probability of the least probable statement, where verdicts have one.
@@ -193,12 +224,15 @@ class PeopleCard(_PeoplePart):
         savings: of a cascade, by the band in which the cheap judge is unsure, the one measured last.
         people: people against people; None with one annotator.
         replies: how many replies could be read.
-        calls, tokens, cost, seconds: for one item; seconds with as many calls in flight as there were.
+        calls, tokens, cost: for one item.
+        seconds: for one item, with as many calls in flight as there were; None where several settings were
+            measured together.
         date, versions: when, as the caller wrote it, and with what.
     """
 
     schema_version: int = 1
     judge: str
+    model: str | None = None
     embedder: str | None = None
     metric: str
     prompts: dict[str, str]
@@ -214,6 +248,7 @@ class PeopleCard(_PeoplePart):
     dropped: dict[str, Count]
     statuses: dict[str, Count]
     rankings: tuple[Ranking, ...]
+    gains: tuple[PairedGain, ...] = ()
     own: Interval | None = None
     groups: tuple[CardGroup, ...] = ()
     reliability: tuple[ReliabilityBin, ...] = ()
@@ -239,9 +274,20 @@ class PeopleCard(_PeoplePart):
         """The card in one line: "area 0.73 (0.68, 0.77) on ragtruth, 678 items of 112 sources"."""
         of = {"truth": "area", "rating": "Spearman", "preference": "prefers as people do"}[self.kind]
         figure = self.rankings[0].main if self.rankings else Interval()
-        items = "pairs" if self.kind == "preference" else "items"
         told = str(figure) or "none"
-        return f"{of} {told} on {self.set_name}, {self.n:,} {items} of {self.sources:,} sources"
+        return f"{of} {told} on {self.set_name}, {self.n:,} {self.things} of {self.sources:,} sources"
+
+    @property
+    def things(self) -> str:
+        """What is counted: "items", or "pairs" where people compared two."""
+        return "pairs" if self.kind == "preference" else "items"
+
+    @property
+    def asked(self) -> int:
+        """How many items (pairs) there were, with those that have no score."""
+        if self.kind == "preference":  # statuses are of both sides
+            return sum(self.statuses.values()) // 2
+        return sum(self.statuses.values())
 
 
 _CARDS: TypeAdapter[tuple[PeopleCard, ...]] = TypeAdapter(
@@ -266,7 +312,8 @@ def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise RecordError(f"{place} holds no cards: {where}: {first['msg']}") from error
+        told = f"{where}: {first['msg']}" if where else first["msg"]
+        raise RecordError(f"{place} holds no cards: {told}") from error
 
 
 def keep_card(folder: str | Path, card: PeopleCard) -> Path:
@@ -279,8 +326,12 @@ def keep_card(folder: str | Path, card: PeopleCard) -> Path:
 
 def write_cards(path: Path, cards: Iterable[PeopleCard]) -> None:
     """Write a file of cards."""
-    dumped = _CARDS.dump_json(tuple(cards), indent=1, exclude_none=True)
-    write_whole(path, dumped.decode() + "\n")
+    write_whole(path, cards_json(cards))
+
+
+def cards_json(cards: Iterable[PeopleCard]) -> str:
+    """Cards as their file has them."""
+    return _CARDS.dump_json(tuple(cards), indent=1, exclude_none=True).decode() + "\n"
 
 
 @cache

@@ -26,6 +26,7 @@ from ragmetrics_core.probe._by_source import (
 )
 from ragmetrics_core.probe._figures import replies_of
 from ragmetrics_core.probe._labelled import Labelled, LabelledSet
+from ragmetrics_core.probe._paired_gains import goodness, set_figure
 from ragmetrics_core.probe._people_card import (
     CardGroup,
     Interval,
@@ -70,8 +71,7 @@ def card_of(
         cascade: the judge, where it is one: what its cheap judge saves is part of the card.
     """
     told = list(records.values())
-    own = {row.sample.id: _goodness(metric, records[row.sample.id].value) for row in labelled.rows}
-    rows = [row for row in labelled.rows if own[row.sample.id] is not None]
+    rows = [row for row in labelled.rows if records[row.sample.id].value is not None]
     scores = _scores(labelled, metric, rows, records)
     prompts = {step.prompt: step.prompt_digest for record in told for step in record.generate_steps}
     common: dict[str, Any] = {
@@ -135,16 +135,12 @@ def card_of(
     )
 
 
-def _goodness(metric: Metric[Any], value: float | None) -> float | None:
-    return None if value is None else value if metric.higher_is_better else -value
-
-
 def _scores(
     labelled: LabelledSet, metric: Metric[Any], rows: Sequence[Labelled], records: Mapping[str, Record]
 ) -> dict[str, Array]:
     """Every score of the items: the metric's own first."""
     kept = [records[row.sample.id] for row in rows]
-    scores = {metric.name: [_goodness(metric, record.value) for record in kept]}
+    scores = {metric.name: [goodness(metric, record.value) for record in kept]}
     least = [_least_probable(record) for record in kept]
     if kept and None not in least:
         scores[LEAST] = least
@@ -249,20 +245,11 @@ def _reliability(values: Array | None, good: Flags, sources: Sequence[str]) -> d
 def _preferred(
     labelled: LabelledSet, rows: Sequence[Labelled], scores: Mapping[str, Array]
 ) -> dict[str, Any]:
-    places = {row.sample.id: place for place, row in enumerate(rows)}
-    pairs = [each for each in labelled.pairs if each.first in places and each.second in places]
-    sources = [rows[places[each.first]].source for each in pairs]
-    first = np.array([places[each.first] for each in pairs], dtype=int)
-    second = np.array([places[each.second] for each in pairs], dtype=int)
-    towards = np.sign([each.value for each in pairs])
-
-    def figures(values: Array) -> dict[str, Figure]:
-        agreed = towards * np.sign(values[second] - values[first])
-        return {"preferred": share((agreed + 1) / 2)}
-
-    rankings = _compared(scores, figures, sources)
-    sized = tuple(each.model_copy(update={"n": len(pairs)}) for each in rankings)
-    return {"n": len(pairs), "sources": len(set(sources)), "rankings": sized}
+    ranked = set_figure(labelled, rows)
+    rankings = _compared(scores, lambda values: {"preferred": ranked.of(values)}, ranked.sources)
+    n = len(ranked.sources)
+    sized = tuple(each.model_copy(update={"n": n}) for each in rankings)
+    return {"n": n, "sources": len(set(ranked.sources)), "rankings": sized}
 
 
 def _people(labelled: LabelledSet) -> People | None:

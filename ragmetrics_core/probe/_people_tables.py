@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ragmetrics_core.probe._people_card import Interval, PeopleCard, ReliabilityBin
 from ragmetrics_core.study import Cell, Estimate, StudyTable, TableColumn
 
-__all__ = ["NEVER", "people_lines", "people_tables"]
+__all__ = ["MAIN_FIGURES", "NEVER", "compared_tables", "people_lines", "people_tables"]
+
+MAIN_FIGURES = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}
+"""The figure that a set gives, by its kind."""
 
 NEVER = "never measured on people's labels"
 _TOLD = "measured on people's labels: "
@@ -33,6 +36,50 @@ def people_tables(card: PeopleCard) -> Iterator[StudyTable]:
     yield _replies(card)
 
 
+def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
+    """A table for each metric: a row for each of its settings, and what it gains over the first."""
+    names = dict.fromkeys(card.metric.partition("/")[0] for card in cards)
+    for name in names:
+        yield _settings(name, [card for card in cards if card.metric.partition("/")[0] == name])
+
+
+def _settings(name: str, cards: Sequence[PeopleCard]) -> StudyTable:
+    first = cards[0]
+    figure = MAIN_FIGURES[first.kind]
+    rows: list[tuple[Cell, ...]] = []
+    for card in cards:
+        over = next((each for each in card.gains if each.over == first.metric), None)
+        rows.append(
+            (
+                card.metric.partition("/")[2],
+                card.n,
+                _estimate(card.rankings[0].main),
+                _estimate(over.gain if over else None),
+                over.n if over else None,
+                card.calls,
+            )
+        )
+    counted = f"{first.asked:,} {first.things} of {first.sources:,} sources (by {first.source})"
+    return StudyTable(
+        name="settings",
+        title=f"{first.judge} on {first.set_name}: {name}, asked whether {first.question}",
+        columns=(
+            TableColumn("settings"),
+            TableColumn("scored", "count"),
+            TableColumn(figure, "estimate"),
+            TableColumn("gain", "estimate"),
+            TableColumn("on", "count"),
+            TableColumn("calls", "number"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            f"{counted}; label: {first.label}; intervals of 95 %, for which whole sources were drawn",
+            f"gain: the paired difference of {figure} to the first, on the {first.things} that both scored",
+            "calls: for one item; a choice by these figures is to be checked on other samples",
+        ),
+    )
+
+
 def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
     """What was measured on people's labels: a line for each metric, the larger sets first, then the rest.
 
@@ -51,7 +98,7 @@ def people_lines(cards: Mapping[str, Sequence[PeopleCard]]) -> Iterator[str]:
 
 def _rankings(card: PeopleCard) -> StudyTable:
     shown = [name for name, _ in _FIGURES if any(getattr(each, name) for each in card.rankings)]
-    of_what = {"truth": "area", "rating": "Spearman", "preference": "share of pairs"}[card.kind]
+    of_what = MAIN_FIGURES[card.kind]
     rows: list[tuple[Cell, ...]] = [
         (each.name, *(_estimate(getattr(each, name)) for name in shown), _estimate(each.gain), each.n)
         for each in card.rankings
@@ -78,8 +125,8 @@ def _rankings(card: PeopleCard) -> StudyTable:
 
 def _notes(card: PeopleCard, of_what: str) -> Iterator[str]:
     good = "" if card.good is None else f", {card.good:,} of them good"
-    things = "pairs" if card.kind == "preference" else "items"
-    yield f"{card.n:,} {things}{good}, of {card.sources:,} sources (by {card.source}); label: {card.label}"
+    counted = f"{card.n:,} {card.things}{good}"
+    yield f"{counted}, of {card.sources:,} sources (by {card.source}); label: {card.label}"
     yield "intervals of 95 %, for which whole sources were drawn"
     if card.kind == "truth":
         yield "balanced accuracy: each half at the threshold that the other half fitted; they share no source"

@@ -1,0 +1,222 @@
+"""Settings of metrics that suit a judge, chosen by what was measured of it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.metrics import Metric, get, resolve
+from ragmetrics_core.metrics._catalogue import ALIASES, METRICS, RECOMMENDED, models_needed, of_part
+from ragmetrics_core.models import as_embedder, as_judge
+from ragmetrics_core.probe._people_card import PEOPLE, PairedGain, PeopleCard, read_cards
+from ragmetrics_core.probe._people_tables import MAIN_FIGURES
+from ragmetrics_core.probe._same_judge import is_same_judge, model_of
+from ragmetrics_core.protocol import Embedder
+from ragmetrics_core.runs._preparation import AnyJudge, Metrics
+from ragmetrics_core.wording import number_of
+
+__all__ = ["ChosenMetrics", "chosen_by_cards"]
+
+
+class ChosenMetrics(NamedTuple):
+    """What is to be measured, and why.
+
+    Attributes:
+        metrics: the metrics, with the settings that were chosen.
+        remarks: a sentence for each choice, for each one that was not made, and for each card that does not
+            count.
+    """
+
+    metrics: tuple[Metric[Any], ...]
+    remarks: tuple[str, ...]
+
+
+class _Measured(NamedTuple):
+    """A setting on one set, beside the metric as its bare name has it."""
+
+    card: PeopleCard
+    gain: PairedGain
+
+    @property
+    def is_better(self) -> bool:
+        """Whether it is better beyond doubt, and leaves no more items without a score."""
+        return (self.gain.gain.low or 0.0) > 0 and not self.leaves_more
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it is worse beyond doubt."""
+        return (self.gain.gain.high or 0.0) < 0
+
+    @property
+    def leaves_more(self) -> bool:
+        """Whether it leaves more items without a score."""
+        return self.card.n < self.gain.scored
+
+    def told(self, judge: str) -> str:
+        """As "area +0.16 (+0.04, +0.28) on turns, 68 items"."""
+        card, gain = self.card, self.gain
+        where = "" if card.judge == judge else f", measured as {card.judge}"
+        lost = f", {gain.scored - card.n} more without a score" if self.leaves_more else ""
+        figure = gain.gain.signed or "none"
+        return f"{MAIN_FIGURES[card.kind]} {figure} on {card.set_name}, {gain.n:,} {card.things}{lost}{where}"
+
+
+def chosen_by_cards(
+    metrics: Metrics,
+    *,
+    judge: AnyJudge,
+    cards: str | Path | Iterable[PeopleCard],
+    embedder: Embedder | str | None = None,
+) -> ChosenMetrics:
+    """The metrics, each that is named without settings with those that suit the judge best.
+
+    The settings are those of the metric's default variant that cards of this judge were measured with. One is
+    taken when the cards say beyond doubt that it ranks better than the metric without settings: the 95 %
+    interval of a paired gain lies above 0, on no set one lies below 0, and no fewer items have a score. Of
+    several the one with the largest gain is taken. Otherwise the metric stays as it is.
+
+    A card counts for the same model with the same settings, at whatever address, and only where its prompts
+    have the texts of this version. Metrics that are objects, or named with a variant or settings, are never
+    touched. A choice that is made on the very samples that are then measured flatters their scores.
+
+    Args:
+        metrics: names and objects, as for `evaluate`; "recommended" names the recommended pair.
+        judge: who will be asked.
+        cards: a file of cards, a folder that has one, or the cards.
+        embedder: of metrics that need one; cards measured with another one do not count.
+
+    Raises:
+        ConfigError: there is no such metric, judge or file.
+        RecordError: the file holds no cards.
+    """
+    given: list[Any] = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    given = [one for each in given for one in (RECOMMENDED if each == "recommended" else (each,))]
+    named = resolve(given)
+    asked = as_judge(judge, asked=False)
+    of_judge = (asked.identity, model_of(asked))
+    vectors = None if embedder is None else as_embedder(embedder, asked=False).identity
+    cards, source = _read(cards)
+    known = [
+        card
+        for card in cards
+        if is_same_judge((card.judge, card.model), of_judge) and card.embedder in (None, vectors)
+    ]
+    if not known:
+        return ChosenMetrics(named, (_unknown(cards, source, of_judge),))
+    remarks: list[str] = []
+    chosen: list[Any] = []
+    for each, usual in zip(given, named, strict=True):
+        if not _is_open(each, usual):
+            chosen.append(usual)
+            continue
+        settings, stale = _measured(usual, known)
+        best = _best(settings)
+        if best in {metric.signature for metric in named}:
+            chosen.append(usual)
+            remarks.append(
+                f"{usual.name} stays as it is: {best}, which suits the judge better, is measured too"
+            )
+        elif best is None:
+            chosen.append(usual)
+            remarks.append(f"{usual.name} stays as it is: {_why(settings, asked.identity)}")
+        else:
+            chosen.append(get(best))
+            told, tried = _told(settings[best], asked.identity), number_of(len(settings), "other setting")
+            remarks.append(f"{usual.name} is measured as {best}, which gains {told} ({tried} measured)")
+        remarks += stale
+    return ChosenMetrics(resolve(chosen), tuple(remarks))
+
+
+def _is_open(given: object, metric: Metric[Any]) -> bool:
+    """Whether a metric was named without variant and settings, and asks a judge."""
+    is_bare = isinstance(given, str) and given.strip() in {*METRICS, *ALIASES}
+    return is_bare and "judge" in models_needed(metric)
+
+
+def _read(cards: str | Path | Iterable[PeopleCard]) -> tuple[Sequence[PeopleCard], str]:
+    """The cards, and what they are called."""
+    if not isinstance(cards, str | Path):
+        return tuple(cards), "those given"
+    path = Path(cards)
+    file = path / PEOPLE if path.is_dir() else path
+    if not file.exists():
+        raise ConfigError(
+            f"there is no file of cards {file}: ragmetrics probe --on FILE --out FOLDER makes one"
+        )
+    return read_cards(path), str(path)
+
+
+def _unknown(cards: Sequence[PeopleCard], source: str, judge: tuple[str, str | None]) -> str:
+    """Why no card counts: nobody measured the judge, or its model had other settings then."""
+    identity, model = judge
+    alike = sorted({card.judge for card in cards if model is not None and card.model == model})
+    hint = f"; of its model there are cards as {' and '.join(alike)}" if alike else ""
+    return f"no card of {source} speaks of {identity}{hint}: every metric stays as it is"
+
+
+def _measured(
+    usual: Metric[Any], cards: Sequence[PeopleCard]
+) -> tuple[Mapping[str, Sequence[_Measured]], Sequence[str]]:
+    """The settings of a metric that were measured beside it, by signature; and what does not count."""
+    found: dict[str, list[_Measured]] = {}
+    stale: list[str] = []
+    for card in cards:
+        if not card.metric.startswith(f"{usual.name}/{usual.variant}("):
+            continue
+        for gain in card.gains:
+            if gain.over != usual.signature:
+                continue
+            if reason := _stale(usual, card, gain):
+                stale.append(f"the card of {card.metric} on {card.set_name} does not count: {reason}")
+            else:
+                found.setdefault(card.metric, []).append(_Measured(card, gain))
+    return found, stale
+
+
+def _stale(usual: Metric[Any], card: PeopleCard, gain: PairedGain) -> str | None:
+    """Why a card does not speak of what would be asked today; None where it does."""
+    try:
+        metric = get(card.metric)
+    except ConfigError as error:
+        return str(error)
+    if metric.signature != card.metric:
+        return f"these settings are {metric.signature} today"
+    for prompts, now in ((card.prompts, metric), (gain.prompts, usual)):
+        digests = set(_digests(now))
+        for name, digest in prompts.items():
+            if digest not in digests:
+                return f"{now.signature} was asked in words of {name} that this version does not ask it in"
+    return None
+
+
+def _digests(metric: Metric[Any]) -> Iterator[str]:
+    """Digests of all texts that a metric and its parts may ask."""
+    for prompt in metric.prompts_asked.values():
+        yield prompt.digest
+        yield from (each.digest for each in prompt.translations.values())
+    for part in metric.parts_used:
+        yield from _digests(of_part(part))
+
+
+def _best(settings: Mapping[str, Sequence[_Measured]]) -> str | None:
+    """The setting that gains most, of those that are better beyond doubt on a set and worse on none."""
+    gains = {
+        signature: max(each.gain.gain.value or 0.0 for each in measured if each.is_better)
+        for signature, measured in settings.items()
+        if any(each.is_better for each in measured) and not any(each.is_worse for each in measured)
+    }
+    return max(gains, key=lambda signature: gains[signature]) if gains else None
+
+
+def _why(settings: Mapping[str, Sequence[_Measured]], judge: str) -> str:
+    """Why a metric stays as it is."""
+    if not settings:
+        return "no other setting of it was measured together with it"
+    nearest = max(settings, key=lambda name: max(each.gain.gain.value or 0.0 for each in settings[name]))
+    tried = number_of(len(settings), "other setting")
+    told = f"the nearest, {nearest}, has {_told(settings[nearest], judge)}"
+    return f"of {tried} measured none is better beyond doubt; {told}"
+
+
+def _told(measured: Iterable[_Measured], judge: str) -> str:
+    return "; ".join(each.told(judge) for each in measured)

@@ -1,0 +1,317 @@
+"""Settings are chosen by cards that speak of the judge, and only where a gain is beyond doubt."""
+
+import json
+
+import pytest
+
+pytest.importorskip("scipy", reason="intervals need the extra study")
+
+from ragmetrics_core import evaluate
+from ragmetrics_core.errors import ConfigError, RecordError
+from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.probe import Interval, PeopleCard, chosen_by_cards, compare_on, compared_tables, probe_on
+from ragmetrics_core.probe._same_judge import is_same_judge
+from ragmetrics_core.testing import ScriptedJudge
+
+GOOD, BAD = "The mill was built in 1753.", "Pirates burned Rome."
+USUAL = "faithfulness/strict.1"
+SHORT = "faithfulness/strict.1(verify=verdicts.v4@2bfb1b8f)"
+WAYS = ["faithfulness", "faithfulness(verify=verdicts.v4)"]
+TINY = "openai:http://127.0.0.1:8899/v1/tiny?temperature=0"
+
+
+def rows(sources=6):
+    """A good and a bad answer of each source."""
+    return [
+        {"id": f"{k}{'ab'[good]}", "question": "When?", "answer": GOOD if good else BAD,
+         "contexts": [f"{k}. {GOOD}"], "faithful": good}
+        for k in range(sources) for good in (False, True)
+    ]  # fmt: skip
+
+
+def judge(wrong=(), silent=()):
+    """Says yes to all, but by lines the truth; of wrong sources the contrary, of silent ones nothing."""
+
+    def reply(request):
+        asked = request.variables
+        if request.prompt.name == "statements":
+            return {"statements": [asked["answer"]]}
+        source = int(asked["contexts"][0].partition(".")[0])
+        if request.prompt.version != 4:
+            return {"verdicts": [{"number": 1, "verdict": "yes"}]}
+        if source in silent:
+            return "Hm."
+        return f"1 {'yes' if (asked['items'][0].text == GOOD) != (source in wrong) else 'no'}"
+
+    return ScriptedJudge(reply, identity="scripted")
+
+
+def measured(*gains, **more):
+    """A card of the short verdicts for each (low, gain, high) over the usual ones."""
+    card = compare_on(judge(), rows(), WAYS, name="labelled")[1]
+    return [
+        card.model_copy(update={"gains": (_over(card, *gain),), "set_name": f"set{k}", **more})
+        for k, gain in enumerate(gains)
+    ]
+
+
+def _over(card, low, value, high):
+    return card.gains[0].model_copy(update={"gain": Interval(value=value, low=low, high=high)})
+
+
+def test_a_card_says_what_its_setting_gains_over_the_other_on_the_same_items():
+    usual, short = compare_on(judge(), rows(), WAYS, name="labelled")
+    # all ties: 1/2; each good one above each bad one: 1. So in every resample, for a source has one of each
+    assert (usual.rankings[0].area.value, short.rankings[0].area.value) == (0.5, 1.0)
+    (gain,), (loss,) = short.gains, usual.gains
+    assert (gain.over, gain.scored, gain.n) == (USUAL, 12, 12)
+    assert gain.gain == Interval(value=0.5, low=0.5, high=0.5)
+    assert loss.gain == Interval(value=-0.5, low=-0.5, high=-0.5)
+    assert set(gain.prompts) == {"statements.v1", "verdicts.v2"}
+
+
+def test_the_gain_is_on_the_items_that_both_scored():
+    _, short = compare_on(judge(wrong=[0], silent=[5]), rows(), WAYS)
+    # five sources are left, one of them the wrong way round. Of 25 pairs of good and bad 16 are right, one is
+    # wrong and 8 are ties: 20/25, less the 1/2 of all ties
+    assert (short.n, short.gains[0].n, short.gains[0].scored) == (10, 10, 12)
+    assert short.gains[0].gain.value == pytest.approx(0.3)
+
+
+def test_the_gain_of_ratings_and_of_pairs_is_in_the_figure_that_their_card_gives():
+    rated = [{**row, "rating": 4 if row["faithful"] else 1} for row in rows()]
+    rated = [{name: value for name, value in row.items() if name != "faithful"} for row in rated]
+    _, card = compare_on(judge(), rated, WAYS, label="rating", question="faithful")
+    # the usual verdicts have no order at all, which has no Spearman: nothing can be said of a gain
+    assert (card.rankings[0].spearman.value, card.gains[0].gain.value) == (1.0, None)
+
+    pairs = [
+        {"id": str(k), "question": "When?", "contexts": [f"{k}. {GOOD}"], "answer": BAD, "answer_b": GOOD,
+         "preference": 1}
+        for k in range(4)
+    ]  # fmt: skip
+    _, card = compare_on(judge(), pairs, WAYS, question="faithful")
+    # ties count half: 1 - 1/2
+    assert (card.kind, card.gains[0].n, card.gains[0].gain.value) == ("preference", 4, 0.5)
+    assert (card.asked, card.things) == (4, "pairs")
+
+
+def test_one_metric_has_no_gain_and_its_card_is_as_ever():
+    (only,) = compare_on(judge(), rows(), ["faithfulness"], name="labelled")
+    assert only.gains == ()
+    alone = probe_on(judge(), rows(), metric="faithfulness", name="labelled")
+    assert alone.model_copy(update={"seconds": None}) == only.model_copy(update={"seconds": None})
+
+
+def test_a_setting_that_no_item_has_a_score_by_has_an_empty_card():
+    usual, short = compare_on(judge(silent=range(6)), rows(), WAYS)
+    assert (usual.n, short.n, short.statuses) == (12, 0, {"parse_error": 12})
+    assert (short.rankings[0].area, short.gains[0].n, short.gains[0].gain) == (Interval(), 0, Interval())
+
+
+def test_calls_are_those_of_each_setting_by_itself():
+    usual, short = compare_on(judge(), rows(), [*WAYS, "faithfulness(granularity=sentence)"])[:2]
+    third = compare_on(judge(), rows(), "faithfulness(granularity=sentence)")[0]
+    # one to split and one to verify, though both share the first; sentences need no splitting
+    assert (usual.calls, short.calls, third.calls) == (2.0, 2.0, 1.0)
+
+
+def test_the_settings_stand_in_one_table_with_their_gain_over_the_first():
+    (table,) = compared_tables(compare_on(judge(), rows(), WAYS, name="labelled"))
+    first, second = table.rows
+    assert [first[0], second[0]] == ["strict.1", "strict.1(verify=verdicts.v4@2bfb1b8f)"]
+    assert (first[3].value, second[3].value, second[4]) == (None, 0.5, 12)
+
+
+def test_a_metric_takes_the_setting_that_is_better_beyond_doubt():
+    cards = compare_on(judge(), rows(), WAYS, name="labelled")
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    assert [metric.signature for metric in chosen.metrics] == [SHORT]
+    assert chosen.remarks == (
+        f"faithfulness is measured as {SHORT}, which gains area +0.50 (+0.50, +0.50) on labelled, 12 items "
+        "(1 other setting measured)",
+    )
+    run = evaluate(rows(1), metrics=chosen.metrics, judge=judge())
+    assert {record.signature for record in run.records()} == {SHORT}
+
+
+def test_a_gain_whose_interval_holds_zero_changes_nothing():
+    # three sources right, one the wrong way round: 12/16 - 1/2. A resample may draw the wrong one only
+    cards = compare_on(judge(wrong=[3]), rows(4), WAYS, name="labelled")
+    assert cards[1].gains[0].gain.value == 0.25
+    assert cards[1].gains[0].gain.low < 0
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    assert [metric.signature for metric in chosen.metrics] == [USUAL]
+    (remark,) = chosen.remarks
+    assert "faithfulness stays as it is: of 1 other setting measured none is better beyond doubt" in remark
+    assert "+0.25" in remark
+
+
+def test_a_setting_that_leaves_more_items_without_a_score_is_not_taken():
+    cards = compare_on(judge(silent=[5]), rows(), WAYS, name="labelled")
+    assert cards[1].gains[0].gain == Interval(value=0.5, low=0.5, high=0.5)
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    assert [metric.signature for metric in chosen.metrics] == [USUAL]
+    assert "on labelled, 10 items, 2 more without a score" in chosen.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("gains", "taken"),
+    [
+        ([(0.01, 0.2, 0.4)], True),
+        ([(0.0, 0.2, 0.4)], False),
+        ([(None, 0.2, None)], False),
+        # better on one set, undecided on another: taken; worse on another: not
+        ([(0.1, 0.2, 0.3), (-0.1, 0.0, 0.1)], True),
+        ([(0.1, 0.2, 0.3), (-0.3, -0.2, -0.1)], False),
+        ([(-0.3, -0.2, -0.1)], False),
+    ],
+)
+def test_better_beyond_doubt_on_one_set_and_worse_on_none(gains, taken):
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=measured(*gains))
+    assert (chosen.metrics[0].signature == SHORT) is taken
+
+
+def test_of_several_settings_the_one_that_gains_most_is_taken():
+    ways = [*WAYS, "faithfulness(per_call=1,verify=verdicts.v4)", "faithfulness(verify=verdicts.v3)"]
+    others = zip(compare_on(judge(), rows(), ways)[1:], (0.3, 0.4, 0.2), strict=True)
+    cards = [card.model_copy(update={"gains": (_over(card, 0.1, gain, 0.9),)}) for card, gain in others]
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    assert chosen.metrics[0].per_call == 1
+    assert "(3 other settings measured)" in chosen.remarks[0]
+
+
+@pytest.mark.parametrize("given", ["faithfulness/strict", "faithfulness(per_call=20)", Faithfulness()])
+def test_what_was_named_with_settings_is_never_touched(given):
+    chosen = chosen_by_cards([given], judge=judge(), cards=measured((0.1, 0.2, 0.3)))
+    assert [metric.signature for metric in chosen.metrics] == [USUAL]
+    assert chosen.remarks == ()
+
+
+def test_only_settings_of_the_default_variant_are_candidates():
+    (card,) = measured((0.1, 0.2, 0.3))
+    other = card.model_copy(update={"metric": "faithfulness/ragas-0.4(verify=verdicts.v4@2bfb1b8f)"})
+    assert "no other setting" in chosen_by_cards("faithfulness", judge=judge(), cards=[other]).remarks[0]
+
+
+def test_metrics_that_ask_no_judge_or_have_no_cards_stay():
+    chosen = chosen_by_cards(
+        ["rouge", "context_recall", "faithfulness"], judge=judge(), cards=measured((0.1, 0.2, 0.3))
+    )
+    assert [metric.name for metric in chosen.metrics] == ["rouge", "context_recall", "faithfulness"]
+    assert chosen.remarks[0].startswith("context_recall stays as it is: no other setting")
+    assert chosen.metrics[2].signature == SHORT
+
+
+def test_the_recommended_pair_is_named_without_settings():
+    chosen = chosen_by_cards("recommended", judge=judge(), cards=measured((0.1, 0.2, 0.3)))
+    assert [metric.signature for metric in chosen.metrics] == [SHORT, "factual_correctness/strict.1"]
+
+
+def test_a_setting_that_is_measured_anyway_is_not_measured_twice():
+    chosen = chosen_by_cards(WAYS, judge=judge(), cards=measured((0.1, 0.2, 0.3)))
+    assert [metric.signature for metric in chosen.metrics] == [USUAL, SHORT]
+    assert "is measured too" in chosen.remarks[0]
+
+
+def test_nobody_measured_this_judge():
+    other = ScriptedJudge({}, identity="another")
+    chosen = chosen_by_cards("faithfulness", judge=other, cards=measured((0.1, 0.2, 0.3)))
+    assert chosen.metrics[0].signature == USUAL
+    assert chosen.remarks == ("no card of those given speaks of another: every metric stays as it is",)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "counts"),
+    [
+        ("openai:tiny@http://127.0.0.1:8899/v1", {}, True),
+        ("openai:tiny@https://far.example/api/v1", {}, True),
+        ("openai:tiny-2@http://127.0.0.1:8899/v1", {}, False),
+        ("openai:org/tiny@http://127.0.0.1:8899/v1", {}, False),
+        ("openai:tiny@http://127.0.0.1:8899/v1", {"temperature": 1.0}, False),
+        ("openai:tiny@http://127.0.0.1:8899/v1", {"max_tokens": 300}, False),
+    ],
+)
+def test_the_same_model_counts_at_another_server_and_with_the_same_settings_only(name, options, counts):
+    from ragmetrics_core.models._names import judge_by_name
+
+    cards = measured((0.1, 0.2, 0.3), judge=TINY, model="tiny")
+    chosen = chosen_by_cards(
+        "faithfulness", judge=judge_by_name(name, options=options, asked=False), cards=cards
+    )
+    assert (chosen.metrics[0].signature == SHORT) is counts
+    if not counts and name.startswith("openai:tiny@"):
+        assert f"of its model there are cards as {TINY}" in chosen.remarks[0]
+    if "far" in name:
+        assert f"measured as {TINY}" in chosen.remarks[0]
+
+
+def test_a_model_of_another_folder_is_another_model():
+    at = "openai:http://h/v1"
+    assert not is_same_judge((f"{at}/org/tiny", "org/tiny"), (f"{at}/tiny", "tiny"))
+    assert is_same_judge((f"{at}/org/tiny", "org/tiny"), ("openai:http://other:1/v1/org/tiny", "org/tiny"))
+    # a cascade is its two judges and its band
+    one = "cascade(embedded:support.2, unsure from {} to 0.8 | openai:http://{}/v1/tiny?temperature=0)"
+    assert is_same_judge((one.format(0.2, "a"), "tiny"), (one.format(0.2, "b:8080"), "tiny"))
+    assert not is_same_judge((one.format(0.2, "a"), "tiny"), (one.format(0.3, "a"), "tiny"))
+
+
+def test_cards_with_another_embedder_do_not_count():
+    cards = measured((0.1, 0.2, 0.3), embedder="some:embedder")
+    assert chosen_by_cards("faithfulness", judge=judge(), cards=cards).metrics[0].signature == USUAL
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"prompts": {"verdicts.v4": "0" * 32}}, f"{SHORT} was asked in words of verdicts.v4"),
+        ({"metric": "faithfulness/strict.1(verify=verdicts.v4@00000000)"}, "has the digest 2bfb1b8f"),
+        ({"metric": "faithfulness/strict.1(verify=verdicts.v99@2bfb1b8f)"}, "has no 'verdicts.v99@2bfb1b8f'"),
+        ({"metric": "faithfulness/strict.1(nothing=1)"}, "has no setting 'nothing'"),
+        ({"metric": "faithfulness/strict.1("}, "is no metric's name"),
+        ({"metric": "faithfulness/strict.1(per_call=20)"}, "these settings are faithfulness/strict.1 today"),
+    ],
+)
+def test_a_card_of_other_prompts_or_settings_than_todays_does_not_count_and_says_so(changed, said):
+    cards = measured((0.1, 0.2, 0.3), **changed)
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
+    assert chosen.metrics[0].signature == USUAL
+    assert "on set0 does not count: " in chosen.remarks[1]
+    assert said in chosen.remarks[1]
+
+
+def test_a_gain_over_prompts_that_are_no_longer_asked_does_not_count():
+    (card,) = measured((0.1, 0.2, 0.3))
+    old = card.gains[0].model_copy(update={"prompts": {"verdicts.v1": "1" * 32}})
+    chosen = chosen_by_cards("faithfulness", judge=judge(), cards=[card.model_copy(update={"gains": (old,)})])
+    assert chosen.metrics[0].signature == USUAL
+    assert (
+        f"{USUAL} was asked in words of verdicts.v1 that this version does not ask it in" in chosen.remarks[1]
+    )
+
+
+def test_cards_come_from_the_folder_that_measuring_wrote_or_from_its_file(tmp_path):
+    compare_on(judge(), rows(), WAYS, out=tmp_path / "card")
+    for place in (tmp_path / "card", str(tmp_path / "card" / "people.json")):
+        assert chosen_by_cards("faithfulness", judge=judge(), cards=place).metrics[0].signature == SHORT
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", '[{"judge": 3}]', "\x00\x01", '{"a": 1}'])
+def test_a_damaged_file_is_one_sentence(tmp_path, text):
+    path = tmp_path / "cards.json"
+    path.write_text(text)
+    with pytest.raises(RecordError, match=r"cards\.json holds no cards: \S") as told:
+        chosen_by_cards("faithfulness", judge=judge(), cards=path)
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_that_is_not_there_is_told_with_the_command_that_makes_one(tmp_path):
+    with pytest.raises(ConfigError, match=r"no file of cards .*ragmetrics probe --on"):
+        chosen_by_cards("faithfulness", judge=judge(), cards=tmp_path / "none.json")
+
+
+def test_a_card_of_an_earlier_version_without_gains_is_still_read():
+    (card,) = compare_on(judge(), rows(), "faithfulness")
+    fields = json.loads(card.model_dump_json(exclude_none=True))
+    del fields["gains"]
+    assert PeopleCard.model_validate(fields) == card
