@@ -65,14 +65,21 @@ class Interval(_PeoplePart):
         """A difference, as "+0.16 (+0.04, +0.28)"; "" for none."""
         if self.value is None:
             return ""
-        ends = "" if self.low is None or self.high is None else f" ({self.low:+.2f}, {self.high:+.2f})"
-        return f"{self.value:+.2f}{ends}"
+        ends = (
+            "" if self.low is None or self.high is None else f" ({_signed(self.low)}, {_signed(self.high)})"
+        )
+        return f"{_signed(self.value)}{ends}"
 
     def __str__(self) -> str:
         """As "0.73 (0.68, 0.77)"."""
         if self.value is None:
             return ""
         return f"{self.value:.2f}" + (f" ({self.low:.2f}, {self.high:.2f})" if self.low is not None else "")
+
+
+def _signed(value: float) -> str:
+    """With its sign; what rounds to zero is "+0.00"."""
+    return f"{round(value, 2) + 0.0:+.2f}"
 
 
 class Ranking(_PeoplePart):

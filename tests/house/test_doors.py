@@ -33,7 +33,7 @@ LIVE_DOORS = {
 }
 BATCH_DOORS = {
     "ragmetrics_core.runs": ["evaluate", "aevaluate", "plan", "aplan"],
-    "ragmetrics_core.probe": ["probe", "aprobe", "probe_on", "aprobe_on"],
+    "ragmetrics_core.probe": ["probe", "aprobe", "probe_on", "aprobe_on", "compare_on", "acompare_on"],
     "ragmetrics_ray": ["evaluate_dataset"],
     "ragmetrics_llama_index": ["RagMetricsEvaluator", "*Evaluator"],
     HAYSTACK: ["RagMetricsEvaluator", "*Evaluator"],
