@@ -31,7 +31,7 @@ class ChosenMetrics(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class _Measured(NamedTuple):
+class _Beside(NamedTuple):
     """A setting on one set, beside the metric as its bare name has it."""
 
     card: PeopleCard
@@ -156,9 +156,9 @@ def _unknown(cards: Sequence[PeopleCard], source: str, judge: tuple[str, str | N
 
 def _measured(
     usual: Metric[Any], cards: Sequence[PeopleCard]
-) -> tuple[Mapping[str, Sequence[_Measured]], Sequence[str]]:
+) -> tuple[Mapping[str, Sequence[_Beside]], Sequence[str]]:
     """The settings of a metric that were measured beside it, by signature; and what does not count."""
-    found: dict[str, list[_Measured]] = {}
+    found: dict[str, list[_Beside]] = {}
     stale: list[str] = []
     for card in cards:
         if not card.metric.startswith(f"{usual.name}/{usual.variant}("):
@@ -169,7 +169,7 @@ def _measured(
             if reason := _stale(usual, card, gain):
                 stale.append(f"the card of {card.metric} on {card.set_name} does not count: {reason}")
             else:
-                found.setdefault(card.metric, []).append(_Measured(card, gain))
+                found.setdefault(card.metric, []).append(_Beside(card, gain))
     return found, stale
 
 
@@ -198,7 +198,7 @@ def _digests(metric: Metric[Any]) -> Iterator[str]:
         yield from _digests(of_part(part))
 
 
-def _best(settings: Mapping[str, Sequence[_Measured]]) -> str | None:
+def _best(settings: Mapping[str, Sequence[_Beside]]) -> str | None:
     """The setting that gains most, of those that are better beyond doubt on a set and worse on none."""
     gains = {
         signature: max(each.gain.gain.value or 0.0 for each in measured if each.is_better)
@@ -208,7 +208,7 @@ def _best(settings: Mapping[str, Sequence[_Measured]]) -> str | None:
     return max(gains, key=lambda signature: gains[signature]) if gains else None
 
 
-def _why(settings: Mapping[str, Sequence[_Measured]], judge: str) -> str:
+def _why(settings: Mapping[str, Sequence[_Beside]], judge: str) -> str:
     """Why a metric stays as it is."""
     if not settings:
         return "no other setting of it was measured together with it"
@@ -218,5 +218,5 @@ def _why(settings: Mapping[str, Sequence[_Measured]], judge: str) -> str:
     return f"of {tried} measured none is better beyond doubt; {told}"
 
 
-def _told(measured: Iterable[_Measured], judge: str) -> str:
+def _told(measured: Iterable[_Beside], judge: str) -> str:
     return "; ".join(each.told(judge) for each in measured)
