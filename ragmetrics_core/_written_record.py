@@ -8,10 +8,11 @@ from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core._packing import VerdictColumns, packed
+from ragmetrics_core._sealing import sealed_line
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts import PromptText, digest_of
-from ragmetrics_core.record import PartResult, Record, Status, outcome, sealed_line
+from ragmetrics_core.record import PartResult, Record, Status, outcome
 from ragmetrics_core.sample import Sample
 
 __all__ = ["WrittenRecord", "checked_outcome"]

@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError, to_json
 
 from ragmetrics_core._packing import packed
+from ragmetrics_core._sealing import seal_of, sealed_line
 from ragmetrics_core._stored_form import PACKED, unpacked
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
-from ragmetrics_core.parsers._lazy_pattern import lazy
-from ragmetrics_core.prompts import Message, PromptText, digest_of, digest_of_bytes
+from ragmetrics_core.prompts import Message, PromptText, digest_of
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.shapes import Json, is_dict
 
@@ -34,7 +34,6 @@ __all__ = [
     "Status",
     "Step",
     "outcome",
-    "sealed_line",
 ]
 
 Status = Literal[
@@ -55,7 +54,6 @@ FAILED: Final[frozenset[Status]] = frozenset(
 """The statuses of a score that is missing because something failed; asked again there may be one."""
 
 SCHEMA = 1
-_SEAL = lazy(r',"digest":"[^"]*"\}\s*$')
 
 
 class _Stored(BaseModel, frozen=True):
@@ -346,7 +344,7 @@ class Record(_Stored, frozen=True):
                     f"the record has format {schema}; this version of ragmetrics reads up to {PACKED}"
                 )
             if isinstance(fields, dict):
-                return cls.model_validate({**unpacked(fields), "seal": _seal_of(text)})
+                return cls.model_validate({**unpacked(fields), "seal": seal_of(text)})
             return cls.model_validate(fields)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SampleError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error
@@ -384,28 +382,12 @@ def _part_lines(part: PartResult) -> list[str]:
     return [f"{part.metric}: {part.formula or part.reason or 'undefined'}", *inner]
 
 
-def sealed_line(body: bytes) -> bytes:
-    """A stored line, with the digest of everything before it."""
-    return b'%b,"digest":"%b"}' % (body[:-1], digest_of_bytes(body).encode())
-
-
 def _json(fields: Mapping[str, Any]) -> str:
     try:
         return to_json(fields, inf_nan_mode="null").decode()
     except PydanticSerializationError:
         # half characters (lone surrogates) in a reply have no UTF-8 form, but can be escaped
         return json.dumps(fields, separators=(",", ":"))
-
-
-def _seal_of(line: str | bytes) -> str:
-    """The seal that belongs to a stored line; empty for any other text.
-
-    It is taken from the line and not from its fields, so that a later version with more fields, or one that
-    writes numbers in another way, still finds it intact.
-    """
-    text = line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line
-    found = _SEAL.search(text)
-    return digest_of(text[: found.start()] + "}") if found else ""
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,24 @@
+"""The seal of a stored line: a digest of everything before it, at its end."""
+
+from ragmetrics_core.parsers._lazy_pattern import lazy
+from ragmetrics_core.prompts import digest_of, digest_of_bytes
+
+__all__ = ["seal_of", "sealed_line"]
+
+_SEAL = lazy(r',"digest":"[^"]*"\}\s*$')
+
+
+def sealed_line(body: bytes) -> bytes:
+    """A stored line, with the digest of everything before it."""
+    return b'%b,"digest":"%b"}' % (body[:-1], digest_of_bytes(body).encode())
+
+
+def seal_of(line: str | bytes) -> str:
+    """The seal that belongs to a stored line; empty for any other text.
+
+    It is taken from the line and not from its fields, so that a later version with more fields, or one that
+    writes numbers in another way, still finds it intact.
+    """
+    text = line.decode("utf-8", "surrogatepass") if isinstance(line, bytes) else line
+    found = _SEAL.search(text)
+    return digest_of(text[: found.start()] + "}") if found else ""
