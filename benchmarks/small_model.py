@@ -11,7 +11,6 @@ items. With a folder for answered calls a run that was stopped goes on where it 
 import argparse
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -21,20 +20,18 @@ if not __package__:  # run as a file: the folder above must be importable
 from benchmarks.earlier_prompts import metric_of
 from benchmarks.small_model_sets import SETS, Drawn, Row
 from benchmarks.truth import ROOT, SHARED
-from benchmarks.version_gains import Scored, gains_of, keep_gains
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.models import Cascade, as_judge
 from ragmetrics_core.models._judge_options import read_options
 from ragmetrics_core.models._names import judge_by_name
-from ragmetrics_core.probe import keep_card, probe_on
+from ragmetrics_core.probe import compare_on, keep_card
 from ragmetrics_core.protocol import Judge
-from ragmetrics_core.runs import Run
 
 CARDS = ROOT / "docs" / "small_model"
 
 
 def main() -> None:
-    """Measure, and keep a card for each set, metric and judge, and what one version gains over another."""
+    """Measure, and keep a card for each set, metric and judge; it says what one way gains over another."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -56,48 +53,34 @@ def main() -> None:
         drawn, embedded = SETS[name], as_judge("embedded")
         rows = list(drawn.rows(SHARED, given.each))
         # a cascade that is never sure knows all bands; one that always is takes no verdict of the model
-        asked = [(judge, metric) for metric in drawn.metrics]
-        asked += [(Cascade(embedded, judge, unsure=(0.5, 0.5)), metric) for metric in drawn.splits]
-        asked += [(Cascade(embedded, judge, unsure=(0, 1)), metric) for metric in [drawn.cascade] if metric]
-        asked += [(embedded, metric) for metric in (*drawn.metrics, *drawn.splits)[:1]]
-        scored: dict[str, list[Scored]] = {}
-        for one, metric in asked:
-            if given.metric is None or metric in given.metric:
+        asked = [
+            (judge, drawn.metrics),
+            (Cascade(embedded, judge, unsure=(0.5, 0.5)), drawn.splits),
+            (Cascade(embedded, judge, unsure=(0, 1)), (drawn.cascade,) if drawn.cascade else ()),
+            (embedded, (*drawn.metrics, *drawn.splits)[:1]),
+        ]
+        for one, ways in asked:
+            if chosen := [way for way in ways if given.metric is None or way in given.metric]:
                 settings = {"cache": given.cache, "concurrency": given.concurrency}
-                found = _measure(one, rows, metric, name=name, drawn=drawn, **settings)
-                if found is not None:
-                    scored.setdefault(one.identity, []).append(found)
-        labels = {row["id"]: drawn.good(row) for row in rows}
-        sources = {row["id"]: str(row[drawn.source]) for row in rows}
-        for identity, ways in scored.items():
-            keep_gains(CARDS, gains_of(name, identity, ways, labels=labels, sources=sources))
+                _measure(one, rows, chosen, name=name, drawn=drawn, **settings)
 
 
 def _measure(
-    judge: Judge, rows: list[Row], metric: str, *, name: str, drawn: Drawn, **settings: Any
-) -> Scored | None:
+    judge: Judge, rows: list[Row], ways: list[str], *, name: str, drawn: Drawn, **settings: Any
+) -> None:
     started = perf_counter()
     if drawn.label:  # rows that were made say by themselves what they are
         settings |= {"label": drawn.label, "source": drawn.source}
-    with TemporaryDirectory() as folder:
-        try:
-            card = probe_on(
-                judge,
-                rows,
-                metric=metric_of(metric),
-                name=name,
-                out=folder,
-                timeout=1500,
-                attempts=2,
-                **settings,
-            )
-        except RagMetricsError as error:
-            print(f"{name}, {metric}: {error}", flush=True)
-            return None
+    metrics = [metric_of(way) for way in ways]
+    try:
+        cards = compare_on(judge, rows, metrics, name=name, timeout=1500, attempts=2, **settings)
+    except RagMetricsError as error:
+        print(f"{name}, {', '.join(ways)}: {error}", flush=True)
+        return
+    for card in cards:
         keep_card(CARDS, card)
-        print(f"{metric}: {card.line}; {perf_counter() - started:.0f} s", flush=True)
-        records = list(Run.load(Path(folder) / "run").records())
-    return Scored(records[0].signature, {each.sample_id: each.value for each in records})
+        print(f"{card.metric}: {card.line}", flush=True)
+    print(f"{perf_counter() - started:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

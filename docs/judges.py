@@ -4,13 +4,11 @@ python docs/judges.py            write the tables, between the marks of the page
 python docs/judges.py --check    exit with 1 when the page is not what would be written
 """
 
-import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards, read_cards
 
@@ -153,19 +151,18 @@ def _of_group(
     """A row for each way of a group; a way that is not today's has what today's gains over it."""
     first, *others = sorted(cards, key=lambda card: (card.metric != _base(card), card.metric))
     differing = {name for card in others for name in set(card.prompts) ^ set(first.prompts)}
-    gains = {(each["set"], each["metric"], each["other"]): each["gain"] for each in _gains()}
+    gains = {each.over: each.gain for each in first.gains}
     for card in (first, *others):
         ids = [name for name in card.prompts if name in differing]
         prompt = ", ".join(f"`{name}`" for name in ids)
         prompt += ", each chunk alone" if "chunks=alone" in card.metric else ""
         prompt += " (today's)" if card.metric == _base(card) else ""
-        gain = gains.get((card.set_name, first.metric, card.metric))
         yield (
             prompt,
             f"`{card.set_name}`",
             f"{card.n} of {sum(card.statuses.values())}",
             _figure(card.rankings[0]),
-            _signed(Interval.model_validate(gain)) if gain else "",
+            _signed(gains.get(card.metric)),
             _figure(rules.rankings[0]) if (rules := by_rules.get((card.set_name, card.metric))) else "",
         )
 
@@ -177,11 +174,6 @@ def _base(card: PeopleCard) -> str:
         each for each in settings.split(",") if each and not re.fullmatch(r"\w+=(\w+\.v\d+.*|alone)", each)
     ]
     return f"{name}({','.join(kept)})" if kept else name
-
-
-def _gains() -> list[dict[str, Any]]:
-    path = SMALL_MODEL / "gains.json"
-    return json.loads(path.read_bytes()) if path.is_file() else []
 
 
 def _by(card: PeopleCard) -> str:
@@ -347,10 +339,7 @@ def _figure(ranking: Ranking | None) -> str:
 
 
 def _signed(interval: Interval | None) -> str:
-    if interval is None or interval.value is None:
-        return ""
-    ends = (interval.low, interval.high)
-    return f"{interval.value:+.2f} ({', '.join(f'{end:+.2f}' for end in ends if end is not None)})"
+    return interval.signed if interval is not None else ""
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

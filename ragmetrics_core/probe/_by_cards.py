@@ -10,7 +10,7 @@ from ragmetrics_core.metrics._catalogue import ALIASES, METRICS, RECOMMENDED, mo
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.probe._people_card import PEOPLE, PairedGain, PeopleCard, read_cards
 from ragmetrics_core.probe._people_tables import MAIN_FIGURES
-from ragmetrics_core.probe._same_judge import is_same_judge, model_of
+from ragmetrics_core.probe._same_judge import is_same_judge, model_of, without_server
 from ragmetrics_core.protocol import Embedder
 from ragmetrics_core.runs._preparation import AnyJudge, Metrics
 from ragmetrics_core.wording import number_of
@@ -148,10 +148,11 @@ def _read(cards: str | Path | Iterable[PeopleCard]) -> tuple[Sequence[PeopleCard
 
 def _unknown(cards: Sequence[PeopleCard], source: str, judge: tuple[str, str | None]) -> str:
     """Why no card counts: nobody measured the judge, or its model had other settings then."""
-    identity, model = judge
-    alike = sorted({card.judge for card in cards if model is not None and card.model == model})
-    hint = f"; of its model there are cards as {' and '.join(alike)}" if alike else ""
-    return f"no card of {source} speaks of {identity}{hint}: every metric stays as it is"
+    name, _, _ = without_server(*judge).partition("?")
+    of_cards = (without_server(card.judge, card.model).partition("?") for card in cards)
+    others = sorted({settings for other, _, settings in of_cards if other == name and settings})
+    hint = f"; that model was measured with {' and '.join(others)}" if others else ""
+    return f"no card of {source} speaks of {judge[0]}{hint}: every metric stays as it is"
 
 
 def _measured(

@@ -1,6 +1,5 @@
 """The items that a small model is asked about: the same each time, half of them good, and made as is said."""
 
-import re
 from functools import cache
 
 import pytest
@@ -17,7 +16,6 @@ from benchmarks.small_model_sets import (
     without_answer,
     years,
 )
-from benchmarks.version_gains import Gain, Scored, base_of, gain, gains_of, keep_gains
 from ragmetrics_core import evaluate
 from ragmetrics_core.parsers import Rating
 from ragmetrics_core.probe import read_cards, read_labelled
@@ -189,38 +187,3 @@ def test_a_version_from_before_a_variable_was_added_leaves_it_out():
 def _in_the_library(written):
     name, _, version = written.partition(".v")
     return load(name, version=int(version), answer=Rating)
-
-
-def test_a_gain_is_the_difference_of_areas():
-    # the first ranks both good ones above both bad ones: 1; the second gives all the same: 1/2
-    labels = {"a": True, "b": True, "c": False, "d": False}
-    one, other = {"a": 0.9, "b": 0.8, "c": 0.1, "d": 0.2}, dict.fromkeys("abcd", 0.5)
-    found = gain(one, other, labels, {each: each for each in labels})
-    assert found.value == 0.5
-
-
-def test_only_ways_that_differ_in_versions_are_compared_and_only_on_what_both_scored():
-    labels = {"a": True, "b": False, "c": True, "d": False}
-    scored = [
-        Scored("m/strict.1", {"a": 1.0, "b": 0.0, "c": 1.0, "d": 0.0}),
-        Scored("m/strict.1(k=2)", dict.fromkeys("abcd", 1.0)),
-        Scored("m/strict.1(rate=word.v1@12345678)", {"a": 0.0, "b": 1.0, "c": None, "d": 0.0}),
-    ]
-    (found,) = gains_of("set", "judge", scored, labels=labels, sources={each: each for each in labels})
-    # a, b and d: 1 for the first; of the other's pairs one is lost and one a tie: 1/4
-    assert (found.metric, found.other, found.items) == ("m/strict.1", "m/strict.1(rate=word.v1@12345678)", 3)
-    assert found.gain.value == 0.75
-
-
-def test_the_ground_of_a_way_is_the_metric_without_versions():
-    assert base_of("p/strict.1(chunks=alone,verify=chunk_verdicts.v1@c8e09fa6)") == "p/strict.1"
-    assert base_of("f/strict.1(per_call=1,verify=verdicts.v4@2bfb1b8f)") == "f/strict.1(per_call=1)"
-    assert base_of("f/strict.1") == "f/strict.1"
-
-
-def test_a_gain_measured_again_takes_the_place_of_the_old_one(tmp_path):
-    old = Gain(judge="j", set="s", metric="m", other="o", items=1, gain={"value": 0.5})
-    keep_gains(tmp_path, [old, old.model_copy(update={"other": "another"})])
-    keep_gains(tmp_path, [old.model_copy(update={"items": 2})])
-    text = (tmp_path / "gains.json").read_text(encoding="utf-8")
-    assert re.findall(r'"other": "(\w+)",\s+"items": (\d)', text) == [("another", "1"), ("o", "2")]
