@@ -44,6 +44,9 @@ def judged_lines(text: str, hints: Hints) -> list[str]:
     copies = _copies(hints)
     kept: list[str] = []
     for line in own_lines(text, hints):
+        if not line:
+            kept.append(line)
+            continue
         key = _unquoted(line)
         if key in copies.items:
             kept += [line[: marker.end()]] if (marker := starts_number(line)) is not None else []
@@ -54,6 +57,8 @@ def judged_lines(text: str, hints: Hints) -> list[str]:
 
 def is_copied(line: str, hints: Hints) -> bool:
     """Whether a line of a reply is a copy, as `judged_lines` tells it."""
+    if not line:
+        return False
     return line_key(line) in sample_lines(hints.sample) or _unquoted(line) in _copies(hints).lines
 
 

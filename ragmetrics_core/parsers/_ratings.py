@@ -76,7 +76,7 @@ _GIVEN = lazy(
     re.IGNORECASE,
 )
 _REASON = lazy(
-    r"(?:^|\n)[\s*_]*(?:reason(?:ing)?|explanation|rationale|begründung|理由)[\s*_]*[:：][\s*_]*(.+)",
+    r"(?:^|\n)(?:[^\S\n]|[*_])*(?:reason(?:ing)?|explanation|rationale|begründung|理由)[\s*_]*[:：][\s*_]*(.+)",
     re.IGNORECASE,
 )
 

@@ -200,7 +200,7 @@ def own_lines(text: str, hints: Hints) -> list[str]:
     """The lines of the reply that are no lines of the sample: a judge that copies them says nothing by it."""
     copied = sample_lines(hints.sample) if hints.sample else frozenset[str]()
     lines = html.unescape(text).split("\n") if "&" in text else text.split("\n")
-    return [line for line in lines if not copied or line_key(line) not in copied]
+    return [line for line in lines if not line or not copied or line_key(line) not in copied]
 
 
 @lru_cache(maxsize=64)
@@ -274,13 +274,14 @@ def _collect(lines: Iterable[str], *, numbers: bool) -> Listing:
     around: list[str] = []
     inside = False
     for line in lines:
+        if not line.strip():
+            inside = inside and bool(found) and not has_content("".join(found[-1].parts))
+            continue
         marker = starts_number(line) if numbers else starts_bullet(line)
         if marker is not None:
             number = marker_number(marker) if numbers else None
             found.append(_Open(number, [line[marker.end() :]], []))
             inside = True
-        elif not line.strip():
-            inside = inside and bool(found) and not has_content("".join(found[-1].parts))
         elif numbers and found and (bullet := starts_bullet(line)) is not None:
             found[-1].bullets.append([line[bullet.end() :]])
         elif inside and not (not numbers and not line[0].isspace()) and not _CHATTER.match(line):
@@ -307,9 +308,9 @@ def listed_lines(lines: Iterable[str]) -> Listing:
     items: list[ListEntry] = []
     dropped: list[str] = []
     for line in lines:
-        text = unmarked(line.lstrip("#> \t"))
-        if not has_content(text) or line.lstrip().startswith("```"):
+        if not line or not has_content(line) or line.lstrip().startswith("```"):
             continue
+        text = unmarked(line.lstrip("#> \t"))
         if _PREFACE_END.search(text) and not items:
             dropped.append(f"an introduction: {_short(text)}")
         elif _CHATTER.match(text):

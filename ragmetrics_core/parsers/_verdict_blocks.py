@@ -86,9 +86,14 @@ class _RowText(NamedTuple):
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The text cut at its numbered headings; what stands before the first one has no number."""
+    """The text cut at its numbered headings; what stands before the first one has no number.
+
+    Blank lines say nothing and are left out: a reply may hold a hundred thousand.
+    """
     block = Block(None, [])
     for line in lines:
+        if not line or line.isspace():
+            continue
         if (sentence := SENTENCE_VERDICT.match(line[:LINE])) is not None:
             yield block
             block = Block(int(sentence["number"]), [line])

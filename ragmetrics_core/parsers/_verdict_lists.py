@@ -134,6 +134,8 @@ def _phrase_verdict(phrase: str) -> bool | None:
 
 def line_entries(line: str) -> list[TextVerdict]:
     """The verdicts of a line that holds nothing but verdicts and their numbers; none of any other line."""
+    if not line or line.isspace():
+        return []
     text = re.sub(r"[*`]|(?<!\w)_+|_+(?!\w)", "", line).strip().strip("|[]()>").strip()
     if len(text) > _LONGEST_LIST:
         return []

@@ -83,7 +83,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     if one_word and (verdict := _only_word(reply, hints)) is not None:
         return VerdictText("bare", (NumberedVerdict(number=hints.numbers[0], supported=verdict),))
     own = without_quotes("\n".join(judged_lines(reply, hints)), hints).split("\n")
-    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") for line in own]
+    lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") if line else "" for line in own]
     if asks_for_digits(hints.form):
         lines = [_LABELLED_DIGIT.sub(_in_words, line) for line in lines]
     cut = CutReply(lines, tuple(blocks(lines)))
@@ -251,7 +251,7 @@ def _item_verdict(block: Block) -> TextVerdict | None:
         return TextVerdict(block.number, verdict, rest or None, shown=text[0])
     led = leading_verdict("\n".join(text)[:LINE]) or _self_verdict(text[0])
     ends = [_ending(line) for line in text[:1]]
-    ends += [verdict_word(unmarked(line)) for line in text[1:]]
+    ends += [_word_of_short(line) if len(line) <= _TAIL else _word(line) for line in text[1:]]
     found = {verdict for verdict in ends if verdict is not None}
     if led is not None:
         conflict = led.supported is not None and bool(found - {led.supported})
@@ -261,6 +261,15 @@ def _item_verdict(block: Block) -> TextVerdict | None:
     if len(found) == 1:
         return TextVerdict(block.number, found.pop(), shown=text[0])
     return TextVerdict(block.number, None, shown=text[0]) if found else None
+
+
+def _word(line: str) -> bool | None:
+    """The verdict that a line is, with nothing but markup around it."""
+    return verdict_word(unmarked(line))
+
+
+# The lines of a reply say the same few words over and over.
+_word_of_short = lru_cache(maxsize=1024)(_word)
 
 
 def _self_verdict(text: str) -> LeadingVerdict | None:
