@@ -32,6 +32,7 @@ from ragmetrics_core.parsers._verdict_blocks import (
 from ragmetrics_core.parsers._verdict_digits import asks_for_digits, may_be_numbers
 from ragmetrics_core.parsers._verdict_lists import FINAL_HEADING, final_list, line_entries
 from ragmetrics_core.parsers._verdict_pairs import verdict_pairs
+from ragmetrics_core.parsers._verdict_tallies import without_tallies
 from ragmetrics_core.parsers._words import (
     PHRASE,
     LeadingVerdict,
@@ -86,6 +87,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     lines = [_BOXED.sub(r"\1", _TAG.sub(" ", line)).strip("$") if line else "" for line in own]
     if asks_for_digits(hints.form):
         lines = [_LABELLED_DIGIT.sub(_in_words, line) for line in lines]
+    lines = without_tallies(lines, hints)
     cut = CutReply(lines, tuple(blocks(lines)))
     rules: tuple[tuple[str, Callable[[CutReply, Hints], list[TextVerdict] | None]], ...] = (
         ("final_list", final_list),
