@@ -309,7 +309,7 @@ def _by_cards(made: Chosen, named: Sequence[str | Metric[Any]] | None, cards: Pa
         raise ConfigError("--cards needs one --judge: a card speaks of one")
     found = chosen_by_cards(named, judge=made.judges[0], cards=cards, embedder=made.embedder)
     for remark in found.remarks:
-        remarks().print(f"cards: {remark}", soft_wrap=True)
+        remarks().print(f"cards: {' '.join(remark.split())}", soft_wrap=True)
     return made._replace(metrics=found.metrics)
 
 

@@ -10,6 +10,7 @@ from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import names_in, refuse_unknown, unfolded
 from ragmetrics_core.metrics import Faithfulness, Metric, get, resolve
 from ragmetrics_core.metrics._catalogue import models_needed
+from ragmetrics_core.metrics._metric import is_metric
 from ragmetrics_core.models import Price, Prices, Traffic, TrafficArgs, as_embedder, as_judge, missing_model
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
@@ -114,7 +115,8 @@ async def aprobe_on(
         SampleError: the file cannot be read, or none of its rows is a labelled sample.
         ModelError: the judge gave no item a score.
     """
-    (card,) = await acompare_on(judge, data, None if metric is None else [metric], **settings)
+    one = metric if metric is None or is_metric(metric) else get(metric)
+    (card,) = await acompare_on(judge, data, one, **settings)
     return card
 
 

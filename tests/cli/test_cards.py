@@ -148,3 +148,25 @@ def test_cards_as_json_are_as_their_file_has_them(command, tmp_path):
         "faithfulness/strict.1",
         "faithfulness/strict.1(granularity=sentence)",
     ]
+
+
+def test_a_remark_is_one_line_whatever_the_cards_hold(command, cards, tmp_path):
+    path = cards / "people.json"
+    path.write_text(path.read_text().replace('"set_name": "labelled"', '"set_name": "a\\n\\u001b[31mb"'))
+    outcome = command(
+        "plan", written(tmp_path / "data.jsonl", 4), "--judge", "openai:tiny@http://127.0.0.1:9/v1",
+        "--metrics", "faithfulness", "--cards", cards,
+    )  # fmt: skip
+    assert outcome.err.count("\n") == 1
+    assert "\x1b" not in outcome.err
+
+
+def test_open_requests_are_those_of_the_chosen_settings(command, cards, tmp_path):
+    data, requests = written(tmp_path / "data.jsonl", 4), tmp_path / "requests.jsonl"
+    outcome = command(
+        "batch", "export", data, "--judge", "openai:tiny@http://127.0.0.1:9/v1", "--out", tmp_path / "run",
+        "--requests", requests, "--metrics", "faithfulness", "--cards", cards,
+    )  # fmt: skip
+    assert outcome.code == 0
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert [entry["signature"] for entry in manifest["metrics"]] == [SHORT]

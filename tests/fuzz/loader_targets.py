@@ -21,13 +21,28 @@ from ragmetrics_core.journal import Journal
 from ragmetrics_core.journal._bodies import decode_rating, decode_reply, decode_vector
 from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
-from ragmetrics_core.probe import FitnessCard, KnownAnswers, Replies, ShareOf, card_tables
-from ragmetrics_core.prompts import load_file, read_folder
+from ragmetrics_core.probe import (
+    FitnessCard,
+    Interval,
+    KnownAnswers,
+    PairedGain,
+    PeopleCard,
+    Ranking,
+    Replies,
+    ShareOf,
+    card_tables,
+    cards_json,
+    chosen_by_cards,
+    compared_tables,
+    read_cards,
+)
+from ragmetrics_core.prompts import VERDICTS, load_file, read_folder
 from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.report._study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
 from ragmetrics_core.runs._prices import read_prices
 from ragmetrics_core.study import read_annotations, read_labels
+from ragmetrics_core.testing import ScriptedJudge
 from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
 from tests.fuzz.target import Target
 
@@ -206,6 +221,14 @@ def cards(data: bytes) -> None:
     assert markdown_text(tables)
 
 
+def people(data: bytes) -> None:
+    """Cards on people's labels, what they choose, and the tables of them."""
+    read = read_cards(file_with("people.json", data))
+    chosen = chosen_by_cards("faithfulness", judge=SILENT, cards=read)
+    assert [metric.name for metric in chosen.metrics] == ["faithfulness"]
+    assert json_text(list(compared_tables([card for card in read if card.rankings])))
+
+
 def redactions(data: bytes) -> None:
     """A reply from which a name is taken out: it is gone, also where escapes hid it."""
     text = redacted_reply(lambda text: text.replace("Ulm", "[x]"), data.decode("utf-8", "surrogateescape"))
@@ -284,6 +307,16 @@ ANSWERS = KnownAnswers(
     wrong=("lighthouse statement 2",),
 )  # fmt: skip
 FITNESS = FitnessCard(judge="a", versions={"b": "1"}, corpus="c", replies=REPLIES, known_answers=ANSWERS)
+SILENT = ScriptedJudge({}, identity="a")
+USUAL = PeopleCard(
+    judge="a", metric="faithfulness/strict.1", prompts={"verdicts.v2": VERDICTS.digest}, question="faithful",
+    set_name="b", set_digest="c", label="d", kind="truth", n=2, sources=2, source="e", dropped={},
+    statuses={"ok": 2}, rankings=(Ranking(name="f", n=2, area=Interval(value=0.5)),), replies=REPLIES,
+)  # fmt: skip
+OVER = PairedGain(
+    over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Interval(value=0.3, low=0.1, high=0.5)
+)
+SHORT = USUAL.model_copy(update={"metric": "faithfulness/strict.1(per_call=1)", "gains": (OVER,)})
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
 CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]
 VECTOR = b"vector <f8 <f4\n" + bytes(8)
@@ -324,6 +357,7 @@ TARGETS = [
         lambda: [dumped(WAVE) + b"\n" + dumped({"custom_id": "ab" * 16, "reply": "Yes."}) + b"\n"],
     ),
     Target("card", cards, (RecordError,), lambda: [FITNESS.model_dump_json().encode()], 6_000),
+    Target("people", people, (RecordError,), lambda: [cards_json([USUAL, SHORT]).encode()], 6_000),
     Target(
         "redaction", redactions, (),
         lambda: [b'{"reason": "\\u0055lm said \\"Ulm\\""}', b'Ulm \\u0055lm "Ulm', b'```\n["\\\\Ulm"]\n```'],

@@ -276,3 +276,8 @@ def test_a_probability_is_held_against_what_people_call_good():
     assert sum(each.n for each in card.reliability) == card.n
     # each tenth's share of good items, weighed by its items, is the share of all
     assert sum(each.n * each.good.value for each in card.reliability) == pytest.approx(card.good)
+
+
+def test_one_card_is_of_one_metric_so_that_a_name_of_several_is_refused():
+    with pytest.raises(ConfigError, match="there is no metric 'recommended'"):
+        probe_on("embedded", rows(), metric="recommended")
