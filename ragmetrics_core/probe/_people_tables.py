@@ -1,5 +1,6 @@
 """The tables of a card on people's labels."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragmetrics_core.probe._people_card import Interval, PeopleCard, ReliabilityBin
@@ -13,6 +14,8 @@ MAIN_FIGURES = {"truth": "area", "rating": "Spearman", "preference": "share of p
 NEVER = "never measured on people's labels"
 _TOLD = "measured on people's labels: "
 _MOST = 2
+# which text of a version it was is for files to say
+_DIGEST = re.compile(r"@[0-9a-f]{8}")
 _WIDTH = 20
 
 _FIGURES = (
@@ -51,7 +54,7 @@ def _settings(name: str, cards: Sequence[PeopleCard]) -> StudyTable:
         over = next((each for each in card.gains if each.over == first.metric), None)
         rows.append(
             (
-                card.metric.partition("/")[2],
+                _DIGEST.sub("", card.metric.partition("/")[2]),
                 card.n,
                 _estimate(card.rankings[0].main),
                 _estimate(over.gain if over else None),
