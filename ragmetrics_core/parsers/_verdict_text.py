@@ -32,6 +32,7 @@ from ragmetrics_core.parsers._verdict_blocks import (
 from ragmetrics_core.parsers._verdict_digits import asks_for_digits, may_be_numbers
 from ragmetrics_core.parsers._verdict_lists import FINAL_HEADING, final_list, line_entries
 from ragmetrics_core.parsers._verdict_pairs import verdict_pairs
+from ragmetrics_core.parsers._verdict_runs import hides_number, one_each
 from ragmetrics_core.parsers._verdict_tallies import without_tallies
 from ragmetrics_core.parsers._words import (
     PHRASE,
@@ -88,7 +89,7 @@ def read_verdict_text(reply: str, hints: Hints) -> VerdictText | None:
     if asks_for_digits(hints.form):
         lines = [_LABELLED_DIGIT.sub(_in_words, line) for line in lines]
     lines = without_tallies(lines, hints)
-    cut = CutReply(lines, tuple(blocks(lines)))
+    cut = CutReply(lines, tuple(blocks(one_each(lines, hints.numbers))))
     rules: tuple[tuple[str, Callable[[CutReply, Hints], list[TextVerdict] | None]], ...] = (
         ("final_list", final_list),
         ("verdict_lines", _verdict_lines),
@@ -124,7 +125,7 @@ def _in_words(labelled: re.Match[str]) -> str:
 def _undisputed(found: VerdictText, reply: CutReply, hints: Hints) -> VerdictText:
     """A final list without the verdicts that the explanations before it contradict."""
     lines = [line for line in reply.lines if not line_entries(line)]
-    reply = CutReply(lines, tuple(blocks(lines)))
+    reply = CutReply(lines, tuple(blocks(one_each(lines, hints.numbers))))
     before = [
         (one.number, one.supported)
         for rule, read in (("verdict_lines", _verdict_lines), ("numbered", _numbered))
@@ -252,7 +253,7 @@ def _item_verdict(block: Block) -> TextVerdict | None:
         verdict, rest = _phrase_led(sentence)
         return TextVerdict(block.number, verdict, rest or None, shown=text[0])
     led = leading_verdict("\n".join(text)[:LINE]) or _self_verdict(text[0])
-    ends = [_ending(line) for line in text[:1]]
+    ends = [None if hides_number(text[0]) else _ending(text[0])]
     ends += [_word_of_short(line) if len(line) <= _TAIL else _word(line) for line in text[1:]]
     found = {verdict for verdict in ends if verdict is not None}
     if led is not None:
