@@ -149,8 +149,10 @@ class RagMetricsEvaluator(BaseEvaluator):
         query: str | None = None,
         response: str | None = None,
         contexts: Sequence[str] | None = None,
-        reference: str | None = None,
+        reference: str | Sequence[str] | None = None,
         sleep_time_in_seconds: float = 0,
+        *,
+        references: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> TracedEvaluationResult:
         """Evaluate one answer.
@@ -159,8 +161,9 @@ class RagMetricsEvaluator(BaseEvaluator):
             query: the question.
             response: the answer.
             contexts: the retrieved texts, in rank order.
-            reference: the expected answer.
+            reference: the expected answer, or a list of several acceptable ones: the best one counts.
             sleep_time_in_seconds: wait so long first.
+            references: the same list under its name in `Sample`; a `reference` beside it is one of them.
             kwargs: what other evaluators of the same batch take; not used.
 
         Raises:
@@ -169,7 +172,7 @@ class RagMetricsEvaluator(BaseEvaluator):
         await asyncio.sleep(sleep_time_in_seconds)
         given = _given(query, response, contexts)
         try:
-            records = await self._measure(query, response, contexts, reference)
+            records = await self._measure(query, response, contexts, _expected(reference, references))
         except Exception as error:  # the boundary: whatever is raised here would cost the whole batch
             is_open = self._redact is None
             reason = self._told(f"{type(error).__name__}: {error}")
@@ -226,14 +229,14 @@ class RagMetricsEvaluator(BaseEvaluator):
         query: str | None,
         response: str | None,
         contexts: Sequence[str] | None,
-        reference: str | None,
+        expected: Mapping[str, object],
     ) -> list[Record]:
         sample = Sample.from_mapping(
             {
                 "question": query if query is not None else self._without_query,
                 "answer": response,
                 "contexts": None if contexts is None else list(contexts),
-                "reference": reference,
+                **expected,
             }
         )
         run = await aevaluate(
@@ -308,3 +311,17 @@ def _given(query: object, response: object, contexts: object) -> dict[str, Any]:
         "response": response if isinstance(response, str) else None,
         "contexts": texts,
     }
+
+
+def _expected(reference: object, references: object) -> dict[str, object]:
+    """The expected answers by their names in a sample."""
+    if references is None:
+        return {"references": list(reference)} if is_series(reference) else {"reference": reference}
+    several = list(references) if is_series(references) else [references]
+    one = list(reference) if is_series(reference) else [reference]
+    if reference is not None and any(text not in several for text in one):
+        raise ConfigError(
+            f"reference={reference!r} is not among references={references!r}: "
+            "give every acceptable answer as references, and leave reference out"
+        )
+    return {"reference": None if is_series(reference) else reference, "references": several}
