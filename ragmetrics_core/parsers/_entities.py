@@ -120,7 +120,7 @@ class EntityList(JsonAnswer):
             prefix = _PREFIX.match(line[:200])
             labelled = labelled or prefix is not None
             rest = line[prefix.end() :] if prefix else line
-            if not has_content(rest):
+            if prefix is not None and not has_content(rest):
                 continue
             if prefix is None and not names and unmarked(rest).endswith((":", "：")):
                 dropped.append(f"an introduction: {unmarked(rest)[:80]}")

@@ -11,6 +11,9 @@ __all__ = ["LooseValue", "read_loose"]
 Container = TypeVar("Container", list[Json], dict[str, Json])
 
 _DEPTH = 64
+_COMMAS = frozenset(",;")
+_DOT = frozenset(".…")
+_NOT_SKIPPED = frozenset('{}[]",:')
 _SKIP = lazy(r"(?:\s+|//[^\n]*)*+")
 _NUMBER = lazy(r"-?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?(?:[eE][+-]?\d{1,3})?(?![\w.])")
 _BARE = lazy(r"[^\W\d][\w-]{0,63}")
@@ -107,6 +110,9 @@ class _LooseReader:
 
     def peek(self) -> str:
         """The next character that is neither space nor comment; "" at the end."""
+        char = self.text[self.position : self.position + 1]
+        if char.isalnum() or char in _NOT_SKIPPED:
+            return char
         found = _SKIP.match(self.text, self.position)
         self.position = found.end() if found else self.position
         return self.text[self.position : self.position + 1]
@@ -172,10 +178,9 @@ class _LooseReader:
         """Whether the container is over; steps over the separators before its next entry."""
         commas = False
         before = self.position
-        while self.peek() in {",", ";"} or _DOTS.match(self.text, self.position):
-            commas = commas or self.text[self.position] in ",;"
-            self.position += 3 if self.text[self.position] == "." else 1
-        char = self.peek()
+        while (char := self.peek()) in _COMMAS or (char in _DOT and _DOTS.match(self.text, self.position)):
+            commas = commas or char in _COMMAS
+            self.position += 3 if char == "." else 1
         if char != "" and char in closing:
             self.position += 1
             return True

@@ -9,7 +9,7 @@ from ragmetrics_core.parsers._copies import judged_lines
 from ragmetrics_core.parsers._lazy_pattern import lazy
 from ragmetrics_core.parsers._numbered_verdict import NumberedVerdict
 from ragmetrics_core.parsers._quoting import without_quotes
-from ragmetrics_core.parsers._reading import Hints
+from ragmetrics_core.parsers._reading import Hints, exactly
 from ragmetrics_core.parsers._reply_text import (
     has_content,
     is_marker,
@@ -154,8 +154,14 @@ def _settled(rule: str, said: Sequence[TextVerdict], hints: Hints) -> VerdictTex
             dropped.append(f"verdict {one.number}: {one.shown[:60]!r} is no verdict")
         else:
             verdicts.append(
-                NumberedVerdict(
-                    number=one.number, supported=one.supported, reason=one.reason, evidence=one.evidence
+                exactly(
+                    NumberedVerdict,
+                    number=one.number,
+                    supported=one.supported,
+                    reason=one.reason,
+                    evidence=one.evidence,
+                    confidence=None,
+                    unsupported=None,
                 )
             )
     return VerdictText(rule, tuple(verdicts), tuple(dropped))
