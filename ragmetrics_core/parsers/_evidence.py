@@ -21,8 +21,9 @@ _SPACES = lazy(r"\s\s")
 _ASCII_KINDS = str.maketrans({"'": '"', "`": '"', **dict.fromkeys("\t\n\v\f\r\x1c\x1d\x1e\x1f", " ")})
 _INVISIBLE = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
 _LEADING = lazy(rf"^(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\]|[-•]\s)+")
-_TRAILING = lazy(rf"(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
-_ELLIPSIS = lazy(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
+# A run of spaces is tried from its beginning only.
+_TRAILING = lazy(rf"(?<![\s{_QUOTES}*_…])(?:[\s{_QUOTES}*_…]|\.{{3}}|\[\d{{1,4}}\])+$")
+_ELLIPSIS = lazy(r"(?:(?<!\s)\s+)?(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*")
 
 
 @with_config(ConfigDict(extra="ignore"))

@@ -90,3 +90,17 @@ def test_what_is_found_reads_like_the_quote(quote, context):
         found = "".join(char for char in folded(context[span.start : span.end]) if char.isalnum())
         assert found in "".join(char for char in folded(quote) if char.isalnum())
         assert len(found) >= 3
+
+
+@pytest.mark.parametrize("spaces", [19_000, 100_000])
+def test_spaces_within_a_quote_are_passed_once(spaces):
+    # from each of the spaces the rest of them was searched: 100,000 took minutes
+    quote = "Where" + " " * spaces + "is it"
+
+    assert locate(quote, ["So, where is it?"]) == Span(1, 4, 15, exact=False)
+
+
+def test_ellipses_with_spaces_around_them_part_a_quote():
+    assert locate("is … ... the tower of Pisa  [...] x", ["See the tower of Pisa."]) == Span(
+        1, 4, 21, exact=False
+    )
