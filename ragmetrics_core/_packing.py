@@ -166,10 +166,8 @@ def _packed_value(value: Any, texts: _WrittenTexts) -> Any:
     """What was read from a reply: an answer, or one that was written down before."""
     if not isinstance(value, Answer):
         return texts.packed(value)
-    if not value.is_ours():
+    if not (isinstance(value, VerdictList) and value.is_ours() and len(value.verdicts) > 1):
         return texts.packed(value.written())
-    if not isinstance(value, VerdictList) or len(value.verdicts) < 2:
-        return texts.packed(vars(value))
     # what packing the rows comes to, without making them
     rows: dict[str, Any] = {"@": "rows", "number": [one.number for one in value.verdicts]}
     rows["supported"] = texts.column([one.supported for one in value.verdicts])
