@@ -222,6 +222,7 @@ SETS = {
             "groundedness_rating(rate=sentence_rating.v1)",
             "groundedness_rating/ragas-0.4",
             "groundedness_rating/ragas-0.4(grade=grounding_grade.v1, grade_again=grounding_grade_again.v1)",
+            "faithfulness",
             # each answer is one sentence
             "faithfulness(granularity=sentence)",
             *(f"faithfulness(granularity=sentence, verify=verdicts.v{n})" for n in (1, 3, 4)),
