@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-SCORING = Path(__file__).parents[2] / "ragmetrics_core" / "scoring"
+from ragmetrics_core import scoring
+
+# where the package is installed, which need not be this tree
+SCORING = Path(scoring.__file__).parent
 LISTED = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text(encoding="utf-8"))["mutant"]
 
 
