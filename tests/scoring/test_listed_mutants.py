@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from inspect import getfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from ragmetrics_core import scoring
 
 # where the package is installed, which need not be this tree
-SCORING = Path(scoring.__file__).parent
+SCORING = Path(getfile(scoring)).parent
 LISTED = tomllib.loads(Path(__file__).with_name("mutants.toml").read_text(encoding="utf-8"))["mutant"]
 
 
