@@ -61,7 +61,8 @@ def test_ctrl_c_keeps_what_was_finished_and_the_same_command_asks_for_the_rest_a
     # of what samples ask for at the same time, so the same texts may come in another request.
     after = server.counts()
     assert max(after.answered.values()) == 1
-    assert sum(after.asked.values()) - len(after.asked) <= IN_FLIGHT
+    # only what nobody answered is asked again, and judge and embedder have so many calls in flight each
+    assert sum(after.asked.values()) - len(after.asked) <= before.outcomes["hang"] <= 2 * IN_FLIGHT
 
 
 def test_ctrl_c_again_and_again_ends_each_time_and_costs_no_score(
