@@ -280,9 +280,7 @@ def choose(
         RecordError: a file holds no cards.
     """
     if cards is not None and prompts is not None:
-        raise ConfigError(
-            "--cards cannot stand beside --prompts: a card speaks of the prompts that it was asked"
-        )
+        raise ConfigError("--cards cannot stand beside --prompts: a card speaks of the prompts it was asked")
     named = _named(metrics, variant)
     chosen = None if named is None else resolve(named)
     given = {"judge": judges, "embedder": embedder, "scorer": scorer}
