@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from ragmetrics_core._stored_form import LONGEST, PACKED, RECORD, SHORTEST, STEP, VERDICT, texts_of
-from ragmetrics_core.parsers import Answer, VerdictList
+from ragmetrics_core._stored_form import LONGEST, PACKED, READINGS, RECORD, SHORTEST, STEP, VERDICT, texts_of
 from ragmetrics_core.prompts import digest_of
 
 __all__ = ["VerdictColumns", "outlined_step", "packed"]
@@ -155,27 +154,10 @@ def _packed_step(step: Any, texts: _WrittenTexts) -> Any:
         return step
     texts.add(texts_of(step["reply"]))
     line = outlined_step(step) if "kind" in step else {**step}
-    if "value" in line:
-        line["value"] = _packed_value(line["value"], texts)
-    if "dropped" in line:
-        line["dropped"] = texts.packed(line["dropped"])
+    for name in READINGS:
+        if name in line:
+            line[name] = texts.packed(line[name])
     return line
-
-
-def _packed_value(value: Any, texts: _WrittenTexts) -> Any:
-    """What was read from a reply: an answer, or one that was written down before."""
-    if not isinstance(value, Answer):
-        return texts.packed(value)
-    if not (isinstance(value, VerdictList) and value.is_ours() and len(value.verdicts) > 1):
-        return texts.packed(value.written())
-    # what packing the rows comes to, without making them
-    rows: dict[str, Any] = {"@": "rows", "number": [one.number for one in value.verdicts]}
-    rows["supported"] = texts.column([one.supported for one in value.verdicts])
-    rows["reason"] = texts.column([one.reason for one in value.verdicts])
-    rows["evidence"] = [[texts[quote] for quote in one.evidence] for one in value.verdicts]
-    rows["confidence"] = texts.column([one.confidence for one in value.verdicts])
-    rows["unsupported"] = texts.column([one.unsupported for one in value.verdicts])
-    return {"verdicts": rows, "passed_on": texts.packed(value.passed_on)}
 
 
 def _packed_verdicts(

@@ -22,6 +22,7 @@ from ragmetrics_core.prompts import digest_of
 __all__ = [
     "LONGEST",
     "PACKED",
+    "READINGS",
     "RECORD",
     "SHORTEST",
     "STEP",
@@ -70,13 +71,15 @@ STEP: Mapping[str, Any] = {
     "judge": None,
     "model": "",
     "finish_reason": None,
+    "held_to": None,
     "prompt_tokens": None,
     "completion_tokens": None,
     "value": None,
+    "objections": (),
     "dropped": (),
 }
 # What was made of a step's reply.
-_READINGS = frozenset({"value", "dropped"})
+READINGS: Final = ("value", "objections", "dropped")
 # The fields of a verdict; "text" has no usual value, so that there is always a column of all rows.
 VERDICT: Mapping[str, Any] = {
     "number": 0,
@@ -95,8 +98,12 @@ VERDICT: Mapping[str, Any] = {
 }
 
 
-def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
+def unpacked(line: Mapping[str, Any], length: int) -> dict[str, Any]:
     """The fields of a record of which a line was stored, in either form; what has its usual value may lack.
+
+    Args:
+        line: the line's JSON.
+        length: its characters: no rows that were packed have more cells.
 
     Raises:
         ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
@@ -104,7 +111,7 @@ def unpacked(line: Mapping[str, Any]) -> dict[str, Any]:
     fields = outlined(line)
     if line.get("schema") != PACKED:
         return fields
-    texts = _ReadTexts()
+    texts = _ReadTexts(length)
     fields["schema"] = 1
     fields["steps"] = [_unpacked_step(step, texts) for step in fields["steps"]]
     if verdicts := line.get("verdicts"):
@@ -133,12 +140,12 @@ def outlined(line: Mapping[str, Any]) -> dict[str, Any]:
 def unread(line: Mapping[str, Any]) -> dict[str, Any] | None:
     """The fields of a packed line without what its replies give again: verdicts, notes, how they were read.
 
-    None for a line in the other form.
+    None for a line in the other form, and for one that an earlier reader read.
 
     Raises:
         ValueError, LookupError, TypeError, AttributeError: the line is not as it must be.
     """
-    if line.get("schema") != PACKED:
+    if line.get("schema") != PACKED or "reader" not in line.get("versions", ()):
         return None
     fields: dict[str, Any] = {**outlined(line), "schema": 1, "verdicts": (), "notes": ()}
     fields["steps"] = [_unread_step(step) for step in fields["steps"]]
@@ -158,7 +165,8 @@ def texts_of(reply: str) -> Iterable[str]:
 class _ReadTexts:
     """The texts of a line by their numbers as they are written: "@0" for the first text."""
 
-    def __init__(self) -> None:
+    def __init__(self, length: int) -> None:
+        self._cells = length
         self._known: set[str] = set()
         self._texts: dict[str, str] = {}
 
@@ -196,14 +204,16 @@ class _ReadTexts:
         found = {
             name.removeprefix("@"): self.unpacked(column) for name, column in columns.items() if name != "@"
         }
-        return _rows(found)
+        return self.rows(found)
 
-
-def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of columns, of which those that are no list have one value in each row."""
-    (count,) = {len(column) for column in columns.values() if isinstance(column, list)}
-    cells = [column if isinstance(column, list) else repeat(column, count) for column in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=False)]
+    def rows(self, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The rows of columns, of which those that are no list have one value in each row."""
+        (count,) = {len(column) for column in columns.values() if isinstance(column, list)}
+        self._cells -= count * len(columns)
+        if self._cells < 0:
+            raise ValueError("its rows have more cells than the line has characters")
+        cells = [column if isinstance(column, list) else repeat(column, count) for column in columns.values()]
+        return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=False)]
 
 
 def _unpacked_step(step: Any, texts: _ReadTexts) -> Any:
@@ -215,7 +225,7 @@ def _unpacked_step(step: Any, texts: _ReadTexts) -> Any:
     if not fields["reply_digest"]:
         fields["reply_digest"] = digest_of(reply)
     for name in step:
-        if name in _READINGS:
+        if name in READINGS:
             fields[name] = texts.unpacked(step[name])
     return fields
 
@@ -224,7 +234,7 @@ def _unread_step(step: Any) -> Any:
     if step.get("kind", "generate") != "generate":
         return step
     fields = {"kind": "generate", "reply_digest": "", **step}
-    return {name: value for name, value in fields.items() if name not in _READINGS}
+    return {name: value for name, value in fields.items() if name not in READINGS}
 
 
 def _unpacked_verdicts(columns: Mapping[str, Any], texts: _ReadTexts) -> list[dict[str, Any]]:
@@ -234,7 +244,7 @@ def _unpacked_verdicts(columns: Mapping[str, Any], texts: _ReadTexts) -> list[di
             found[name] = [[_unpacked_evidence(each, texts) for each in some] for some in column]
         else:
             found[name] = texts.unpacked(column)
-    return _rows(found)
+    return texts.rows(found)
 
 
 def _unpacked_evidence(evidence: Sequence[Any], texts: _ReadTexts) -> dict[str, Any]:

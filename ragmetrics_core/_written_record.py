@@ -10,7 +10,6 @@ from pydantic_core import PydanticSerializationError, to_json
 from ragmetrics_core._packing import VerdictColumns, packed
 from ragmetrics_core._sealing import sealed_line
 from ragmetrics_core.measurement import Measurement
-from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts import PromptText, digest_of
 from ragmetrics_core.record import PartResult, Record, Status, outcome
 from ragmetrics_core.sample import Sample
@@ -87,9 +86,7 @@ def _whole(step: dict[str, Any] | BaseModel) -> Mapping[str, Any] | BaseModel:
     """A step as a record has it: one with a reply with what goes without saying."""
     if isinstance(step, BaseModel):
         return step
-    value = step.get("value")
-    value = value.written() if isinstance(value, Answer) else value
-    return {**step, "kind": "generate", "reply_digest": digest_of(step["reply"]), "value": value}
+    return {**step, "kind": "generate", "reply_digest": digest_of(step["reply"])}
 
 
 class _Outcome(BaseModel, frozen=True):

@@ -3,13 +3,23 @@
 Each is a generator to be used with `yield from`; the type checker knows what it gives back.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any, NamedTuple, TypeVar, overload
 
 from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Decision, Evidence, Judged, Labels, Measurement, majority
-from ragmetrics_core.parsers import Answer, Hints, NumberedVerdict, Rating, Span, VerdictList, align, locate
+from ragmetrics_core.parsers import (
+    ANYTHING,
+    Answer,
+    Expected,
+    NumberedVerdict,
+    Rating,
+    Scale,
+    Span,
+    VerdictList,
+    locate,
+)
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import (
     Compare,
@@ -22,6 +32,7 @@ from ragmetrics_core.protocol import (
     Review,
     Segment,
     Steps,
+    Unread,
 )
 
 __all__ = [
@@ -44,40 +55,47 @@ A = TypeVar("A", bound=Answer)
 T = TypeVar("T")
 U = TypeVar("U")
 
-CUT = "the reply was cut by the model's length limit"
-"""What is said of a reply that its provider calls cut."""
 SUPPORTED = Labels("supported", "not supported")
 
 
-def ask(prompt: Prompt[A], **variables: object) -> Steps[A]:
-    """Ask the judge once and read the reply.
+def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object) -> Steps[A]:
+    """Ask the judge and read the reply; one that is not of the form is asked for once more, with the reasons.
+
+    Args:
+        prompt: what to ask.
+        expected: what the reply is held to beside its type: how many entries, which numbers.
+        variables: what the prompt shows.
 
     Raises:
-        StepFailed: the reply could not be read, or was cut by the length limit.
+        StepFailed: no reply was of the form.
     """
-    replies: tuple[Reply[A], ...] = yield Generate(prompt, variables)
-    return _value(prompt, replies[0])
+    (reply,) = yield from _replies(Generate(prompt, variables, expected))
+    return _value(prompt, reply)
 
 
-def ask_draws(prompt: Prompt[A], draws: int, **variables: object) -> Steps[tuple[A, ...]]:
-    """Ask the same question several times, for `draws` independent replies.
+def ask_draws(
+    prompt: Prompt[A], draws: int, *, expected: Expected = ANYTHING, **variables: object
+) -> Steps[tuple[A, ...]]:
+    """Ask the same question several times, for `draws` independent replies; see `ask`.
 
     Raises:
-        StepFailed: a reply could not be read, or was cut by the length limit.
+        StepFailed: one of them could not be had in its form.
     """
-    replies: tuple[Reply[A], ...] = yield Generate(prompt=prompt, variables=variables, draws=draws)
-    return tuple(_value(prompt, reply) for reply in replies)
+    replies = yield from _replies(Generate(prompt, variables, expected, draws=draws))
+    return tuple([_value(prompt, reply) for reply in replies])
 
 
-def ask_votes(prompt: Prompt[A], **variables: object) -> Steps[tuple[A, ...]]:
-    """Ask for a decision, as often as the run votes; gives the replies that could be read.
+def ask_votes(
+    prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object
+) -> Steps[tuple[A, ...]]:
+    """Ask for a decision, as often as the run votes; gives the replies that could be read; see `ask`.
 
     Raises:
-        StepFailed: none could be read, or one was cut by the length limit.
+        StepFailed: none could be had in its form.
     """
-    replies: tuple[Reply[A], ...] = yield Generate(prompt=prompt, variables=variables, votes=True)
-    read = [reply for reply in replies if reply.reading.value is not None] or replies[:1]
-    return tuple(_value(prompt, reply) for reply in read)
+    replies = yield from _replies(Generate(prompt, variables, expected, votes=True))
+    read = [reply for reply in replies if not reply.reading.objections] or replies[:1]
+    return tuple([_value(prompt, reply) for reply in read])
 
 
 def ask_each(
@@ -94,7 +112,7 @@ def ask_each(
     declining: bool = False,
     **variables: object,
 ) -> Steps[Judged]:
-    """Number the items and ask for a verdict on each; numbers left out are asked for once more.
+    """Number the items and ask for a verdict on each; numbers without one are asked for once more.
 
     A reply that covers only some items never changes how many there are: what stays missing is a verdict
     without a decision.
@@ -127,19 +145,15 @@ def ask_each(
     for answer in answers:
         decided.update(answer.decisions)
     if not decided:
-        why = next((answer.unanswered for answer in answers if answer.unanswered), None)
-        raise _useless("no verdict could be read from the reply", why, prompt)
+        raise _useless(next((answer.objections for answer in answers if answer.objections), ()), prompt)
     decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
     if called is not None:
         decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
-    dropped = [text for answer in answers for text in answer.dropped]
-    return (yield from review(decisions, about=about, labels=labels, dropped=dropped, declining=declining))
+    return (yield from review(decisions, about=about, labels=labels, declining=declining))
 
 
 def ask_ratings(
-    *asked: tuple[Prompt[Rating], Mapping[str, object]],
-    allowed: Callable[[float], bool],
-    attempts: int = 1,
+    *asked: tuple[Prompt[Rating], Mapping[str, object]], scale: Scale, attempts: int | None = None
 ) -> Steps[tuple[float | None, ...]]:
     """Ask for ratings side by side; None where no reply holds one that the scale has.
 
@@ -147,19 +161,26 @@ def ask_ratings(
 
     Args:
         asked: a prompt with its variables for each rating.
-        allowed: whether a number is on the scale; any other is no rating, and is never clipped into one.
-        attempts: how often a rating is asked for, at most, until one is on the scale.
+        scale: the numbers that a rating may be; any other is asked for once more, and never clipped.
+        attempts: how often a rating is asked for, at most; None for as often as the run says.
 
     Raises:
         StepFailed: not one rating could be read.
     """
-    rated: tuple[_Rated, ...] = yield from together(
-        *(_rating(prompt, variables, allowed, attempts) for prompt, variables in asked)
+    expected = Expected(scale=scale)
+    replies: tuple[list[Reply[Rating]], ...] = yield from together(
+        *(
+            _replies(Generate(prompt, variables, expected, votes=True, attempts=attempts))
+            for prompt, variables in asked
+        )
     )
-    if asked and not any(each.rating is not None for each in rated):
-        why = next((each.unanswered for each in rated if each.unanswered), None)
-        raise _useless("no rating on the scale could be read", why, *(prompt for prompt, _ in asked))
-    return tuple([each.rating for each in rated])
+    ratings = [
+        [reply.reading.value.rating for reply in rated if reply.reading.value is not None]
+        for rated in replies
+    ]
+    if asked and not any(ratings):
+        raise _useless(replies[0][0].reading.objections, *(prompt for prompt, _ in asked))
+    return tuple([fsum(given) / len(given) if given else None for given in ratings])
 
 
 def review(
@@ -167,7 +188,6 @@ def review(
     *,
     about: str,
     labels: Labels = SUPPORTED,
-    dropped: Sequence[str] = (),
     declining: bool = False,
 ) -> Steps[Judged]:
     """Put decisions on the record, with a person's corrections applied, and get those that count.
@@ -176,10 +196,9 @@ def review(
         decisions: one for each text, in order.
         about: what the texts are, for the record.
         labels: what a positive and a negative verdict are called.
-        dropped: what was read and does not count, with reasons.
         declining: the first decision says whether the answer under test declines to answer.
     """
-    judged: Judged = yield Review(tuple(decisions), about, labels, tuple(dropped), declining)
+    judged: Judged = yield Review(tuple(decisions), about, labels, declining)
     return judged
 
 
@@ -267,8 +286,7 @@ class _Sheet(NamedTuple):
         """What the judge decided on an item, with its evidence where it stands."""
         number, source = item.number, self.source
         evidence = [
-            Evidence(quote=quote, source=source, span=self._place(quote, number))
-            for quote in verdict.evidence
+            Evidence(quote=quote, source=source, span=self._place(quote, number)) for quote in verdict.quotes
         ]
         if verdict.unsupported and self.field in {"answer", "reference"}:
             # where they stand in it, the driver knows
@@ -276,10 +294,10 @@ class _Sheet(NamedTuple):
         return Decision(
             item.text,
             verdict.supported,
-            verdict.reason,
+            verdict.reason.strip() or None,
             tuple(evidence),
             votes=votes,
-            confidence=verdict.confidence,
+            confidence=verdict.probability,
             judge=judge,
         )
 
@@ -298,103 +316,97 @@ class _AskedBatch(NamedTuple):
     """What the calls about some items gave: decisions by number; numbers that are left to another judge."""
 
     decisions: Mapping[int, Decision]
-    dropped: tuple[str, ...]
-    unanswered: str | None = None
+    objections: tuple[str, ...] = ()
     passed_on: frozenset[int] = frozenset()
-
-    def then(self, later: "_AskedBatch") -> "_AskedBatch":
-        """Both, where the later one was asked for what this one did not decide."""
-        return _AskedBatch(
-            {**self.decisions, **later.decisions},
-            self.dropped + later.dropped,
-            later.unanswered or self.unanswered,
-        )
 
 
 def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_AskedBatch]:
-    """Ask about some items, then about those left to another judge, then once more about those left out."""
-    found = yield from _attempt(sheet, items)
-    if found.passed_on:
-        rest = [item for item in items if item.number in found.passed_on]
-        found = found.then((yield from _attempt(sheet, rest, passed_on=True)))
-    if len(found.decisions) == len(items):
-        return found
-    missing = [item for item in items if item.number not in found.decisions]
-    return found.then((yield from _attempt(sheet, missing, again=True)))
+    """Ask about some items, then about those left to another judge."""
+    batch = yield from _verdicts_on(sheet, items)
+    if not batch.passed_on:
+        return batch
+    rest = [item for item in items if item.number in batch.passed_on]
+    later = yield from _verdicts_on(sheet, rest, passed_on=True)
+    return _AskedBatch({**batch.decisions, **later.decisions}, later.objections)
 
 
-def _attempt(
-    sheet: _Sheet, items: Sequence[Item], *, again: bool = False, passed_on: bool = False
-) -> Steps[_AskedBatch]:
-    numbers = tuple([item.number for item in items])
+def _verdicts_on(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False) -> Steps[_AskedBatch]:
     variables = {**sheet.variables, "items": tuple(items)}
-    replies: tuple[Reply[VerdictList], ...] = yield Generate(
-        sheet.prompt, variables, Hints(numbers), int(again), again=again, passed_on=passed_on, votes=True
+    expected = Expected(tuple([item.number for item in items]), tuple([item.text for item in items]))
+    replies = yield from _replies(
+        Generate(sheet.prompt, variables, expected, passed_on=passed_on, votes=True)
     )
     values = [reply.reading.value for reply in replies if reply.reading.value is not None]
-    left = frozenset([number for value in values for number in value.passed_on or () if number in numbers])
     # what one draw leaves to another judge, that one decides alone
-    open_numbers = [number for number in numbers if number not in left] if left else numbers
+    left = frozenset([number for value in values for number in value.passed_on])
     ballots = [
-        align(
-            open_numbers,
-            [each for each in value.verdicts if each.number not in left] if left else value.verdicts,
-        )
+        {verdict.number: verdict for verdict in value.verdicts if verdict.number not in left}
         for value in values
     ]
     judges = {reply.judge for reply in replies}
     judge = judges.pop() if len(judges) == 1 else None
     decisions: dict[int, Decision] = {}
     for item in items:
-        number = item.number
-        cast_for = [ballot.verdicts[number] for ballot in ballots if number in ballot.verdicts]
+        cast_for = [ballot[item.number] for ballot in ballots if item.number in ballot]
         if len(replies) == 1 and cast_for:
-            decisions[number] = sheet.decision(item, cast_for[0], (), judge)
+            decisions[item.number] = sheet.decision(item, cast_for[0], (), judge)
         elif cast_for:
             # the majority's decision, with the words of the first that voted so
             votes = tuple([verdict.supported for verdict in cast_for])
-            decision = majority(votes)
-            words = next(verdict for verdict in cast_for if verdict.supported == decision)
-            decisions[number] = sheet.decision(item, words, votes, judge)
-    dropped = tuple([text for ballot in ballots for text in ballot.dropped])
-    why = next((reply.unanswered for reply in replies if reply.unanswered), None)
-    return _AskedBatch(decisions, dropped, why, left)
+            words = next(verdict for verdict in cast_for if verdict.supported == majority(votes))
+            decisions[item.number] = sheet.decision(item, words, votes, judge)
+    why = next((reply.reading.objections for reply in replies if reply.reading.objections), ())
+    return _AskedBatch(decisions, why, left)
 
 
-class _Rated(NamedTuple):
-    rating: float | None
-    unanswered: str | None
+def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
+    """The replies to a request; those that are not of the form are asked for once more, with the reasons.
+
+    The driver says how often: it answers with no reply when that was often enough.
+    """
+    first: tuple[Reply[A], ...] = yield request
+    replies = list(first)
+    again = 0
+    while unread := [place for place, reply in enumerate(replies) if reply.reading.objections]:
+        again += 1
+        follows = tuple([_unread(replies[place], request.expected) for place in unread])
+        later: tuple[Reply[A], ...] = yield request._replace(again=again, follows=follows)
+        if not later:
+            break
+        for place, reply in zip(unread, later, strict=True):
+            replies[place] = _joined(replies[place], reply)
+    return replies
 
 
-def _rating(
-    prompt: Prompt[Rating],
-    variables: Mapping[str, object],
-    allowed: Callable[[float], bool],
-    attempts: int,
-) -> Steps[_Rated]:
-    why: str | None = None
-    for attempt in range(attempts):
-        replies: tuple[Reply[Rating], ...] = yield Generate(
-            prompt=prompt, variables=variables, draw=attempt, votes=True
+def _unread(reply: Reply[Any], expected: Expected) -> Unread:
+    """What is asked once more after a reply: the numbers that it has no verdict on."""
+    value = reply.reading.value
+    if isinstance(value, VerdictList):
+        done = {verdict.number for verdict in value.verdicts}
+        left = [item for item in zip(expected.numbers, expected.items, strict=True) if item[0] not in done]
+        expected = expected._replace(
+            numbers=tuple([number for number, _ in left]), items=tuple([text for _, text in left])
         )
-        read = [reply.reading.value for reply in replies if not reply.cut]
-        ratings = [each.rating for each in read if each is not None and allowed(each.rating)]
-        if ratings:
-            return _Rated(fsum(ratings) / len(ratings), None)
-        why = next((reply.unanswered for reply in replies if reply.unanswered), why)
-    return _Rated(None, why)
+    return Unread(reply.text, reply.reading.objections, reply.draw, reply.judge, expected)
+
+
+def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
+    """A later reply, with what an earlier one to the same question said of other numbers."""
+    value, more = reply.reading.value, later.reading.value
+    if not isinstance(value, VerdictList):
+        return later
+    verdicts = [*value.verdicts, *(more.verdicts if isinstance(more, VerdictList) else ())]
+    both = value.model_copy(update={"verdicts": tuple(sorted(verdicts, key=lambda each: each.number))})
+    return later._replace(reading=later.reading._replace(value=both))
 
 
 def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
-    if reply.cut and reply.unanswered in {None, CUT}:
-        raise _useless(reply.unanswered or "the reply is cut: it ends before its form does", None, prompt)
-    if reply.cut or reply.reading.value is None:
-        raise _useless("the reply could not be read", reply.unanswered, prompt)
+    if reply.reading.value is None or reply.reading.objections:
+        raise _useless(reply.reading.objections, prompt)
     return reply.reading.value
 
 
-def _useless(what: str, unanswered: str | None, *prompts: Prompt[Any]) -> StepFailed:
-    """The failure of replies that hold nothing of what their prompts ask for."""
+def _useless(objections: Sequence[str], *prompts: Prompt[Any]) -> StepFailed:
+    """The failure of replies that are not of the form that their prompts ask for."""
     ids = tuple(prompt.id for prompt in prompts)
-    why = what if unanswered is None else f"{what}: {unanswered}"
-    return StepFailed("parse_error", f"{ids[0]}: {why}", ids)
+    return StepFailed("parse_error", f"{ids[0]}: the reply could not be read: {'; '.join(objections)}", ids)

@@ -31,7 +31,16 @@ from ragmetrics_core.measurement import (
     valued,
 )
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.parsers import Answer, EntityList, QuestionList, Rating, StatementList, VerdictList
+from ragmetrics_core.parsers import (
+    Answer,
+    EntityList,
+    Expected,
+    QuestionList,
+    Rating,
+    Scale,
+    StatementList,
+    VerdictList,
+)
 from ragmetrics_core.prompts import Prompt, load, load_file
 from ragmetrics_core.protocol import Part, Steps
 from ragmetrics_core.testing import check_metric
@@ -61,6 +70,7 @@ __all__ = [
     "Complete",
     "Decision",
     "EntityList",
+    "Expected",
     "Grounded",
     "Judged",
     "Labels",
@@ -75,6 +85,7 @@ __all__ = [
     "Referenced",
     "ReferencedContexts",
     "Retrieved",
+    "Scale",
     "StatementList",
     "Steps",
     "VerdictList",

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.measurement import Decision, Labels
-from ragmetrics_core.parsers import NO_HINTS, Answer, Hints, Reading
+from ragmetrics_core.parsers import ANYTHING, Answer, Expected, Reading
 from ragmetrics_core.prompts import Message, Prompt
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Segment",
     "Steps",
     "TextFunction",
+    "Unread",
     "Usage",
     "fixed_property",
 ]
@@ -83,6 +84,8 @@ class Completion:
         usage: tokens used by the call, each from 0 to 2**53; in a call with several draws, given with the
             first only.
         finish_reason: why the reply ended ("stop", "length", ...), None when unknown: at most 300 characters.
+        held_to: what the request held the reply to: "json_schema", "json_object" or a tool's name; "graded" for
+            verdicts by a judge of this library, which may carry probabilities; None for nothing.
 
     >>> Completion("yes", usage=Usage(-1, 10**400)).usage
     """
@@ -91,6 +94,7 @@ class Completion:
     model: str = ""
     usage: Usage | None = None
     finish_reason: str | None = None
+    held_to: str | None = None
 
     def __post_init__(self) -> None:
         usage, model, reason = self.usage, self.model, self.finish_reason
@@ -117,17 +121,38 @@ def _name(value: object) -> str | None:
     return value[:_LONGEST_NAME].encode("utf-8", "replace").decode("utf-8")
 
 
+class Unread(NamedTuple):
+    """A reply that could not be used, or not whole, and is followed by another question.
+
+    Attributes:
+        reply: the reply.
+        objections: why it could not be used.
+        draw: its draw.
+        judge: whose it is, where the run's judge is made of several.
+        expected: what the next reply is held to: the numbers that are left.
+    """
+
+    reply: str
+    objections: tuple[str, ...]
+    draw: int
+    judge: str | None
+    expected: Expected
+
+
 class Generate(NamedTuple, Generic[A_co]):
     """Ask the judge.
 
     Attributes:
         prompt: what to ask.
         variables: what to fill in; see `Prompt.render`.
-        hints: what the reader of the reply may know: who asks gives the numbers that are asked about, and
+        expected: what the reply is held to: who asks gives the numbers that are asked about, or the scale, and
             the driver fills in the rest.
         draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
-        again: this asks once more for what an earlier reply left out.
+        again: how often this was asked before, in the same conversation; the driver answers with no reply at
+            all when that is often enough.
+        attempts: how often it may be asked in all; None for as often as the run says.
+        follows: the replies that could not be used, when this asks once more: one reply is wanted for each.
         passed_on: this asks for what an earlier reply left to another judge.
         votes: the reply is a verdict: the driver may answer with as many replies as the run has votes.
         messages: the rendered prompt; filled in by the driver, for the judge.
@@ -136,23 +161,21 @@ class Generate(NamedTuple, Generic[A_co]):
 
     prompt: Prompt[A_co]
     variables: Mapping[str, object]
-    hints: Hints = NO_HINTS
+    expected: Expected = ANYTHING
     draw: int = 0
     draws: int = 1
-    again: bool = False
+    again: int = 0
     passed_on: bool = False
     votes: bool = False
+    attempts: int | None = None
+    follows: tuple[Unread, ...] = ()
     messages: tuple[Message, ...] = ()
     digest: str = ""
 
-    def with_votes(self, repeats: int) -> "Generate[A_co]":
-        """The request as one judge gets it that gives its verdict so many times.
-
-        Where the prompt has no words of its own for asking once more (`## again`), that is the same prompt:
-        its draws start behind those of the first round, whose replies are known.
-        """
-        behind = repeats - 1 if self.again and not self.prompt.again else 0
-        return self._replace(draw=self.draw + behind, draws=repeats)
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema of the reply's form, for models that can be held to one; None for lines of text."""
+        return self.prompt.answer.schema(self.expected) if self.expected.as_json else None
 
 
 class Reply(NamedTuple, Generic[A_co]):
@@ -160,14 +183,14 @@ class Reply(NamedTuple, Generic[A_co]):
 
     Attributes:
         reading: what was read.
-        cut: whether the reply was cut, as its provider says or its form shows.
-        unanswered: why it may hold no answer, in words: a refusal, a content filter, a tool call.
+        text: the raw reply.
+        draw: its draw.
         judge: whose it is, where the run's judge is made of several.
     """
 
     reading: Reading[A_co]
-    cut: bool = False
-    unanswered: str | None = None
+    text: str = ""
+    draw: int = 0
     judge: str | None = None
 
 
@@ -219,14 +242,12 @@ class Review(NamedTuple):
         decisions: one for each text, in order.
         about: what the texts are.
         labels: what a positive and a negative verdict are called.
-        dropped: what was read and does not count, with reasons.
         declining: the first decision says whether the answer under test declines to answer.
     """
 
     decisions: tuple[Decision, ...]
     about: str
     labels: Labels
-    dropped: tuple[str, ...] = ()
     declining: bool = False
 
 

@@ -71,15 +71,18 @@ class GenerateStep(_Stored, frozen=True):
         prompt_digest: digest of the prompt's text, the key to `prompts.jsonl`.
         rendered_digest: digest of the messages that were sent.
         draw: the draw's number.
-        again: whether this asked once more for what an earlier reply left out.
+        again: whether this asked once more, after a reply that could not be used.
         judge: identity of the judge that replied, where the run has a panel or a cascade of several.
         reply: the raw reply.
         reply_digest: digest of the reply.
         model: the model that replied, as the server names it.
         finish_reason: why the reply ended.
+        held_to: what the request held the reply to, as the judge says: "json_schema", "json_object", a tool.
         prompt_tokens, completion_tokens: as counted by the model.
-        rule: the parser's rule that read the reply; "unread" when none could.
+        rule: the form in which the reply was read, "json" or "lines"; "unread" when it was in neither. Records
+            of the first reader, which name none in `versions`, have its rules' names here.
         value: what was read.
+        objections: why the reply could not be used, or what was missing in it.
         dropped: what was seen in the reply and does not count.
     """
 
@@ -95,10 +98,12 @@ class GenerateStep(_Stored, frozen=True):
     reply_digest: str
     model: str = ""
     finish_reason: str | None = None
+    held_to: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     rule: str
     value: Any = None
+    objections: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
 
 
@@ -344,7 +349,7 @@ class Record(_Stored, frozen=True):
                     f"the record has format {schema}; this version of ragmetrics reads up to {PACKED}"
                 )
             if isinstance(fields, dict):
-                return cls.model_validate({**unpacked(fields), "seal": seal_of(text)})
+                return cls.model_validate({**unpacked(fields, len(text)), "seal": seal_of(text)})
             return cls.model_validate(fields)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SampleError) as error:
             raise RecordError(f"not a record: {_first_line(error)}") from error

@@ -85,10 +85,12 @@ class Calls:
         models: the models, each behind a line of its own.
         counts: what their lines have counted so far.
         ends_when_refused: raise `AccessRefused` when a model refuses every call, instead of `StepFailed`.
+        form_attempts: how often a reply is asked for, in all, until it is of the form.
         lines: those whose calls say whether another sample can begin.
     """
 
     models: Models
+    form_attempts: int = 2
     counts: Tally = field(default_factory=Tally)
     ends_when_refused: bool = False
     lines: tuple[Line, ...] = ()
@@ -189,9 +191,19 @@ class _Live(Interpreter):
 
     def complete(self, request: Generate[Any], path: Path) -> Coroutine[Any, Any, Sequence[Drawn]]:
         models = self._calls.models
+        if request.follows:
+            return self._drawn(self._judge_of(request.follows[0].judge), request)
         if not request.votes or (len(models.judges) == 1 and models.repeats == 1):
             return self._drawn(0, request)
-        return self._votes(request.with_votes(models.repeats))
+        return self._votes(request._replace(draws=models.repeats))
+
+    def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
+        return request.again < (request.attempts or self._calls.form_attempts)
+
+    def _judge_of(self, name: str | None) -> int:
+        """Which judge gave a reply: one that is made of several has their names in its own."""
+        judges = enumerate(self._calls.models.judges)
+        return next((number for number, judge in judges if name and name in judge.identity), 0)
 
     async def _votes(self, request: Generate[Any]) -> Sequence[Drawn]:
         judges = range(len(self._calls.models.judges))

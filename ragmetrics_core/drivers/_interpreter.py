@@ -47,9 +47,11 @@ from ragmetrics_core.record import (
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
 
-__all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
+__all__ = ["READER", "Drawn", "Interpreter", "Path", "Segments", "written"]
 
 T = TypeVar("T")
+READER = "2"
+"""Which rules read replies; records of the first ones do not name them."""
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
@@ -94,6 +96,10 @@ class Interpreter(ABC):
     @abstractmethod
     def complete(self, request: Generate[Any], path: Path) -> Awaitable[Sequence[Drawn]]:
         """The replies to a rendered request: one for each draw, or one for each vote."""
+
+    def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
+        """Whether what could not be read is asked for once more."""
+        return False
 
     @abstractmethod
     async def compare(self, request: Compare, path: Path) -> CompareStep:
@@ -170,7 +176,9 @@ class Interpreter(ABC):
                 failure = None
                 place = (*path, count)
                 try:
-                    if isinstance(request, Generate):  # here: one coroutine less for a call
+                    if isinstance(request, Generate) and request.follows:
+                        answer = await self._asked_again(request, place)
+                    elif isinstance(request, Generate):  # here: one coroutine less for a call
                         question = self._question(request, place)
                         answer = self._read(question, await self.complete(question.request, place), place)
                     elif isinstance(request, Review):
@@ -186,6 +194,23 @@ class Interpreter(ABC):
             return result
         finally:
             steps.close()
+
+    async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
+        """A reply to each question that follows one that could not be used; none where it was asked enough."""
+        if not self.may_ask_again(request, path):
+            return ()
+        questions = [
+            self._question(
+                request._replace(follows=(unread,), draw=unread.draw - self._first_draw, draws=1), path
+            )
+            for unread in request.follows
+        ]
+        drawn = await self.side_by_side([_awaited(self.complete(each.request, path)) for each in questions])
+        StepFailed.raise_most_urgent(drawn)
+        replies: list[Reply[Any]] = []
+        for question, completed in zip(questions, drawn, strict=True):
+            replies += self._read(question, completed, path, first=len(replies))
+        return tuple(replies)
 
     def worded(self, request: Generate[Any], path: Path) -> Generate[Any]:
         """The request in the words in which it is asked at a place: its own."""
@@ -229,11 +254,13 @@ class Interpreter(ABC):
             case _:
                 raise self._own.no_request(request)
 
-    def _read(self, question: Question, drawn: Sequence[Drawn], path: Path) -> tuple[Reply[Any], ...]:
+    def _read(
+        self, question: Question, drawn: Sequence[Drawn], path: Path, first: int = 0
+    ) -> tuple[Reply[Any], ...]:
         place = written(path)
         replies: list[Reply[Any]] = []
         said: list[Declined] = []
-        for number, each in enumerate(drawn):
+        for number, each in enumerate(drawn, start=first):
             try:
                 read = question.read(each)
             except Exception as error:  # the boundary to the user's code: an answer type may be his own
@@ -312,7 +339,6 @@ class Interpreter(ABC):
 
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
         """What is stored: the fields of `Record`, in their order."""
-        reviews = [self._reviews[path] for path in sorted(self._reviews)]
         return WrittenRecord(
             {
                 "schema": SCHEMA,
@@ -327,7 +353,7 @@ class Interpreter(ABC):
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,
-                "notes": [*self._segments.thought, *[note for each in reviews for note in each.dropped]],
+                "notes": [*self._segments.thought],
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 "judge": self._models["judge"] if "judge" in metric.needs else None,
@@ -348,4 +374,8 @@ def written(path: Path) -> str:
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("ragmetrics", "sentencex")}
+    return {"reader": READER} | {name: version(name) for name in ("ragmetrics", "sentencex")}
+
+
+async def _awaited(reply: Awaitable[T]) -> T:
+    return await reply

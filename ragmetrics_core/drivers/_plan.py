@@ -116,7 +116,7 @@ class _Planned(Interpreter):
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         judges = self._asks.judges if request.votes else self._asks.judges[:1]
-        asked = request.with_votes(self._asks.repeats) if request.votes else request
+        asked = request._replace(draws=self._asks.repeats) if request.votes else request
         return [
             Drawn(draw, completion)
             for judge in judges

@@ -5,18 +5,16 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core._packing import outlined_step
 from ragmetrics_core.adapting import Ending, ending
-from ragmetrics_core.asking import CUT
-from ragmetrics_core.parsers import Declined, Hints, Reading, is_refusal
-from ragmetrics_core.prompts import Item
+from ragmetrics_core.parsers import Declined, Reading, of_earlier
 from ragmetrics_core.protocol import Completion, Generate, Reply
+from ragmetrics_core.shapes import is_dict
 
-__all__ = ["Drawn", "Places", "Question", "ReadReply", "hints_of"]
+__all__ = ["Drawn", "Places", "Question", "ReadReply"]
 
 Places = tuple[tuple[int, int], ...]
 
-_CUT_SHORT = frozenset({"cut", "filtered"})
 _NO_ANSWER: Mapping[Ending, str] = {
-    "cut": CUT,
+    "cut": "the reply was cut by the model's length limit",
     "filtered": "the provider's content filter held the reply back",
     "refused": "the judge refused to answer",
     "tool call": "the judge called a tool instead of answering",
@@ -24,11 +22,16 @@ _NO_ANSWER: Mapping[Ending, str] = {
 
 
 class Drawn(NamedTuple):
-    """One reply to a request: its draw, and, where several judges were asked, whose it is."""
+    """One reply to a request: its draw, and, where several judges were asked, whose it is.
+
+    Attributes:
+        earlier: the step of an earlier reader that read it: what it read counts, and is not read again.
+    """
 
     draw: int
     completion: Completion
     judge: str | None = None
+    earlier: Mapping[str, Any] | None = None
 
 
 class ReadReply(NamedTuple):
@@ -53,12 +56,11 @@ class Question:
         used: the sentences that it shows, by the digest of their text.
     """
 
-    __slots__ = ("_hints", "_read", "request", "used")
+    __slots__ = ("_read", "request", "used")
 
     def __init__(self, request: Generate[Any], used: Mapping[str, Places]) -> None:
         self.request = request
         self.used = used
-        self._hints: dict[Ending, Hints] = {}
         self._read: dict[tuple[int, str | None], tuple[Completion, ReadReply]] = {}
 
     def read(self, drawn: Drawn) -> ReadReply:
@@ -74,10 +76,11 @@ class Question:
         return known[1]
 
     def _reading(self, drawn: Drawn) -> ReadReply:
-        draw, completion, judge = drawn
+        if drawn.earlier is not None:
+            return self._as_read_earlier(drawn, drawn.earlier)
+        draw, completion, judge, _ = drawn
         request, prompt, usage = self.request, self.request.prompt, completion.usage
-        ended = ending(completion.finish_reason)
-        reading = prompt.answer.read(completion.text, self._hints_for(ended))
+        reading = self._read_whole(completion)
         value = reading.value
         step = {
             "path": "",
@@ -85,54 +88,41 @@ class Question:
             "prompt_digest": prompt.digest,
             "rendered_digest": request.digest,
             "draw": draw,
-            "again": request.again,
+            "again": request.again > 0,
             "judge": judge,
             "reply": completion.text,
             "model": completion.model,
             "finish_reason": completion.finish_reason,
+            "held_to": completion.held_to,
             "prompt_tokens": usage.prompt_tokens if usage else None,
             "completion_tokens": usage.completion_tokens if usage else None,
             "rule": reading.rule,
             # a type of the user's own may raise: that is its metric's failure, here
-            "value": value if value is None or value.is_ours() else value.written(),
+            "value": None if value is None else value.written(),
+            "objections": reading.objections,
             "dropped": reading.dropped,
         }
-        is_cut = reading.cut or ended in _CUT_SHORT
-        reply = Reply(reading, is_cut, _unanswered(completion, ended, reading), judge)
+        reply = Reply(reading, completion.text, draw, judge)
         return ReadReply(reply, outlined_step(step), None if value is None else value.abstention())
 
-    def _hints_for(self, ended: Ending) -> Hints:
-        """The request's hints, with what the provider says of the reply's end."""
-        known = self._hints.get(ended)
-        if known is None:
-            hints = self.request.hints
-            if ended == "whole" or ended in _CUT_SHORT:
-                hints = Hints(*hints[:5], ended == "whole")
-            known = self._hints[ended] = hints
-        return known
+    def _read_whole(self, completion: Completion) -> Reading[Any]:
+        """The reading of a reply that may have been cut: lines of text do not show where they end."""
+        expected = self.request.expected
+        if completion.held_to == "graded":
+            expected = expected._replace(graded=True)
+        reading: Reading[Any] = self.request.prompt.answer.read(completion.text, expected)
+        why = _NO_ANSWER.get(ending(completion.finish_reason))
+        if why is None or (reading.rule == "json" and not reading.objections):
+            return reading
+        if reading.rule == "json":
+            return reading._replace(objections=(why, *reading.objections))
+        return Reading(None, (why, *reading.objections))
 
-
-def hints_of(request: Generate[Any], shown: tuple[str, ...], form: tuple[str, ...]) -> Hints:
-    """What the reader of a reply may know: the texts of the request, as they are and as it shows them."""
-    texts: list[str] = []
-    items: list[str] = []
-    for value in request.variables.values():
-        if isinstance(value, str):
-            texts.append(value)
-        elif not isinstance(value, int):
-            listed: Any = value
-            if listed and isinstance(listed[0], Item):
-                items += [text for _, text in listed]
-            else:
-                texts += map(str, listed)
-    known = request.hints
-    return Hints(known.numbers, known.sample or (*texts, *items), known.items or tuple(items), shown, form)
-
-
-def _unanswered(completion: Completion, ended: Ending, reading: Reading[Any]) -> str | None:
-    """Why the reply may hold no answer, in words; None when its text says nothing of the kind."""
-    if ended in _NO_ANSWER:
-        return _NO_ANSWER[ended]
-    if reading.rule == "json" and reading.value is not None:
-        return None  # nobody declines in the very form that he was asked for
-    return "the judge declined to answer" if is_refusal(completion.text.lstrip()) else None
+    def _as_read_earlier(self, drawn: Drawn, step: Mapping[str, Any]) -> ReadReply:
+        """The reply as the reader of its time read it."""
+        value = None if not is_dict(step["value"]) else of_earlier(self.request.prompt.answer, step["value"])
+        numbers = {each.number for each in getattr(value, "verdicts", ())}
+        is_whole = value is not None and numbers.issuperset(self.request.expected.numbers)
+        objections = () if is_whole else ("an earlier reader could not read it whole",)
+        reply = Reply(Reading(value, objections, step["rule"]), step["reply"], drawn.draw, drawn.judge)
+        return ReadReply(reply, dict(step), None if value is None else value.abstention())

@@ -6,14 +6,15 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, TypeVar
 
+from ragmetrics_core._packing import outlined_step
 from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.drivers._interpreter import READER, Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric, signature_of
 from ragmetrics_core.parsers import Declined
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
-from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Usage
+from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Reply, Usage
 from ragmetrics_core.record import (
     Abstained,
     CompareStep,
@@ -54,7 +55,7 @@ class Replay(Interpreter):
         for step in record.steps:
             self._stored.setdefault(step.path, []).append(step)
         self.messages: dict[str, tuple[Message, ...]] = {}
-        self._place = ""
+        self._is_earlier = record.versions.get("reader") != READER
 
     def replay(self, metric: Metric[Any]) -> Record:
         """Run the metric over the stored steps."""
@@ -69,7 +70,11 @@ class Replay(Interpreter):
                 f"{self._from.signature} of {self._from.sample_id} cannot be derived from its steps: "
                 f"{(measured.fields['reason'] or '').partition(': ')[2]}"
             )
-        kept = {name: getattr(self._from, name) for name in ("judge", "embedder", "scorer", "versions")}
+        names = ["judge", "embedder", "scorer", "versions"]
+        if self._is_earlier:
+            # what its reader said of replies, and is in no step
+            names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
+        kept = {name: getattr(self._from, name) for name in names}
         return WrittenRecord({**measured.fields, **kept})
 
     def read(self, derived: WrittenRecord) -> Record:
@@ -99,11 +104,38 @@ class Replay(Interpreter):
         """The stored replies."""
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
-        if not request.votes and len(steps) != request.draws:
+        if request.follows:
+            (unread,) = request.follows
+            steps = [step for step in steps if (step.draw, step.judge) == (unread.draw, unread.judge)]
+        elif not request.votes and len(steps) != request.draws:
             raise self._other_number(path, len(steps), request.draws)
-        if request.votes and self._vote is not None:
+        elif request.votes and self._vote is not None:
             steps = steps[self._vote : self._vote + 1]
-        return [Drawn(step.draw, _completion(step), step.judge) for step in steps]
+        return [self._drawn(step) for step in steps]
+
+    def _drawn(self, step: GenerateStep) -> Drawn:
+        earlier = outlined_step(step.model_dump()) if self._is_earlier else None
+        return Drawn(step.draw, _completion(step), step.judge, earlier)
+
+    def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
+        """Whether the record has steps that did."""
+        steps = self._stored.get(written(path), ())
+        return all(isinstance(step, GenerateStep) and step.again for step in steps) and bool(steps)
+
+    async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
+        """The stored replies to each question that follows one that could not be used.
+
+        Earlier drivers asked all judges, in a conversation of its own; a rating was drawn anew.
+        """
+        if not self._is_earlier:
+            return await super()._asked_again(request, path)
+        steps = [step for step in self._stored.get(written(path), ()) if isinstance(step, GenerateStep)]
+        first = request.follows[0].draw
+        if len(steps) < len(request.follows) or not all(step.again or step.draw > first for step in steps):
+            return ()
+        question = self._question(request._replace(follows=()), path)
+        replies = self._read(question, [self._drawn(step) for step in steps], path)
+        return replies[: len(request.follows)]
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         """The stored cosines."""
@@ -244,7 +276,7 @@ def _completion(step: GenerateStep) -> Completion:
     """The reply of a step, as it came."""
     tokens = step.prompt_tokens, step.completion_tokens
     usage = None if tokens[0] is None or tokens[1] is None else Usage(tokens[0], tokens[1])
-    return Completion(text=step.reply, model=step.model, usage=usage, finish_reason=step.finish_reason)
+    return Completion(step.reply, step.model, usage, step.finish_reason, step.held_to)
 
 
 def not_hydrated(record: Record) -> RecordError:

@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragmetrics_core.drivers._questions import Places, Question, hints_of
-from ragmetrics_core.parsers import split_sentences, without_leading_thoughts
+from ragmetrics_core.drivers._questions import Places, Question
+from ragmetrics_core.parsers import split_sentences, without_reasoning
 from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.sample import Sample
@@ -80,6 +80,8 @@ class Segments:
             request.again,
             request.passed_on,
             request.votes,
+            request.expected,
+            request.follows,
             *request.variables.items(),
         )
         try:
@@ -92,24 +94,17 @@ class Segments:
 
     def _rendered(self, request: Generate[Any], prompt: Prompt[Any], first_draw: int) -> Question:
         used: Used = {}
-        shown: list[str] = []
-
-        def show(chunks: Sequence[str]) -> str:
-            shown.append(self.numbered(chunks, used))
-            return shown[-1]
-
-        messages = prompt.render(request.variables, show=show, again=request.again)
-        sent = Generate(
-            prompt,
-            request.variables,
-            hints_of(request, tuple(shown), prompt.form),
-            request.draw + first_draw,
-            request.draws,
-            request.again,
-            request.passed_on,
-            request.votes,
-            messages,
-            digest_of(*[message.content for message in messages]),
+        messages = prompt.render(request.variables, show=lambda chunks: self.numbered(chunks, used))
+        expected = request.expected
+        for unread in request.follows:
+            expected = unread.expected
+            messages = prompt.follow_up(messages, without_reasoning(unread.reply), unread.objections)
+        sent = request._replace(
+            prompt=prompt,
+            expected=expected._replace(form=prompt.user),
+            draw=request.draw + first_draw,
+            messages=messages,
+            digest=digest_of(*[message.content for message in messages]),
         )
         return Question(sent, used)
 
@@ -128,7 +123,7 @@ def _spans(text: str, language: str | None) -> Places:
 def _without_thought(sample: Sample) -> tuple[Sample, tuple[str, ...]]:
     """The sample as it is judged, and what the record says of it."""
     answer = sample.answer
-    if not answer or (said := without_leading_thoughts(answer)) == answer:
+    if not answer or (said := without_reasoning(answer)) == answer:
         return sample, ()
     note = f"the answer begins with a thought, which is no part of it: {len(answer) - len(said)} characters"
     return sample.model_copy(update={"answer": said}), (note,)

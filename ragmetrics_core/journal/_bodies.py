@@ -48,6 +48,8 @@ def encode_reply(completion: Completion) -> bytes:
         fields["model"] = completion.model
     if completion.finish_reason is not None:
         fields["finish_reason"] = completion.finish_reason
+    if completion.held_to is not None:
+        fields["held_to"] = completion.held_to
     if completion.usage is not None:
         fields["usage"] = completion.usage
     try:
@@ -70,7 +72,9 @@ def decode_reply(body: bytes) -> Completion:
         tokens = None if usage is None else Usage(*usage)
     except TypeError as error:
         raise _no("reply") from error
-    return Completion(text, fields.get("model", ""), tokens, fields.get("finish_reason"))
+    return Completion(
+        text, fields.get("model", ""), tokens, fields.get("finish_reason"), fields.get("held_to")
+    )
 
 
 def encode_rating(rating: float) -> bytes:

@@ -6,9 +6,9 @@ from typing import Literal
 from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined
-from ragmetrics_core.metrics._steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, mean_rating
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
-from ragmetrics_core.parsers import Rating
+from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Referenced
@@ -28,7 +28,7 @@ class AnswerAccuracy(ReferenceMetric[Referenced]):
         references: the "best" of several counts, or the "first" alone.
         rate: asks for one of the two ratings.
         blank: a blank text makes it "undefined", or is "rated" like any other.
-        attempts: how often a rating is asked for until one is on the scale.
+        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
         missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
 
     ragas, "answer accuracy", since 0.2: https://docs.ragas.io/en/stable/concepts/metrics/
@@ -49,7 +49,7 @@ class AnswerAccuracy(ReferenceMetric[Referenced]):
     variant: Literal["strict", "strict.1", "ragas-0.4"] = "strict.1"
     rate: Prompt[Rating] = prompts.ACCURACY_GRADE
     blank: Literal["undefined", "rated"] = "undefined"
-    attempts: int = 1
+    attempts: int | None = None
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
@@ -68,7 +68,7 @@ class AnswerAccuracy(ReferenceMetric[Referenced]):
                 (self.rate, {"question": sample.question, "first": one, "second": other})
                 for one, other in pairs
             ),
-            allowed=scale.has,
+            scale=scale,
             attempts=self.attempts,
         )
         return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

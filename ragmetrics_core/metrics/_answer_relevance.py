@@ -8,7 +8,7 @@ from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask, ask_draws, review, similar
 from ragmetrics_core.measurement import Decision, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.parsers import GeneratedQuestion, QuestionList
+from ragmetrics_core.parsers import Expected, GeneratedQuestion, QuestionList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Answered
@@ -93,10 +93,12 @@ class AnswerRelevance(Metric[Answered]):
 
     def _questions(self, answer: str) -> Steps[Sequence[GeneratedQuestion]]:
         if self.separate:
-            draws = yield from ask_draws(self.generate, self.n_questions, answer=answer)
-            return [each for draw in draws for each in draw.questions[:1]]
-        asked = yield from ask(self.generate, answer=answer, count=self.n_questions)
-        return asked.questions[: self.n_questions]
+            one = Expected(size=1)
+            draws = yield from ask_draws(self.generate, self.n_questions, expected=one, answer=answer)
+            return [question for draw in draws for question in draw.questions]
+        several = Expected(size=self.n_questions)
+        asked = yield from ask(self.generate, expected=several, answer=answer, count=self.n_questions)
+        return asked.questions
 
     def _evades(self, flagged: int, questions: int) -> bool:
         match self.noncommittal:

@@ -6,8 +6,8 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import Scale, mean_rating
-from ragmetrics_core.parsers import Rating
+from ragmetrics_core.metrics._steps.ratings import mean_rating
+from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Answered
@@ -39,4 +39,4 @@ class AnswerRelevanceRating(Metric[Answered]):
             return undefined("no_answer")
         scale = Scale(0, 10)
         variables = {"question": sample.question, "answer": sample.answer}
-        return mean_rating((yield from ask_ratings((self.rate, variables), allowed=scale.has)), scale)
+        return mean_rating((yield from ask_ratings((self.rate, variables), scale=scale)), scale)

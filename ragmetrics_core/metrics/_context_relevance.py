@@ -17,7 +17,7 @@ from ragmetrics_core.measurement import (
     valued,
 )
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.parsers import ExtractedSentences, RelevantSentences, locate
+from ragmetrics_core.parsers import INSUFFICIENT, Expected, ExtractedSentences, RelevantSentences, locate
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Retrieved
@@ -26,7 +26,6 @@ __all__ = ["ContextRelevance"]
 
 RELEVANT = Labels("relevant", "not relevant")
 EXTRACTED = Labels("in the contexts", "not in the contexts")
-REFUSAL = "Insufficient Information"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +33,7 @@ class ContextRelevance(Metric[Retrieved]):
     """Share of the contexts' sentences that are needed to answer the question.
 
     Range [0, 1], higher is better; 0 when the judge finds the information insufficient; undefined when the
-    contexts hold no sentence. The judge names sentences by number, so an invented or repeated one cannot
-    count. The variant `paper` counts the sentences that the judge copies out, invented ones included, as
+    contexts hold no sentence. The judge names sentences by number; one that there is not is asked for again. The variant `paper` counts the sentences that the judge copies out, invented ones included, as
     the paper does, and can exceed 1. The score falls as chunks grow longer, whatever their quality.
 
     Attributes:
@@ -95,7 +93,10 @@ class ContextRelevance(Metric[Retrieved]):
         if self.extract is not None:
             return (yield from self._count_copies(self.extract, sample, len(sentences)))
 
-        ballots = yield from ask_votes(self.select, question=sample.question, contexts=sample.contexts)
+        numbers = Expected(tuple(range(1, len(sentences) + 1)))
+        ballots = yield from ask_votes(
+            self.select, expected=numbers, question=sample.question, contexts=sample.contexts
+        )
         named = [frozenset(ballot.numbers) for ballot in ballots]
         decisions: list[Decision] = []
         for number, text in enumerate(sentences, start=1):
@@ -104,9 +105,7 @@ class ContextRelevance(Metric[Retrieved]):
             else:
                 votes = tuple([number in each for each in named])
                 decisions.append(Decision(text, majority(votes), votes=votes))
-        invented = sorted(frozenset[int]().union(*named) - set(range(1, len(sentences) + 1)))
-        dropped = [f"sentence {number}: there are only {len(sentences)}" for number in invented]
-        judged = yield from review(decisions, about="context sentence", labels=RELEVANT, dropped=dropped)
+        judged = yield from review(decisions, about="context sentence", labels=RELEVANT)
         counts = {"relevant": judged.supported, "sentences": len(judged)}
         return score(scoring.supported_share, judged, counts=counts, spelled="{relevant} / {sentences}")
 
@@ -114,9 +113,10 @@ class ContextRelevance(Metric[Retrieved]):
         self, extract: Prompt[ExtractedSentences], sample: Retrieved, total: int
     ) -> Steps[Measurement]:
         copied = yield from ask(extract, question=sample.question, contexts=sample.contexts)
-        refused = copied.insufficient if self.refusal == "any" else copied.insufficient_exactly
+        is_exact = copied.phrase is not None and copied.phrase.casefold() == f"{INSUFFICIENT}.".casefold()
         # a refusal that is not taken for one is a sentence like any other
-        sentences = () if refused else copied.sentences or (REFUSAL,)
+        is_sentence = copied.phrase is not None and self.refusal == "exact" and not is_exact
+        sentences = (INSUFFICIENT,) if is_sentence else copied.sentences
         spans = [locate(sentence, sample.contexts) for sentence in sentences]
         yield from review(
             [

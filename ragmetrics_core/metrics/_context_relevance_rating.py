@@ -7,8 +7,8 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
-from ragmetrics_core.parsers import Rating
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, mean_rating
+from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Retrieved
@@ -30,7 +30,7 @@ class ContextRelevanceRating(Metric[Retrieved]):
         grade, grade_again: ask for 0, 1 or 2 for all contexts instead.
         without_contexts: the score where question or contexts are blank; None for undefined.
         in_question: the score where the question holds the contexts; None to ask as always.
-        attempts: how often a rating is asked for until one is on the scale.
+        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
         missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
 
     TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
@@ -57,7 +57,7 @@ class ContextRelevanceRating(Metric[Retrieved]):
     grade_again: Prompt[Rating] | None = None
     without_contexts: float | None = None
     in_question: float | None = None
-    attempts: int = 1
+    attempts: int | None = None
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
@@ -87,7 +87,7 @@ class ContextRelevanceRating(Metric[Retrieved]):
             scale = Scale(0, 2)
             variables = {"question": sample.question, "contexts": sample.contexts}
             ratings = yield from ask_ratings(
-                *((each, variables) for each in grades), allowed=scale.has, attempts=self.attempts
+                *((each, variables) for each in grades), scale=scale, attempts=self.attempts
             )
             return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)
 
@@ -98,7 +98,7 @@ class ContextRelevanceRating(Metric[Retrieved]):
                 for chunk in sample.contexts
                 if chunk.strip()
             ),
-            allowed=scale.has,
+            scale=scale,
             attempts=self.attempts,
         )
         given = iter(rated)

@@ -7,8 +7,8 @@ from ragmetrics_core import prompts
 from ragmetrics_core.asking import ask_ratings, split
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.metrics._steps.ratings import MissingRatings, Scale, check_attempts, mean_rating
-from ragmetrics_core.parsers import Rating
+from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempts, mean_rating
+from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 from ragmetrics_core.views import Grounded
@@ -29,7 +29,7 @@ class GroundednessRating(Metric[Grounded]):
         rate: asks for a rating of one sentence.
         grade, grade_again: ask for 0, 1 or 2 for the whole answer instead.
         blank: the score where answer or contexts are blank; None for undefined.
-        attempts: how often a rating is asked for until one is on the scale.
+        attempts: how often a rating is asked for until one is on the scale; None: as often as any reply.
         missing_ratings: a rating that is missing leaves "bounds", or is "left_out" of the mean.
 
     TruLens, RAG triad: https://www.trulens.org/getting_started/core_concepts/rag_triad/. The double judge is
@@ -54,7 +54,7 @@ class GroundednessRating(Metric[Grounded]):
     grade: Prompt[Rating] | None = None
     grade_again: Prompt[Rating] | None = None
     blank: float | None = None
-    attempts: int = 1
+    attempts: int | None = None
     missing_ratings: MissingRatings = "bounds"
 
     def check(self) -> None:
@@ -96,7 +96,7 @@ class GroundednessRating(Metric[Grounded]):
             ]
         ratings = yield from ask_ratings(
             *asked,
-            allowed=scale.has,
+            scale=scale,
             attempts=self.attempts,
         )
         return mean_rating(ratings, scale, missing_ratings=self.missing_ratings)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._wrapper import PromptChecker, unwrapped
-from ragmetrics_core.parsers import PASSED_ON, NumberedVerdict, VerdictList, align
+from ragmetrics_core.parsers import PASSED_ON, NumberedVerdict, VerdictList
 from ragmetrics_core.protocol import Completion, Generate, Judge, Narrow
 
 __all__ = ["Cascade", "Decider", "decider", "decider_of"]
@@ -94,7 +94,7 @@ class Cascade:
         """Whether the cheap judge is asked: for verdicts on numbered items, the first time."""
         if request.passed_on or request.again or not issubclass(request.prompt.answer, VerdictList):
             return False
-        if not request.hints.numbers:
+        if not request.expected.numbers:
             return False
         try:
             if isinstance(self.cheap, PromptChecker):
@@ -115,22 +115,24 @@ class Cascade:
 
     def sure(self, request: Generate[Any], reply: Completion) -> Completion:
         """A reply of the cheap judge with all that it is not sure of marked as passed on."""
-        reading = request.prompt.answer.read(reply.text, request.hints)
+        expected = request.expected._replace(graded=reply.held_to == "graded")
+        reading = request.prompt.answer.read(reply.text, expected)
         read = reading.value.verdicts if isinstance(reading.value, VerdictList) else ()
-        known = align(request.hints.numbers, read).verdicts
-        verdicts = [self._verdict(number, known.get(number)) for number in request.hints.numbers]
-        return replace(reply, text=json.dumps({"verdicts": verdicts}), finish_reason="stop")
+        known = {verdict.number: verdict for verdict in read}
+        verdicts = [self._verdict(number, known.get(number)) for number in expected.numbers]
+        text = json.dumps({"verdicts": verdicts})
+        return replace(reply, text=text, finish_reason="stop", held_to="graded")
 
     def _verdict(self, number: int, said: NumberedVerdict | None) -> dict[str, object]:
         if said is None:
             return {"number": number, "verdict": PASSED_ON}
         low, high = self.unsure
-        share = said.confidence
+        share = said.probability
         is_sure = share is not None and (share > high if said.supported else share < low)
         return {
             "number": number,
-            "reason": said.reason or "",
-            "evidence": list(said.evidence),
+            "reason": said.reason,
+            "evidence": said.evidence,
             **({"unsupported": list(said.unsupported)} if said.unsupported else {}),
             **({} if share is None else {"probability": share}),
             "verdict": ("yes" if said.supported else "no") if is_sure else PASSED_ON,

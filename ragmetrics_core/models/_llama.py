@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models._openai_endpoint import encodable
-from ragmetrics_core.models._reply_form import reply_schema
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
 
 __all__ = ["LlamaJudge"]
@@ -124,9 +123,10 @@ class LlamaJudge:
         cancelled = threading.Event()
         loop = asyncio.get_running_loop()
         try:
-            return [await loop.run_in_executor(self._model.thread, self._model.ask, body, cancelled)]
+            reply = await loop.run_in_executor(self._model.thread, self._model.ask, body, cancelled)
         finally:
             cancelled.set()
+        return [replace(reply, held_to="json_schema" if "response_format" in body else None)]
 
     @cached_property
     def _is_absent(self) -> bool:
@@ -158,8 +158,8 @@ class LlamaJudge:
             "stream": True,  # only a stream can be stopped
             "stream_options": {"include_usage": True},
         }
-        schema = reply_schema(request, numbered=True) if self.json_schema else None
-        if schema is not None:
+        if self.json_schema and request.expected.as_json:
+            schema = request.prompt.answer.numbered_schema(request.expected)
             form = {"name": "reply", "strict": True, "schema": schema}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
         return body

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlencode
 
 import numpy as np
@@ -14,7 +14,6 @@ from pydantic import SecretStr
 
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable, without_key
-from ragmetrics_core.models._reply_form import asks_for_json, reply_schema
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
 from ragmetrics_core.shapes import Json, are_dicts
@@ -22,6 +21,8 @@ from ragmetrics_core.shapes import Json, are_dicts
 __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
+HeldTo = Literal["json_object", "json_schema"] | None
+_FORMS: Final = ("json_schema", "json_object")
 
 # Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
 _LARGEST_REPLY = 2**24
@@ -44,8 +45,9 @@ class OpenAIJudge:
         temperature: None leaves it to the server, which some models insist on.
         max_tokens: the length limit of a reply; None leaves it to the server.
         seed: for repeatable sampling where the server knows it; the number of the draw is added.
-        response_format: holds the replies to JSON where the prompt asks for it: to any ("json_object") or
-            to the form that is asked for ("json_schema"); "text" holds them to nothing.
+        response_format: holds the replies to JSON where the prompt asks for it: to the form that is asked for
+            ("json_schema") or to any ("json_object"); "text" holds them to nothing. A server that refuses one
+            is asked with the next, and from then on at once.
         extra_body: further parameters of the request, as the server knows them.
         asked: False for one that is only planned with: a missing package or key is an error when it is asked.
 
@@ -61,7 +63,7 @@ class OpenAIJudge:
     temperature: float | None = field(default=0.0, kw_only=True)
     max_tokens: int | None = field(default=None, kw_only=True)
     seed: int | None = field(default=None, kw_only=True)
-    response_format: ResponseFormat = field(default="text", kw_only=True)
+    response_format: ResponseFormat = field(default="json_schema", kw_only=True)
     extra_body: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False, kw_only=True)
     asked: bool = field(default=True, compare=False, kw_only=True)
 
@@ -85,7 +87,7 @@ class OpenAIJudge:
             "temperature": None if self.temperature is None else f"{self.temperature:g}",
             "max_tokens": self.max_tokens,
             "seed": self.seed,
-            "response_format": None if self.response_format == "text" else self.response_format,
+            "response_format": None if self.response_format == "json_schema" else self.response_format,
             "extra_body": digest_of(extra)[:12] if self.extra_body else None,
         }
         return _identity(self._endpoint, settings)
@@ -96,18 +98,36 @@ class OpenAIJudge:
         Raises:
             ModelError: the server did not answer; the message says why and never holds the key.
         """
-        several = request.draws > 1 and self._counted.many
-        try:
-            reply = await self._endpoint.post("/chat/completions", self.body(request, several=several))
-        except ModelRefused:
-            if not several:
-                raise
-            # Servers that give one reply a call refuse `n` in their own words, so it is left out to see.
-            reply = await self._endpoint.post("/chat/completions", self.body(request))
-            self._counted.many = False
-        return completions_in(reply, where=self._endpoint.url, model=self.model)[: request.draws]
+        refusal: ModelRefused | None = None
+        for held_to, several in self._ways(request):
+            try:
+                body = self.body(request, held_to=held_to, several=several)
+                reply = await self._endpoint.post("/chat/completions", body)
+            except ModelRefused as error:
+                refusal = refusal or error
+                continue
+            if refusal is not None:
+                # Servers refuse what they do not know in their own words, so it is left out to see.
+                self._learned.held_to, self._learned.many = held_to, several or request.draws == 1
+            where, model = self._endpoint.url, self.model
+            return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
+        assert refusal is not None, "there is a way without anything that a server may refuse"
+        raise refusal
 
-    def body(self, request: Generate[Any], *, several: bool = False) -> Mapping[str, object]:
+    def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
+        """What the reply is held to, and whether several draws are asked for at once: the next is tried
+        where a server refuses one.
+        """
+        forms: list[HeldTo] = [None]
+        if request.expected.as_json and self.response_format != "text":
+            forms = ["json_schema", "json_object", None][_FORMS.index(self.response_format) :]
+            forms = forms[forms.index(self._learned.held_to) :] if self._learned.held_to in forms else forms
+        many = request.draws > 1 and self._learned.many
+        return [*((held_to, many) for held_to in forms), *([(None, False)] if many else [])]
+
+    def body(
+        self, request: Generate[Any], *, held_to: HeldTo = None, several: bool = False
+    ) -> Mapping[str, object]:
         """The JSON that asks for the request's first draw, or for `several` draws at once."""
         messages = [{"role": each.role, "content": encodable(each.content)} for each in request.messages]
         body: dict[str, object] = {"model": self.model, "messages": messages}
@@ -119,8 +139,8 @@ class OpenAIJudge:
             body["seed"] = self.seed + request.draw
         if several:
             body["n"] = request.draws
-        if (form := self._format(request)) is not None:
-            body["response_format"] = form
+        if held_to is not None:
+            body["response_format"] = _response_format(request, held_to)
         return {**body, **self.extra_body}
 
     async def aclose(self) -> None:
@@ -148,17 +168,8 @@ class OpenAIJudge:
         )
 
     @cached_property
-    def _counted(self) -> "_Counted":
-        return _Counted()
-
-    def _format(self, request: Generate[Any]) -> Mapping[str, object] | None:
-        if self.response_format == "text" or not asks_for_json(request):
-            return None
-        schema = reply_schema(request) if self.response_format == "json_schema" else None
-        if schema is None:
-            return {"type": "json_object"}
-        name = request.prompt.answer.__name__
-        return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+    def _learned(self) -> "_Learned":
+        return _Learned()
 
 
 @dataclass(frozen=True, repr=False)
@@ -261,19 +272,30 @@ class OpenAIEmbedder:
 
 
 @dataclass
-class _Counted:
-    """What a judge has learned about its server: whether one call may ask for several replies."""
+class _Learned:
+    """What a judge has learned about its server: what it may hold replies to, and ask for several at once."""
 
+    held_to: HeldTo = "json_schema"
     many: bool = True
 
 
-def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[Completion]:
+def _response_format(request: Generate[Any], held_to: HeldTo) -> Mapping[str, object]:
+    if held_to == "json_object":
+        return {"type": "json_object"}
+    name = request.prompt.answer.__name__
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": request.schema}}
+
+
+def completions_in(
+    reply: Mapping[str, Any], *, where: str, model: str, held_to: str | None = None
+) -> list[Completion]:
     """The completions in the JSON of a chat completions server.
 
     Args:
         reply: the JSON.
         where: what the reply came from, for messages.
         model: the model's name, should the reply not give it.
+        held_to: what the request held the reply to.
 
     Raises:
         ModelError: there are none.
@@ -290,6 +312,7 @@ def completions_in(reply: Mapping[str, Any], *, where: str, model: str) -> list[
             model=named if isinstance(named := reply.get("model"), str) and named else model,
             usage=usage if position == 0 else None,
             finish_reason=reason if isinstance(reason := choice.get("finish_reason"), str) else None,
+            held_to=held_to,
         )
         for position, choice in enumerate(choices)
     ]
@@ -310,13 +333,20 @@ def _identity(endpoint: Endpoint, settings: Mapping[str, object]) -> str:
 
 
 def _text(message: Json) -> str:
-    """The text of a message: its content or its parts, else the model's words of refusal; "" for none."""
+    """The text of a message: its content or its parts, else what it calls a tool with, else its refusal."""
     if not isinstance(message, dict):
         return ""
-    content = message.get("content")
+    content = message.get("content") or _arguments(message.get("tool_calls"))
     if isinstance(content, list):
         content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
     return encodable(str(content or message.get("refusal") or ""))
+
+
+def _arguments(calls: Json) -> Json:
+    """What the one tool is called with, as JSON; None for no or several calls."""
+    call = calls[0] if isinstance(calls, list) and len(calls) == 1 else None
+    function = call.get("function") if isinstance(call, dict) else None
+    return function.get("arguments") if isinstance(function, dict) else None
 
 
 def _usage(usage: Json) -> Usage | None:

@@ -30,6 +30,12 @@ class TrafficArgs(TypedDict, total=False):
     A judge that is a `Line` already keeps its own number.
     """
 
+    form_attempts: int
+    """How often a reply is asked for at most, in one conversation, until it is in the form that was asked for.
+
+    What could not be read and why is said each time; 1 asks once.
+    """
+
     requests_per_minute: float | None
     """What the judge's server allows; None for no limit."""
 
@@ -45,7 +51,7 @@ class Traffic:
     them means.
 
     Attributes:
-        concurrency, timeout, attempts, requests_per_minute, tokens_per_minute: see `TrafficArgs`.
+        concurrency, timeout, attempts, form_attempts, requests_per_minute, tokens_per_minute: see `TrafficArgs`.
         first_delay: seconds before the second attempt, at most.
         longest_delay: seconds between two attempts, at most, when the server did not ask for more.
         patience: seconds from the first failure to the start of the last attempt, at most. Time in which an
@@ -58,6 +64,7 @@ class Traffic:
     concurrency: int = 16
     timeout: float | None = 120.0
     attempts: int = 4
+    form_attempts: int = 2
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     first_delay: float = 0.5
@@ -65,7 +72,7 @@ class Traffic:
     patience: float = 300.0
 
     def __post_init__(self) -> None:
-        for name in ("concurrency", "attempts"):
+        for name in ("concurrency", "attempts", "form_attempts"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.timeout is not None and not self.timeout > 0:

@@ -96,4 +96,5 @@ class VerdictJudge(ABC):
             cast("str | None", request.variables.get("question")),
         )
         reply = json.dumps({"verdicts": list(await self.averdicts(claims))})
-        return [Completion(text=reply, model=self.model_name, finish_reason="stop")] * request.draws
+        completion = Completion(reply, self.model_name, finish_reason="stop", held_to="graded")
+        return [completion] * request.draws

@@ -1,48 +1,50 @@
-"""Reply texts to typed values: every parser says which rule read the text and what it left out."""
+"""Replies to typed values: read in the form that was asked for, or objected to; and sentences and quotes."""
 
+from ragmetrics_core.parsers._answer import ANYTHING, Answer, Declined, Expected, Reading, Scale
+from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
 from ragmetrics_core.parsers._evidence import Span, locate
 from ragmetrics_core.parsers._facts import FactLists
-from ragmetrics_core.parsers._form import Wanted
-from ragmetrics_core.parsers._numbered_verdict import Aligned, NumberedVerdict, align
 from ragmetrics_core.parsers._questions import GeneratedQuestion, QuestionList
 from ragmetrics_core.parsers._ratings import Rating
-from ragmetrics_core.parsers._reading import NO_HINTS, Answer, Declined, Hints, Reading
-from ragmetrics_core.parsers._relevance import ExtractedSentences, RelevantSentences
-from ragmetrics_core.parsers._reply_text import is_refusal
+from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
+from ragmetrics_core.parsers._reply import LONGEST, without_reasoning
 from ragmetrics_core.parsers._sentences import split_sentences
-from ragmetrics_core.parsers._statements import StatementList
-from ragmetrics_core.parsers._thoughts import without_leading_thoughts
-from ragmetrics_core.parsers._verdict_json import PASSED_ON
-from ragmetrics_core.parsers._verdicts import DecliningVerdict, VerdictList
-from ragmetrics_core.parsers._words import verdict_value, verdict_word
+from ragmetrics_core.parsers._statements import END, StatementList
+from ragmetrics_core.parsers._verdicts import (
+    PASSED_ON,
+    DecliningVerdict,
+    ExplainedVerdicts,
+    NumberedVerdict,
+    VerdictList,
+)
 
 __all__ = [
-    "NO_HINTS",
+    "ANYTHING",
+    "END",
+    "INSUFFICIENT",
+    "LONGEST",
     "PASSED_ON",
-    "Aligned",
     "Answer",
     "Declined",
     "DecliningVerdict",
     "EntityList",
+    "Expected",
+    "ExplainedVerdicts",
     "ExtractedSentences",
     "FactLists",
     "GeneratedQuestion",
-    "Hints",
     "NumberedVerdict",
     "QuestionList",
     "Rating",
     "Reading",
     "RelevantSentences",
+    "Scale",
     "Span",
     "StatementList",
     "VerdictList",
-    "Wanted",
-    "align",
-    "is_refusal",
     "locate",
+    "of_earlier",
     "split_sentences",
-    "verdict_value",
-    "verdict_word",
-    "without_leading_thoughts",
+    "without_reasoning",
 ]

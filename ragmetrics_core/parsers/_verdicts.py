@@ -1,131 +1,173 @@
-"""The verdicts of one reply on numbered statements."""
+"""The verdicts of one reply on numbered items."""
 
-from collections.abc import Mapping
-from typing import Any, Self
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self, cast
 
-from ragmetrics_core.parsers._exact import JsonAnswer
-from ragmetrics_core.parsers._form import TEXT, Schema, Wanted, items_of, object_of
-from ragmetrics_core.parsers._json_text import Fit, fits, outside_json, read_json
-from ragmetrics_core.parsers._numbered_verdict import NumberedVerdict
-from ragmetrics_core.parsers._own_text import own_text
-from ragmetrics_core.parsers._reading import Declined, Hints, Reading
-from ragmetrics_core.parsers._reply_text import has_content, unfinished
-from ragmetrics_core.parsers._verdict_json import exact_verdicts, verdicts_in
-from ragmetrics_core.parsers._verdict_text import read_verdict_text
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import to_json
+
+from ragmetrics_core.parsers._answer import (
+    Answer,
+    Declined,
+    Expected,
+    Reading,
+    Schema,
+    list_of,
+    object_of,
+)
+from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
-__all__ = ["DecliningVerdict", "VerdictList"]
+__all__ = ["PASSED_ON", "DecliningVerdict", "ExplainedVerdicts", "NumberedVerdict", "VerdictList"]
+
+PASSED_ON = "passed on"
+"""What stands at the place of a verdict that a reply leaves to another judge."""
+
+_LINE = re.compile(r"(\d{1,6})[.):]? {1,9}(yes|no)\.?", re.IGNORECASE)
+_EXPLAINED = re.compile(r"(\d{1,6})\. (\S[^\n]*) Verdict: (yes|no)\.?", re.IGNORECASE)
+_FINAL = "Final verdicts: "
+_TEXT: Schema = {"type": "string"}
+_PLAIN_FIELDS = frozenset({"number", "reason", "evidence", "verdict"})
+# A shorter one may well begin a reason about something else.
+_SHORTEST_COPY = 12
 
 
-class VerdictList(JsonAnswer):
-    """The verdicts of one reply, in its order; numbers may repeat, miss or be out of range (see `align`).
+class NumberedVerdict(BaseModel):
+    """What the judge says on one item.
 
     Attributes:
-        verdicts: the verdicts.
-        passed_on: numbers that the reply leaves to another judge; None for none.
+        number: the item's number.
+        reason: in the judge's words; empty when it gives none.
+        evidence: words that the judge copied, which are not checked here; several texts from a judge of this
+            library.
+        verdict: "yes" or "no"; partly is no. A judge of this library may also pass it on.
+        probability: that it is "yes", where a judge of this library gives one.
+        unsupported: the words of the item that nothing supports, where a judge of this library marks them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
+
+    number: int
+    reason: str = ""
+    evidence: str | tuple[str, ...] = ""
+    verdict: Literal["yes", "no", "passed on"]
+    probability: float | None = Field(None, ge=0, le=1)
+    unsupported: tuple[str, ...] | None = None
+
+    @property
+    def supported(self) -> bool:
+        """Whether the verdict is "yes"."""
+        return self.verdict == "yes"
+
+    @property
+    def quotes(self) -> tuple[str, ...]:
+        """The copied texts that hold a letter or a digit."""
+        copied = (self.evidence,) if isinstance(self.evidence, str) else self.evidence
+        return tuple([text.strip() for text in copied if any(map(str.isalnum, text))])
+
+
+class VerdictList(Answer):
+    """A verdict on each number: {"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "yes"}]}.
+
+    As lines of text: a number and "yes" or "no" on each, as in "1. yes". Where some numbers have no verdict,
+    the others are read: they alone are asked for again. A number that was not asked about, or stands there
+    twice, leaves in doubt what all the others count, so nothing of such a reply is read.
     """
 
     verdicts: tuple[NumberedVerdict, ...]
-    passed_on: tuple[int, ...] | None = None
+
+    @property
+    def passed_on(self) -> tuple[int, ...]:
+        """The numbers that the reply leaves to another judge."""
+        return tuple([each.number for each in self.verdicts if each.verdict == PASSED_ON])
 
     @classmethod
-    def form(cls, wanted: Wanted) -> Mapping[str, Schema]:
-        """What the form holds, by name."""
-        said = {"type": "string", "enum": ["yes", "no"]} if wanted.shows('"yes"', '"no"') else TEXT
-
-        def verdict(number: Schema) -> Schema:
-            return object_of(wanted, {"number": number, "reason": TEXT, "evidence": TEXT, "verdict": said})
-
-        numbers = wanted.numbers
-        if wanted.fixed and numbers:
-            fixed = [verdict({"const": number}) for number in numbers]
-            size = {"minItems": len(numbers), "maxItems": len(numbers)}
-            return {"verdicts": {"type": "array", "prefixItems": fixed, **size}}
-        number = {"type": "integer", "enum": list(numbers)} if numbers else {"type": "integer"}
-        return {"verdicts": items_of(verdict(number), len(numbers) or None)}
-
-    @classmethod
-    def read_freely(cls, text: str, hints: Hints) -> Reading[Self]:
-        """Read JSON, else a final list, "Verdict:" lines, a table, numbered lines, or one bare verdict.
-
-        A verdict without a number counts only where its place is certain: no verdict of the reply has a
-        number, and there are as many as were asked for.
-        """
-        reply = own_text(text, hints)
-        reading = read_json(
-            reply,
-            lambda value: cls._shape(value, hints),
-            cls,
-            hints=hints,
-            cut_shape=lambda value: cls._shape(value, hints, cut=True),
-        )
-        if reading is not None:
-            return (
-                reading
-                if reading.value is None or reading.rule == "json"
-                else cls._agreed(reading.value, reading, reply, hints)
-            )
-        found = read_verdict_text(reply, hints)
-        if found is None:
-            return Reading(None, "unread")
-        if hints.stopped is not False and not unfinished(reply, hints):
-            return Reading(cls(verdicts=found.verdicts), found.rule, found.dropped)
-        # the last one may have ended otherwise; its number is asked about again
-        last = found.verdicts[-1].number
-        verdicts = tuple([one for one in found.verdicts if one.number != last])
-        notes = (*found.dropped, f"verdict {last}: the reply ends in the middle of it")
-        return Reading(cls(verdicts=verdicts), found.rule, notes, cut=True)
+    def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
+        """The verdicts on numbers that were asked about; objections for those without one."""
+        entries = value.get("verdicts")
+        if not isinstance(entries, list) or len(value) != 1:
+            raise NotRead('the object holds not one list, "verdicts"')
+        verdicts: list[NumberedVerdict] = []
+        objections: list[str] = []
+        for number, entry in _numbered(entries, expected.numbers).items():
+            try:
+                verdicts.append(_verdict(entry, expected))
+            except NotRead as reason:
+                objections.append(f"number {number}: {reason}")
+        with_one = frozenset([each.number for each in verdicts])
+        missing = [str(number) for number in expected.numbers if number not in with_one]
+        if missing:
+            objections.append(f"give a verdict on {', '.join(missing)}, and on no other number")
+        answer = cls.model_construct(verdicts=tuple(verdicts))
+        return Reading(answer if verdicts or not objections else None, tuple(objections))
 
     @classmethod
-    def in_form(cls, value: dict[str, Json]) -> Fit | None:
-        """What an object says that is of the prompt's form to the letter."""
-        verdicts = exact_verdicts(value)
-        return None if verdicts is None else Fit(cls.exactly(verdicts=verdicts, passed_on=None))
+    def of_lines(cls, body: str) -> dict[str, Json]:
+        """The verdicts of lines such as "1. yes"."""
+        return {"verdicts": [_entry(line, _LINE.fullmatch(line)) for line in lines_of(body)]}
 
     @classmethod
-    def _shape(cls, value: Json, hints: Hints, *, cut: bool = False) -> Fit | None:
-        """The verdicts that a JSON value lists; of one that was cut those that are sure to be complete."""
-        found = verdicts_in(value, hints, cut=cut)
-        if found is None:
-            return None
-        return Fit(cls(verdicts=found.verdicts, passed_on=found.passed_on or None), found.dropped)
-
-    @classmethod
-    def _agreed(cls, value: Self, reading: Reading[Self], reply: str, hints: Hints) -> Reading[Self]:
-        """The verdicts that nothing else in the reply contradicts: no other JSON, and no text beside it."""
-        said: list[tuple[int, bool]] = [(one.number, one.supported) for one in value.verdicts]
-        for other in fits(reply, lambda value: cls._shape(value, hints), cls, hints):
-            said += [(one.number, one.supported) for one in other.verdicts]
-        beside = outside_json(reply)
-        if has_content(beside) and (found := read_verdict_text(beside, hints)) is not None:
-            is_introduction = found.rule == "bare" and beside.strip().partition("\n")[0].rstrip(
-                " `*_"
-            ).endswith(":")
-            said += [] if is_introduction else [(one.number, one.supported) for one in found.verdicts]
-        contrary = sorted({number for number, supported in said if (number, not supported) in said})
-        if not contrary:
-            return reading
-        verdicts = tuple([one for one in value.verdicts if one.number not in contrary])
-        notes = [f"verdict {number}: the reply gives two contrary ones" for number in contrary]
-        left = value.model_copy(update={"verdicts": verdicts})
-        return reading._replace(value=left, dropped=(*reading.dropped, *notes))
-
-    def written(self) -> dict[str, Any]:
-        """The value as it goes on record."""
-        if not self.is_ours():
-            return super().written()
-        verdicts = [
+    def schema(cls, expected: Expected) -> Schema:
+        """The JSON schema of the form, with the numbers that are asked about."""
+        numbers = expected.numbers
+        entry = object_of(
+            expected,
             {
-                "number": one.number,
-                "supported": one.supported,
-                "reason": one.reason,
-                "evidence": [*one.evidence],
-                "confidence": one.confidence,
-                "unsupported": None if one.unsupported is None else [*one.unsupported],
-            }
-            for one in self.verdicts
+                "number": {"type": "integer"} | ({"enum": list(numbers)} if numbers else {}),
+                "reason": _TEXT,
+                "evidence": _TEXT,
+                "verdict": {"type": "string", "enum": ["yes", "no"]},
+            },
+        )
+        return object_of(expected, {"verdicts": list_of(entry, len(numbers) or None)})
+
+    @classmethod
+    def numbered_schema(cls, expected: Expected) -> Schema:
+        """The schema that also fixes the number of each entry by its place, which not all servers know."""
+        schema = cls.schema(expected)
+        if expected.numbers:
+            verdicts = schema["properties"]["verdicts"]
+            entry = verdicts.pop("items")
+            verdicts["prefixItems"] = [
+                entry | {"properties": entry["properties"] | {"number": {"const": number}}}
+                for number in expected.numbers
+            ]
+        return schema
+
+    @classmethod
+    def to_lines(cls, value: Mapping[str, Any]) -> str:
+        """The verdicts as lines."""
+        return "\n".join([f"{entry['number']}. {entry['verdict']}" for entry in value["verdicts"]])
+
+
+class ExplainedVerdicts(VerdictList):
+    """Verdicts as lines of text with their reasons, and once more in a last line.
+
+    "1. why. Verdict: Yes." for each number, then "Final verdicts: 1. Yes. 2. No." The last line says the same.
+    """
+
+    @classmethod
+    def of_lines(cls, body: str) -> dict[str, Json]:
+        """The verdicts of the lines, if the last line gives the same ones."""
+        *lines, last = lines_of(body) or [""]
+        entries = [_entry(line, _EXPLAINED.fullmatch(line)) for line in lines]
+        if any("verdict:" in str(entry["reason"]).lower() for entry in entries):
+            raise NotRead("a line gives more than one verdict")
+        if " ".join(last.split()).lower() != _final_line(entries).lower():
+            raise NotRead(f'the last line is not "{_final_line(entries)[:200]}", as the lines before it say')
+        return {"verdicts": list(entries)}
+
+    @classmethod
+    def to_lines(cls, value: Mapping[str, Any]) -> str:
+        """The verdicts as lines, with their reasons."""
+        entries = value["verdicts"]
+        reasons = [" ".join(str(entry.get("reason") or "No reason.").split()) for entry in entries]
+        lines = [
+            f"{entry['number']}. {reason} Verdict: {_word(entry)}."
+            for entry, reason in zip(entries, reasons, strict=True)
         ]
-        return {"verdicts": verdicts, "passed_on": None if self.passed_on is None else [*self.passed_on]}
+        return "\n".join([*lines, _final_line(entries)])
 
 
 class DecliningVerdict(VerdictList):
@@ -135,4 +177,73 @@ class DecliningVerdict(VerdictList):
         """What the first verdict says; None when there is none."""
         if not self.verdicts:
             return None
-        return Declined(declined=self.verdicts[0].supported, reason=self.verdicts[0].reason)
+        first = self.verdicts[0]
+        return Declined(declined=first.supported, reason=first.reason.strip() or None)
+
+
+def _word(entry: Mapping[str, Any]) -> str:
+    return str(entry["verdict"]).capitalize()
+
+
+def _final_line(entries: Sequence[Mapping[str, Any]]) -> str:
+    return _FINAL + " ".join([f"{entry['number']}. {_word(entry)}." for entry in entries])
+
+
+def _entry(line: str, match: re.Match[str] | None) -> dict[str, Json]:
+    """What a line of text says, as an entry of the JSON form."""
+    if match is None:
+        raise NotRead(f"this line is not of the form: {line[:80]}")
+    return {
+        "number": int(match[1]),
+        "reason": match[2] if match.re is _EXPLAINED else "",
+        "verdict": match[match.lastindex or 0].lower(),
+    }
+
+
+def _verdict(entry: Mapping[str, Json], expected: Expected) -> NumberedVerdict:
+    """The verdict that an entry gives.
+
+    Raises:
+        NotRead: it is none, or speaks of another item.
+    """
+    if not expected.graded:
+        if unknown := [name for name in entry if name not in _PLAIN_FIELDS]:
+            raise NotRead(f'"{unknown[0][:80]}" was not asked for')
+        if entry.get("verdict") not in ("yes", "no"):
+            raise NotRead('its verdict is neither "yes" nor "no"')
+    try:
+        verdict = NumberedVerdict.model_validate_json(to_json(entry))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise NotRead(f'"{first["loc"][0]}" is not what it must be: {first["msg"]}') from None
+    except (ValueError, UnicodeError):
+        raise NotRead("a text in it holds half a character") from None
+    numbered = list(zip(expected.numbers, expected.items, strict=False))
+    reason = verdict.reason.lstrip(" \"'“‘").casefold()
+    copied = [
+        number
+        for number, text in numbered
+        if len(text) >= _SHORTEST_COPY and reason.startswith(text.casefold())
+    ]
+    if copied and verdict.number not in copied:
+        raise NotRead(f"it stands with the text of number {copied[0]}")
+    return verdict
+
+
+def _numbered(entries: Sequence[Json], expected: Sequence[int]) -> dict[int, Mapping[str, Json]]:
+    """The entries by their numbers.
+
+    Raises:
+        NotRead: a number is missing, was not asked about, or stands there twice.
+    """
+    numbered: dict[int, Mapping[str, Json]] = {}
+    for place, entry in enumerate(entries, start=1):
+        number = entry.get("number") if isinstance(entry, dict) else None
+        if type(number) is not int:
+            raise NotRead(f'entry {place} of "verdicts" has no "number" that is an integer')
+        if number in numbered:
+            raise NotRead(f"number {number} stands there twice")
+        if expected and number not in expected:
+            raise NotRead(f"number {number} was not asked about")
+        numbered[number] = cast("Mapping[str, Json]", entry)
+    return numbered

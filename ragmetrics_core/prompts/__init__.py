@@ -3,6 +3,7 @@
 from ragmetrics_core.parsers import (
     DecliningVerdict,
     EntityList,
+    ExplainedVerdicts,
     ExtractedSentences,
     FactLists,
     QuestionList,
@@ -64,32 +65,32 @@ __all__ = [
     "read_folder",
 ]
 
-STATEMENTS = load("statements", version=1, answer=StatementList)
-REFERENCE_STATEMENTS = load("reference_statements", version=1, answer=StatementList)
-VERDICTS = load("verdicts", version=2, answer=VerdictList)
-REFERENCE_VERDICTS = load("reference_verdicts", version=2, answer=VerdictList)
-ANSWER_VERDICTS = load("answer_verdicts", version=2, answer=VerdictList)
-CHUNK_VERDICTS = load("chunk_verdicts", version=2, answer=VerdictList)
-RELEVANT_SENTENCES = load("relevant_sentences", version=1, answer=RelevantSentences)
-QUESTIONS = load("questions", version=1, answer=QuestionList)
-ENTITIES = load("entities", version=1, answer=EntityList)
-CONTEXT_ENTITIES = load("context_entities", version=1, answer=EntityList)
+STATEMENTS = load("statements", version=3, answer=StatementList)
+REFERENCE_STATEMENTS = load("reference_statements", version=3, answer=StatementList)
+VERDICTS = load("verdicts", version=5, answer=VerdictList)
+REFERENCE_VERDICTS = load("reference_verdicts", version=4, answer=VerdictList)
+ANSWER_VERDICTS = load("answer_verdicts", version=4, answer=VerdictList)
+CHUNK_VERDICTS = load("chunk_verdicts", version=3, answer=VerdictList)
+RELEVANT_SENTENCES = load("relevant_sentences", version=2, answer=RelevantSentences)
+QUESTIONS = load("questions", version=2, answer=QuestionList)
+ENTITIES = load("entities", version=2, answer=EntityList)
+CONTEXT_ENTITIES = load("context_entities", version=2, answer=EntityList)
 
-CHUNK_RATING = load("chunk_rating", version=2, answer=Rating)
-SENTENCE_RATING = load("sentence_rating", version=2, answer=Rating)
-ANSWER_RATING = load("answer_rating", version=2, answer=Rating)
-CONTEXT_GRADE = load("context_grade", version=2, answer=Rating)
-CONTEXT_GRADE_AGAIN = load("context_grade_again", version=2, answer=Rating)
-GROUNDING_GRADE = load("grounding_grade", version=2, answer=Rating)
-GROUNDING_GRADE_AGAIN = load("grounding_grade_again", version=2, answer=Rating)
-ACCURACY_GRADE = load("accuracy_grade", version=2, answer=Rating)
-RUBRIC = load("rubric", version=1, answer=Rating)
-CRITERION = load("criterion", version=2, answer=VerdictList)
-DECLINING = load("declining", version=2, answer=DecliningVerdict)
-SUFFICIENCY = load("sufficiency", version=2, answer=VerdictList)
+CHUNK_RATING = load("chunk_rating", version=3, answer=Rating)
+SENTENCE_RATING = load("sentence_rating", version=3, answer=Rating)
+ANSWER_RATING = load("answer_rating", version=3, answer=Rating)
+CONTEXT_GRADE = load("context_grade", version=3, answer=Rating)
+CONTEXT_GRADE_AGAIN = load("context_grade_again", version=3, answer=Rating)
+GROUNDING_GRADE = load("grounding_grade", version=3, answer=Rating)
+GROUNDING_GRADE_AGAIN = load("grounding_grade_again", version=3, answer=Rating)
+ACCURACY_GRADE = load("accuracy_grade", version=3, answer=Rating)
+RUBRIC = load("rubric", version=2, answer=Rating)
+CRITERION = load("criterion", version=3, answer=VerdictList)
+DECLINING = load("declining", version=3, answer=DecliningVerdict)
+SUFFICIENCY = load("sufficiency", version=3, answer=VerdictList)
 
-PAPER_STATEMENTS = load("paper_statements", version=1, answer=StatementList)
-PAPER_VERDICTS = load("paper_verdicts", version=1, answer=VerdictList)
-PAPER_QUESTION = load("paper_question", version=1, answer=QuestionList)
-PAPER_SENTENCES = load("paper_sentences", version=1, answer=ExtractedSentences)
-PAPER_FACTS = load("paper_facts", version=1, answer=FactLists)
+PAPER_STATEMENTS = load("paper_statements", version=2, answer=StatementList)
+PAPER_VERDICTS = load("paper_verdicts", version=2, answer=ExplainedVerdicts)
+PAPER_QUESTION = load("paper_question", version=2, answer=QuestionList)
+PAPER_SENTENCES = load("paper_sentences", version=2, answer=ExtractedSentences)
+PAPER_FACTS = load("paper_facts", version=2, answer=FactLists)

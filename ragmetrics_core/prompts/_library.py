@@ -20,8 +20,8 @@ _LIBRARY = files("ragmetrics_core.prompts") / "library"
 _FILE_NAME = re.compile(r"([a-z_]+)\.v(\d+)(?:\.((?i:[a-z]{2,3}(?:[-_][a-z0-9]{1,8})*)))?\.md")
 # As a signature writes a prompt: its name with its version, and the beginning of its digest.
 _VERSION = re.compile(r"(?P<name>[a-z_]+)\.v(?P<version>\d+)(?:@(?P<digest>[0-9a-f]{8,}))?")
-_SECTION = re.compile(r"^## (system|user|again)\s*$", re.MULTILINE)
-_SYSTEM = re.compile(r"\{\{ *system *\}\}")
+_SECTION = re.compile(r"^## (system|user|form|again)\s*$", re.MULTILINE)
+_SHARED = re.compile(r"\{\{ *(system|form) *\}\}")
 
 
 class PromptText(NamedTuple):
@@ -109,12 +109,14 @@ def load_file(path: str | Path, *, answer: type[A]) -> Prompt[A]:
         answer: the type of its answer, for example `VerdictList` or `Rating`.
 
     Raises:
-        PromptError: there is no such file, or it cannot be read as a prompt.
+        PromptError: there is no such file, it cannot be read as a prompt, or its answer not as it asks.
     """
     path = Path(path)
     if not path.is_file():
         raise PromptError(f"there is no prompt file {path}")
-    return _prompt(read_text(path.name, _content(path)), answer)
+    prompt = _prompt(read_text(path.name, _content(path)), answer)
+    prompt.check_form()
+    return prompt
 
 
 def read_folder(folder: str | Path) -> dict[str, PromptText]:
@@ -144,6 +146,8 @@ def read_folder(folder: str | Path) -> dict[str, PromptText]:
 def read_text(file_name: str, content: str) -> PromptText:
     """Take a prompt file apart: the name from its file name, the templates from its sections.
 
+    `## form` shows the form of the reply; it stands wherever the other sections say `{{ form }}`.
+
     Raises:
         PromptError: the file name or the sections are not as they must be.
     """
@@ -154,9 +158,15 @@ def read_text(file_name: str, content: str) -> PromptText:
     sections = {title: text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)}
     if not sections.get("user"):
         raise PromptError(f"{file_name}: there must be a section '## user'")
-    system = _SYSTEM.sub(lambda _: _shared_system(), sections.get("system", "{{ system }}"))
+    form = sections.get("form", "")
+    shared = {"system": _shared("system"), "form": form}
+    again = sections.get("again", _shared("again") if form else "")
+    system, user, again = (
+        _SHARED.sub(lambda found: shared[found[1]] or found[0], text)
+        for text in (sections.get("system", "{{ system }}"), sections["user"], again)
+    )
     language = spelled(name[3]) if name[3] else None
-    return PromptText(name[1], int(name[2]), language, system, sections["user"], sections.get("again", ""))
+    return PromptText(name[1], int(name[2]), language, system, user, again)
 
 
 def _content(path: Path) -> str:
@@ -171,13 +181,14 @@ def _library() -> Mapping[str, PromptText]:
     return {
         file.name: read_text(file.name, file.read_text(encoding="utf-8"))
         for file in sorted(_LIBRARY.iterdir(), key=lambda file: file.name)
-        if _FILE_NAME.fullmatch(file.name) and not file.name.startswith("system.")
+        if _FILE_NAME.fullmatch(file.name) and not file.name.startswith(("system.", "again."))
     }
 
 
 @cache
-def _shared_system() -> str:
-    return (_LIBRARY / "system.v1.md").read_text(encoding="utf-8").strip()
+def _shared(name: str) -> str:
+    """A text that prompts share: what the judge is, and how it is asked once more."""
+    return (_LIBRARY / f"{name}.v1.md").read_text(encoding="utf-8").strip()
 
 
 def _prompt(

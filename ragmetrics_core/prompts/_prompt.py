@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 from ragmetrics_core._language_tags import spelled, tags_of
 from ragmetrics_core.errors import PromptError
-from ragmetrics_core.parsers import Answer, split_sentences
+from ragmetrics_core.parsers import Answer, Expected, split_sentences
 
 __all__ = ["Item", "Message", "Prompt", "Split", "digest_of", "digest_of_bytes", "numbered_sentences"]
 
@@ -26,9 +26,13 @@ Value = "str | int | Sequence[str] | Sequence[Item]"
 _Template = tuple[str, ...]
 
 _VARIABLE = re.compile(r"\{\{ *([a-z_]+) *\}\}")
-_FENCE = re.compile(r"</?([a-z_]+)>")
+_FENCE = re.compile(r"</([a-z_]+)>")
 _CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _LAID_OUT = (" ", "\t", "|")
+# How much of a reply is shown to the judge that is asked once more, in characters.
+_SHOWN = 4000
+# What is said after the reasons where a prompt of the user says nothing for it.
+_AGAIN = "Reply once more, in the form that was asked for."
 _FENCES = frozenset({"question", "answer", "reference", "contexts", "chunk", "items"})
 
 
@@ -131,7 +135,7 @@ class Prompt(Generic[A_co]):
         answer: the type of the answer, which also knows how to read a raw reply.
         system: template of the system message.
         user: template of the user message.
-        again: what is added to the user message when missing items are asked for once more.
+        again: what is said when a reply could not be used and is asked for once more, after the reasons.
         language: the language of the text, a tag such as "de" or "pt-br"; None for the default English one.
         translations: the same prompt in other languages, by language.
     """
@@ -158,7 +162,12 @@ class Prompt(Generic[A_co]):
     @cached_property
     def variables(self) -> frozenset[str]:
         """The names that `render` needs, no more and no fewer."""
-        return frozenset(_VARIABLE.findall(self.system + self.user + self.again))
+        return frozenset(_VARIABLE.findall(self.system + self.user))
+
+    @cached_property
+    def as_json(self) -> bool:
+        """Whether the text asks for JSON; any other asks for lines of text."""
+        return Expected(form=self.user).as_json
 
     @cached_property
     def _fence(self) -> re.Pattern[str]:
@@ -192,7 +201,25 @@ class Prompt(Generic[A_co]):
             self, system=system, user=user, again=again, version=version, language=None, translations={}
         )
         self.check_variables(changed.variables)
+        changed.check_form()
         return changed
+
+    def check_form(self) -> None:
+        """Raise `PromptError` unless the text asks for a form in which its answer is read."""
+        answer = self.answer
+        fields = {field.alias or name: field for name, field in answer.model_fields.items()}
+        missing = [
+            name for name, field in fields.items() if field.is_required() and f'"{name}"' not in self.user
+        ]
+        if self.as_json and missing:
+            raise PromptError(
+                f'prompt {self.id}: it asks for JSON and never shows "{missing[0]}", '
+                f"which each {answer.__name__} has"
+            )
+        if not self.as_json and answer.of_lines.__func__ is Answer.of_lines.__func__:  # type: ignore[attr-defined]
+            raise PromptError(
+                f"prompt {self.id}: a {answer.__name__} is read from JSON alone: say JSON and show its form"
+            )
 
     def check_variables(self, given: Iterable[str]) -> None:
         """Raise `PromptError` unless exactly the template's variables are given."""
@@ -205,7 +232,7 @@ class Prompt(Generic[A_co]):
             )
 
     def render(
-        self, variables: Mapping[str, object], *, show: ShowChunks = numbered_sentences, again: bool = False
+        self, variables: Mapping[str, object], *, show: ShowChunks = numbered_sentences
     ) -> tuple[Message, ...]:
         """Fill the templates.
 
@@ -213,7 +240,6 @@ class Prompt(Generic[A_co]):
             variables: a text, a number, the context chunks (a sequence of texts, shown with numbered
                 sentences) or numbered items, by name; exactly those that the templates name.
             show: writes the context chunks with their sentences numbered.
-            again: add the instruction for asking once more.
 
         Raises:
             PromptError: the variables are not those of the templates.
@@ -221,22 +247,31 @@ class Prompt(Generic[A_co]):
         if variables.keys() ^ self.variables:
             self.check_variables(variables)
         shown = {name: self._shown(value, show) for name, value in variables.items()}
-        system, user, insisting = self._templates
-        return (
-            Message("system", _filled(system, shown)),
-            Message("user", _filled(insisting if again else user, shown)),
-        )
+        system, user = self._templates
+        return Message("system", _filled(system, shown)), Message("user", _filled(user, shown))
+
+    def follow_up(
+        self, messages: Sequence[Message], reply: str, objections: Sequence[str]
+    ) -> tuple[Message, ...]:
+        """The messages that ask once more, in the same conversation, after a reply that could not be used.
+
+        Args:
+            messages: those that asked first.
+            reply: what the judge replied, without its reasoning; a long one is shown in part.
+            objections: why it could not be used.
+        """
+        reasons = "\n".join([f"{text[:1].upper()}{text[1:]}." for text in objections])
+        asked = f"{reasons}\n{self.again or _AGAIN}"
+        if not reply.strip():  # many servers refuse a message without text
+            *first, last = messages
+            return (*first, last._replace(content=f"{last.content}\n\n{asked}"))
+        shown = reply if len(reply) <= _SHOWN else f"{reply[:_SHOWN]} ..."
+        return (*messages, Message("assistant", shown), Message("user", asked))
 
     @cached_property
-    def form(self) -> tuple[str, ...]:
-        """The prompt's own text in pieces between its variables: the instruction and the reply's form."""
-        return tuple([piece for template in self._templates for piece in template[::2] if piece.strip()])
-
-    @cached_property
-    def _templates(self) -> tuple[_Template, _Template, _Template]:
-        """The messages taken apart: system, user, and user when missing items are asked for once more."""
-        insisting = f"{self.user}\n\n{self.again}" if self.again else self.user
-        return _taken_apart(self.system), _taken_apart(self.user), _taken_apart(insisting)
+    def _templates(self) -> tuple[_Template, _Template]:
+        """The messages taken apart."""
+        return _taken_apart(self.system), _taken_apart(self.user)
 
     def _shown(self, value: object, show: ShowChunks) -> str:
         if isinstance(value, str):

@@ -81,7 +81,7 @@ class _StandIn:
         try:
             self.rules.check_prompts([request.prompt.name])
         except ConfigError:
-            return [Completion(text=request.prompt.answer.filled(request.hints))] * request.draws
+            return [Completion(text=request.prompt.answer.filled(request.expected))] * request.draws
         return await self.rules.agenerate(request)
 
 

@@ -98,7 +98,7 @@ def record_in(line: bytes, *, decided: bool = True) -> StoredRecord:
         line: the line.
         decided: whether what the verdicts decided is wanted, for which all texts are put together.
     """
-    fields = unpacked(json.loads(line)) if decided else outlined(json.loads(line))
+    fields = unpacked(json.loads(line), len(line)) if decided else outlined(json.loads(line))
     outcome = Outcome.of_stored(fields)
     _text(outcome.status)
     for number in (outcome.value, *(outcome.bounds or ())):

@@ -1,17 +1,13 @@
-"""A judge that can answer any prompt: it fills the fields of the prompt's answer type at random."""
+"""A judge that can answer any prompt: it fills the form that the prompt asks for at random."""
 
-import json
 import random
-import types
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Union, get_args, get_origin
-
-from pydantic import BaseModel
+from typing import Any
 
 from ragmetrics_core.protocol import Completion, Generate
 
-__all__ = ["Filler", "RandomJudge"]
+__all__ = ["RandomJudge"]
 
 WORDS = ["Paris", "Seine", "1879", "Einstein", "violin", "Ulm", "Louvre", "physics"]
 
@@ -39,51 +35,55 @@ class RandomJudge:
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """A reply of the form that the prompt asks for, one for each draw."""
         self.asked.append(request)
-        filler = Filler(request, self.seed, complete=self.complete)
-        return [
-            Completion(text=json.dumps(filler.model(request.prompt.answer))) for _ in range(request.draws)
-        ]
-
-
-class Filler:
-    """Random values for the fields of a type."""
-
-    def __init__(self, request: Generate[Any], seed: int, *, complete: bool) -> None:
+        answer, expected = request.prompt.answer, request.expected
         texts = [message.content for message in request.messages]
-        self._random = random.Random(f"{seed} {request.draw} {texts}")
-        self._numbers = request.hints.numbers
-        self._complete = complete
+        filler = _Filler(random.Random(f"{self.seed} {request.draw} {texts}"), complete=self.complete)
+        value = filler.value(answer.numbered_schema(expected))
+        return [Completion(text=answer.laid_out(value, expected)) for _ in range(request.draws)]
 
-    def model(self, kind: type[BaseModel], number: int | None = None) -> dict[str, Any]:
-        """A mapping with a value for each field; a field called `number` takes the given one."""
-        return {
-            name: number if name == "number" and number is not None else self._value(field.annotation)
-            for name, field in kind.model_fields.items()
-        }
 
-    def _value(self, kind: Any) -> Any:
-        if get_origin(kind) is tuple:
-            return self._entries(get_args(kind)[0])
-        if get_origin(kind) in {Union, types.UnionType}:
-            return self._value(self._random.choice(get_args(kind)))
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            return self.model(kind)
-        choices: dict[Any, list[Any]] = {
-            bool: [True, False],
-            int: [1, 2, 3, 9],
-            float: [0.0, 0.5, 1.0, 2.0, 11.0],
-            type(None): [None],
-        }
-        return self._random.choice(choices[kind]) if kind in choices else self._text()
+@dataclass
+class _Filler:
+    """Random values of JSON schemas."""
 
-    def _entries(self, kind: Any) -> list[Any]:
-        if not (isinstance(kind, type) and issubclass(kind, BaseModel) and "number" in kind.model_fields):
-            return [self._value(kind) for _ in range(self._random.randint(0, 4))]
-        numbers = list(self._numbers)
-        if not self._complete:
-            # some left out, some twice, some that nobody asked about
-            numbers = [n for n in [*numbers, *numbers[:1], 99] if self._random.random() < 0.7]
-        return [self.model(kind, number) for number in numbers]
+    random: random.Random
+    complete: bool
 
-    def _text(self) -> str:
-        return f"{' '.join(self._random.sample(WORDS, 3))} {self._random.randint(1, 999)}?"
+    def value(self, schema: dict[str, Any], named: dict[str, Any] | None = None) -> Any:
+        """A value of the schema."""
+        named = schema.get("$defs", named or {})
+        if "$ref" in schema:
+            return self.value(named[schema["$ref"].rpartition("/")[2]], named)
+        if "const" in schema:
+            return schema["const"]
+        for either in ("enum", "anyOf"):
+            if either in schema:
+                chosen = self.random.choice(schema[either])
+                return self.value(chosen, named) if either == "anyOf" else chosen
+        match schema.get("type"):
+            case "object":
+                return {name: self.value(inner, named) for name, inner in schema["properties"].items()}
+            case "array":
+                return [self.value(inner, named) for inner in self._entries(schema)]
+            case "boolean":
+                return self.random.choice([True, False])
+            case "integer":
+                return self.random.choice([1, 2, 3, 9])
+            case "number":
+                return self.random.choice([0.0, 0.5, 1.0, 2.0, 11.0])
+            case "null":
+                return None
+            case _:
+                return f"{' '.join(self.random.sample(WORDS, 3))} {self.random.randint(1, 999)}?"
+
+    def _entries(self, schema: dict[str, Any]) -> list[dict[str, Any]]:
+        """The schemas of a list's entries."""
+        if "prefixItems" not in schema:
+            size = schema.get("minItems", self.random.randint(0, 4))
+            return [schema["items"]] * size
+        entries: list[dict[str, Any]] = schema["prefixItems"]
+        if self.complete:
+            return entries
+        # some left out, some twice, some that nobody asked about
+        other = {**entries[0], "properties": {**entries[0]["properties"], "number": {"const": 99}}}
+        return [entry for entry in [*entries, *entries[:1], other] if self.random.random() < 0.7]

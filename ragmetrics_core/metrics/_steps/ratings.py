@@ -1,39 +1,24 @@
-"""What the rating metrics share: scales, and the mean of several ratings on one."""
+"""What the rating metrics share: the mean of several ratings on a scale."""
 
 from collections.abc import Sequence
 from math import fsum
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement
+from ragmetrics_core.parsers import Scale
 from ragmetrics_core.scoring import Bounds
 
-__all__ = ["MissingRatings", "Scale", "check_attempts", "mean_rating"]
+__all__ = ["MissingRatings", "check_attempts", "mean_rating"]
 
 MissingRatings = Literal["bounds", "left_out"]
 
 _MOST_TERMS = 12
 
 
-class Scale(NamedTuple):
-    """The numbers that a rating may be: from `low` to `high` in steps of `step`.
-
-    >>> Scale(0, 4, 2).has(2), Scale(0, 4, 2).has(3), Scale(0, 10).has(11), Scale(0, 10).has(7.5)
-    (True, False, False, False)
-    """
-
-    low: int
-    high: int
-    step: int = 1
-
-    def has(self, number: float) -> bool:
-        """Whether a number is one of the scale."""
-        return self.low <= number <= self.high and (number - self.low) % self.step == 0
-
-
-def check_attempts(metric: str, attempts: int) -> None:
+def check_attempts(metric: str, attempts: int | None) -> None:
     """Raise `ConfigError` unless a rating is asked for at least once."""
-    if attempts < 1:
+    if attempts is not None and attempts < 1:
         raise ConfigError(f"{metric}: attempts must be at least 1, not {attempts}")
 
 

@@ -1,7 +1,6 @@
 """A judge without a language model, for every prompt of the library."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, cast
@@ -26,26 +25,24 @@ from ragmetrics_core.models._lexical.verdicts import LexicalVerdict, chunk_findi
 from ragmetrics_core.models._support import support_name
 from ragmetrics_core.models._support.citations import without_citations
 from ragmetrics_core.models._support.veto import veto_name
+from ragmetrics_core.parsers import INSUFFICIENT
 from ragmetrics_core.prompts import Item
 from ragmetrics_core.protocol import Completion, Generate
 
 __all__ = ["LexicalJudge"]
 
 
-# What a parser would take for markup or cut away: as JSON escapes it reaches the parsed text unchanged.
-_ESCAPED = re.compile("[<\r\u200b\u2060\u200e\u200f\ufeff]")
-
-_PROBABILITY = re.compile(r"^[01]\.\d\d: ")
-
 Variables = Mapping[str, object]
+Value = dict[str, Any]
+Rule = Callable[[Variables], Value]
 
 
 @dataclass(frozen=True, slots=True)
 class LexicalJudge:
     """A judge that needs no key and no network: its verdicts come from a small model of word features.
 
-    It answers each prompt of the library from the prompt's variables, in the format that the prompt asks a
-    model for, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
+    It answers each prompt of the library from the prompt's variables, as the JSON object of the prompt's
+    answer, so that a run with it is a run like any other. It is deterministic. Whatever is no verdict on a
     statement comes from rules. The identity says whether its weights know word vectors, as they do with the
     extra `embedded`. It concludes nothing: a paraphrase in quite other words is "not supported", and a false
     statement in the right words is mostly "supported". docs/judges.md has measured figures.
@@ -85,14 +82,17 @@ class LexicalJudge:
         rule = _RULES[request.prompt.name]
         if self.strict and request.prompt.name == "verdicts":
             rule = _strict_verdicts
-        draws = range(request.draw, request.draw + request.draws)
-        if request.prompt.name != "paper_question":
-            reply = Completion(text=rule(request.variables, 0), model=support_name(), finish_reason="stop")
-            return [reply] * len(draws)
-        return [
-            Completion(text=rule(request.variables, draw), model=support_name(), finish_reason="stop")
-            for draw in draws
-        ]
+        replies = [self._reply(request, rule(request.variables))] * request.draws
+        if request.prompt.name == "paper_question":
+            replies = [
+                self._reply(request, _drawn(request.variables, draw))
+                for draw in range(request.draw, request.draw + request.draws)
+            ]
+        return replies
+
+    def _reply(self, request: Generate[Any], value: Value) -> Completion:
+        text = json.dumps(value, ensure_ascii=False)
+        return Completion(text, support_name(), finish_reason="stop", held_to="graded")
 
     def check_prompts(self, names: Iterable[str]) -> None:
         """Raise `ConfigError` when there is no rule for one of the prompts."""
@@ -101,188 +101,137 @@ class LexicalJudge:
             raise ConfigError(f"the embedded judge has no rule for the prompt {name!r}; it knows {known}")
 
 
-def _statements(variables: Variables, draw: int) -> str:
-    del draw
+def _statements(variables: Variables) -> Value:
     answer = _plain(variables, "answer")
-    return _json({"statements": statements_of(answer), "declined": refusal(answer) or False})
+    return {"statements": statements_of(answer), "declined": refusal(answer) or False}
 
 
-def _reference_statements(variables: Variables, draw: int) -> str:
-    del draw
-    return _json({"statements": statements_of(_plain(variables, "reference"))})
+def _reference_statements(variables: Variables) -> Value:
+    return {"statements": statements_of(_plain(variables, "reference"))}
 
 
-def _paper_statements(variables: Variables, draw: int) -> str:
-    del draw
-    statements = statements_of(_plain(variables, "answer"))
-    return "\n".join(f"{number}. {_line(text)}" for number, text in enumerate(statements, start=1)) or "None."
+def _paper_statements(variables: Variables) -> Value:
+    return {"statements": statements_of(_plain(variables, "answer"))}
 
 
-def _verdicts(variables: Variables, draw: int) -> str:
-    del draw
-    return _as_json(_items(variables), _on_contexts(variables))
+def _verdicts(variables: Variables) -> Value:
+    return _judged(_items(variables), findings(_said(variables), _contexts(variables)))
 
 
-def _strict_verdicts(variables: Variables, draw: int) -> str:
-    del draw
-    found = findings(_said(variables), _contexts(variables), strict=True)
-    return _as_json(_items(variables), found)
+def _strict_verdicts(variables: Variables) -> Value:
+    return _judged(_items(variables), findings(_said(variables), _contexts(variables), strict=True))
 
 
-def _paper_verdicts(variables: Variables, draw: int) -> str:
-    del draw
-    lines: list[str] = []
-    words: list[str] = []
-    for item, finding in zip(_items(variables), _on_contexts(variables), strict=True):
-        word = "Yes" if finding.supported else "No"
-        words.append(f"{word}.")
-        # without the probability in front, which could be taken for the number of a line
-        reason = _PROBABILITY.sub("", _line(finding.reason))
-        lines.append(f"{item.number}. {reason}. Verdict: {word}.")
-    return "\n".join([*lines, f"Final verdicts in order: {' '.join(words)}"])
+def _compared_with(field: str) -> "Rule":
+    def rule(variables: Variables) -> Value:
+        question, text = _text(variables, "question"), _text(variables, field)
+        found = compared(_said(variables), text, where=f"the {field}", question=question)
+        return _judged(_items(variables), found)
+
+    return rule
 
 
-def _reference_verdicts(variables: Variables, draw: int) -> str:
-    del draw
-    found = compared(
-        _said(variables),
-        _text(variables, "reference"),
-        where="the reference",
-        question=_text(variables, "question"),
-    )
-    return _as_json(_items(variables), found)
-
-
-def _answer_verdicts(variables: Variables, draw: int) -> str:
-    del draw
-    found = compared(
-        _said(variables),
-        _text(variables, "answer"),
-        where="the answer",
-        question=_text(variables, "question"),
-    )
-    return _as_json(_items(variables), found)
-
-
-def _chunk_verdicts(variables: Variables, draw: int) -> str:
-    del draw
+def _chunk_verdicts(variables: Variables) -> Value:
     found = chunk_findings(
         _contexts(variables), question=_text(variables, "question"), reference=_plain(variables, "reference")
     )
     # The items are "chunk 1", "chunk 2", ...; asked again, only some of them. The number names the chunk.
-    return _as_json(_items(variables), [found[item.number - 1] for item in _items(variables)])
+    return _judged(_items(variables), [found[item.number - 1] for item in _items(variables)])
 
 
-def _relevant_sentences(variables: Variables, draw: int) -> str:
-    del draw
+def _relevant_sentences(variables: Variables) -> Value:
     places = relevant_sentences(_text(variables, "question"), _contexts(variables)).places
-    return _json({"relevant": [place + 1 for place in places] or "Insufficient Information"})
+    return {"relevant": [place + 1 for place in places] or INSUFFICIENT}
 
 
-def _paper_sentences(variables: Variables, draw: int) -> str:
-    del draw
-    found = relevant_sentences(_text(variables, "question"), _contexts(variables))
-    return "\n".join(found.texts) or "Insufficient Information"
+def _paper_sentences(variables: Variables) -> Value:
+    return {"sentences": relevant_sentences(_text(variables, "question"), _contexts(variables)).texts}
 
 
-def _questions(variables: Variables, draw: int) -> str:
-    del draw
-    answer, count = _plain(variables, "answer"), cast("int", variables["count"])
+def _questions(variables: Variables) -> Value:
+    answer, count = _plain(variables, "answer"), cast("int", variables.get("count", 1))
     declined = refusal(answer) is not None
-    return _json(
-        {"questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]}
-    )
+    return {
+        "questions": [{"question": text, "noncommittal": declined} for text in questions_for(answer, count)]
+    }
 
 
-def _paper_question(variables: Variables, draw: int) -> str:
+def _drawn(variables: Variables, draw: int) -> Value:
+    """One question, another one for each draw."""
     written = questions_for(_plain(variables, "answer"), draw + 1)
-    return _line(written[draw % len(written)]) if written else "None."
+    return {"questions": [{"question": written[draw % len(written)]}] if written else []}
 
 
-def _entities(variables: Variables, draw: int) -> str:
-    del draw
-    return _json({"entities": entities_of(_plain(variables, "reference"))})
+def _entities(variables: Variables) -> Value:
+    return {"entities": entities_of(_plain(variables, "reference"))}
 
 
-def _context_entities(variables: Variables, draw: int) -> str:
-    del draw
+def _context_entities(variables: Variables) -> Value:
     named = (name for chunk in _contexts(variables) for name in entities_of(without_citations(chunk)))
     distinct = {name.casefold(): name for name in reversed(list(named))}
-    return _json({"entities": list(distinct.values())[::-1]})
+    return {"entities": list(distinct.values())[::-1]}
 
 
-def _paper_facts(variables: Variables, draw: int) -> str:
-    del draw
+def _paper_facts(variables: Variables) -> Value:
     question, answer, reference = (_plain(variables, name) for name in ("question", "answer", "reference"))
     own, expected = statements_of(answer), statements_of(reference)
     in_reference = compared(own, reference, where="the reference", question=question)
     in_answer = compared(expected, answer, where="the answer", question=question)
-    lists = {
-        "TP": [text for text, finding in zip(own, in_reference, strict=True) if finding.supported],
-        "FP": [text for text, finding in zip(own, in_reference, strict=True) if not finding.supported],
-        "FN": [text for text, finding in zip(expected, in_answer, strict=True) if not finding.supported],
-    }
-    return ",\n".join(f'"{name}": {_json(texts)}' for name, texts in lists.items())
+    tp = [text for text, finding in zip(own, in_reference, strict=True) if finding.supported]
+    fp = [text for text, finding in zip(own, in_reference, strict=True) if not finding.supported]
+    fn = [text for text, finding in zip(expected, in_answer, strict=True) if not finding.supported]
+    # what stands in the answer word for word is no omission of it, however it was compared
+    left = {text.casefold() for text in own}
+    return {"TP": tp, "FP": fp, "FN": [text for text in fn if text.casefold() not in left]}
 
 
-def _chunk_rating(variables: Variables, draw: int) -> str:
-    del draw
+def _chunk_rating(variables: Variables) -> Value:
     return _rating(10 * coverage(_text(variables, "question"), _contexts(variables)))
 
 
-def _context_grade(variables: Variables, draw: int) -> str:
-    del draw
+def _context_grade(variables: Variables) -> Value:
     return _rating(2 * coverage(_text(variables, "question"), _contexts(variables)))
 
 
-def _sentence_rating(variables: Variables, draw: int) -> str:
-    del draw
+def _sentence_rating(variables: Variables) -> Value:
     return _rating(10 * grounding(_plain(variables, "answer"), _contexts(variables)))
 
 
-def _grounding_grade(variables: Variables, draw: int) -> str:
-    del draw
+def _grounding_grade(variables: Variables) -> Value:
     return _rating(2 * grounding(_plain(variables, "answer"), _contexts(variables)))
 
 
-def _answer_rating(variables: Variables, draw: int) -> str:
-    del draw
+def _answer_rating(variables: Variables) -> Value:
     return _rating(10 * relevance_of_answer(_text(variables, "question"), _plain(variables, "answer")))
 
 
-def _accuracy_grade(variables: Variables, draw: int) -> str:
-    del draw
+def _accuracy_grade(variables: Variables) -> Value:
     share = agreement(*(_plain(variables, name) for name in ("first", "second", "question")))
     return _rating(4 if share == 1 else 2 if share else 0)
 
 
-def _rubric(variables: Variables, draw: int) -> str:
-    del draw
+def _rubric(variables: Variables) -> Value:
     return _rating(best_level(_said(variables), _plain(variables, "answer")))
 
 
-def _criterion(variables: Variables, draw: int) -> str:
-    del draw
+def _criterion(variables: Variables) -> Value:
     answer = _plain(variables, "answer")
-    return _as_json(_items(variables), [meets(text, answer) for text in _said(variables)])
+    return _judged(_items(variables), [meets(text, answer) for text in _said(variables)])
 
 
-def _declining(variables: Variables, draw: int) -> str:
-    del draw
-    found = declining(_plain(variables, "answer"))
-    return _as_json(_items(variables), [found] * len(_items(variables)))
+def _declining(variables: Variables) -> Value:
+    return _judged(_items(variables), [declining(_plain(variables, "answer"))] * len(_items(variables)))
 
 
-def _sufficiency(variables: Variables, draw: int) -> str:
-    del draw
+def _sufficiency(variables: Variables) -> Value:
     found = sufficing(_text(variables, "question"), _contexts(variables))
-    return _as_json(_items(variables), [found] * len(_items(variables)))
+    return _judged(_items(variables), [found] * len(_items(variables)))
 
 
-_RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
+_RULES: Final[Mapping[str, Rule]] = {
     "accuracy_grade": _accuracy_grade,
     "answer_rating": _answer_rating,
-    "answer_verdicts": _answer_verdicts,
+    "answer_verdicts": _compared_with("answer"),
     "chunk_rating": _chunk_rating,
     "chunk_verdicts": _chunk_verdicts,
     "context_entities": _context_entities,
@@ -294,13 +243,13 @@ _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
     "grounding_grade": _grounding_grade,
     "grounding_grade_again": _grounding_grade,
     "paper_facts": _paper_facts,
-    "paper_question": _paper_question,
+    "paper_question": _questions,
     "paper_sentences": _paper_sentences,
     "paper_statements": _paper_statements,
-    "paper_verdicts": _paper_verdicts,
+    "paper_verdicts": _verdicts,
     "questions": _questions,
     "reference_statements": _reference_statements,
-    "reference_verdicts": _reference_verdicts,
+    "reference_verdicts": _compared_with("reference"),
     "relevant_sentences": _relevant_sentences,
     "rubric": _rubric,
     "sentence_rating": _sentence_rating,
@@ -308,10 +257,6 @@ _RULES: Final[Mapping[str, Callable[[Variables, int], str]]] = {
     "sufficiency": _sufficiency,
     "verdicts": _verdicts,
 }
-
-
-def _on_contexts(variables: Variables) -> list[LexicalVerdict]:
-    return findings(_said(variables), _contexts(variables))
 
 
 def _text(variables: Variables, name: str) -> str:
@@ -335,7 +280,7 @@ def _said(variables: Variables) -> list[str]:
     return [without_citations(item.text) for item in _items(variables)]
 
 
-def _as_json(items: Sequence[Item], found: Sequence[LexicalVerdict]) -> str:
+def _judged(items: Sequence[Item], found: Sequence[LexicalVerdict]) -> Value:
     verdicts = [
         {
             "number": item.number,
@@ -346,17 +291,8 @@ def _as_json(items: Sequence[Item], found: Sequence[LexicalVerdict]) -> str:
         }
         for item, finding in zip(items, found, strict=True)
     ]
-    return _json({"verdicts": verdicts})
+    return {"verdicts": verdicts}
 
 
-def _rating(number: float) -> str:
-    return _json({"reason": "by the share of words that agree", "rating": round(number)})
-
-
-def _json(value: object) -> str:
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
-
-
-def _line(text: str) -> str:
-    """The text on one line."""
-    return " ".join(text.split())
+def _rating(number: float) -> Value:
+    return {"reason": "by the share of words that agree", "rating": round(number)}
