@@ -189,6 +189,7 @@ def review(
     about: str,
     labels: Labels = SUPPORTED,
     declining: bool = False,
+    notes: Sequence[str] = (),
 ) -> Steps[Judged]:
     """Put decisions on the record, with a person's corrections applied, and get those that count.
 
@@ -197,8 +198,9 @@ def review(
         about: what the texts are, for the record.
         labels: what a positive and a negative verdict are called.
         declining: the first decision says whether the answer under test declines to answer.
+        notes: what was seen in the texts and does not count, with reasons, for the record.
     """
-    judged: Judged = yield Review(tuple(decisions), about, labels, declining)
+    judged: Judged = yield Review(tuple(decisions), about, labels, declining, tuple(notes))
     return judged
 
 

@@ -79,8 +79,8 @@ class GenerateStep(_Stored, frozen=True):
         finish_reason: why the reply ended.
         held_to: what the request held the reply to, as the judge says: "json_schema", "json_object", a tool.
         prompt_tokens, completion_tokens: as counted by the model.
-        rule: the form in which the reply was read, "json" or "lines"; "unread" when it was in neither. Records
-            of the first reader, which name none in `versions`, have its rules' names here.
+        rule: the form in which the reply was read, "json" or "lines"; "unread" when it was in neither. In
+            records of the first reader, which name none in `versions`, the name of one of its rules.
         value: what was read.
         objections: why the reply could not be used, or what was missing in it.
         dropped: what was seen in the reply and does not count.
@@ -105,6 +105,11 @@ class GenerateStep(_Stored, frozen=True):
     value: Any = None
     objections: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Why the reply could not be used, and what was read of it and does not count."""
+        return self.objections + self.dropped
 
 
 class CompareStep(_Stored, frozen=True):
@@ -302,6 +307,12 @@ class Record(_Stored, frozen=True):
     def generate_steps(self) -> Iterator[GenerateStep]:
         """The steps that asked the judge."""
         return (step for step in self.steps if isinstance(step, GenerateStep))
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the score passed over: replies that were asked for again, and what was read and did not count."""
+        said = ((step.prompt, text) for step in self.generate_steps for text in step.remarks)
+        return list(dict.fromkeys([*self.notes, *(f"{prompt}: {text}" for prompt, text in said)]))
 
     @property
     def ratings(self) -> Iterator[tuple[float, str]]:

@@ -57,6 +57,10 @@ def _as_page(read: Run, count: int, processes: int | None) -> int:
     passed = not failed and not whole and (read.finished or read.is_written)
     if passed:
         console.print(Text(f"{records}: each score follows from its record", "bold green"))
+    if "reader" not in read.manifest.versions:
+        console.print(
+            "its first replies were read by earlier rules: those records are recomputed from what was read"
+        )
     if read.is_written:
         console.print("another process is still writing the run: what follows was not there to be checked")
     return 0 if passed else 1

@@ -71,10 +71,6 @@ def audit(record: Record, *, metric: Metric[Any] | None = None) -> list[Differen
     except RecordError as error:
         found.append(Difference("steps", f"{len(record.steps)} steps", str(error)))
     else:
-        if replay.said(record.abstained):
-            ignored.add("abstained")
-        if record.status == "parse_error" and (derived.reason or "").startswith(f"{record.reason}: "):
-            ignored.add("reason")  # an earlier version did not say why
         if record.status == derived.status == "metric_error" and (
             without_place(record.reason or "") == without_place(derived.reason or "")
         ):

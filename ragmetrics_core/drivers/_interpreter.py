@@ -22,7 +22,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Judged, Measurement, majority
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
-from ragmetrics_core.parsers import Declined
+from ragmetrics_core.parsers import READER, Declined
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import (
     Compare,
@@ -47,11 +47,9 @@ from ragmetrics_core.record import (
 from ragmetrics_core.sample import Sample
 from ragmetrics_core.views import MissingField
 
-__all__ = ["READER", "Drawn", "Interpreter", "Path", "Segments", "written"]
+__all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
 T = TypeVar("T")
-READER = "2"
-"""Which rules read replies; records of the first ones do not name them."""
 Path = tuple[int, ...]
 # Each repetition of a metric has so many draws to itself.
 DRAWS = 1000
@@ -89,7 +87,6 @@ class Interpreter(ABC):
         self._reviews: dict[Path, Review] = {}
         self._used_segments: Used = {}
         self._abstentions: dict[Path, dict[str, Any]] = {}
-        self._said: set[Declined] = set()
         self._first_draw = 0
         self._own: OwnCode
 
@@ -172,9 +169,16 @@ class Interpreter(ABC):
                     raise
                 except Exception as error:  # the boundary to the user's code
                     raise self._own.failure(error) from error
-                count += 1
                 failure = None
-                place = (*path, count)
+                place = (*path, count + 1)
+                if (
+                    isinstance(request, Generate)
+                    and request.follows
+                    and not self.may_ask_again(request, place)
+                ):
+                    answer = ()  # asked often enough
+                    continue
+                count += 1
                 try:
                     if isinstance(request, Generate) and request.follows:
                         answer = await self._asked_again(request, place)
@@ -196,9 +200,7 @@ class Interpreter(ABC):
             steps.close()
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
-        """A reply to each question that follows one that could not be used; none where it was asked enough."""
-        if not self.may_ask_again(request, path):
-            return ()
+        """A reply to each question that follows one that could not be used."""
         questions = [
             self._question(
                 request._replace(follows=(unread,), draw=unread.draw - self._first_draw, draws=1), path
@@ -270,7 +272,6 @@ class Interpreter(ABC):
             if read.abstention is not None:
                 said.append(read.abstention)
         if said:
-            self._said.update(said)
             declined = majority([each.declined for each in said])
             reason = next(each.reason for each in said if each.declined == declined)
             self._abstentions[path] = {"declined": declined, "reason": reason, "path": place}
@@ -290,6 +291,11 @@ class Interpreter(ABC):
             reason = judge.reason if judge.supported == declined else None  # a person gives none
             self._abstentions[path] = {"declined": declined, "reason": reason, "path": place}
         return judged
+
+    @property
+    def _noted(self) -> list[Sequence[str]]:
+        """What the reviews note, in the order of their paths."""
+        return [self._reviews[path].notes for path in sorted(self._reviews)]
 
     @property
     def _abstained(self) -> dict[str, Any] | None:
@@ -353,7 +359,7 @@ class Interpreter(ABC):
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,
-                "notes": [*self._segments.thought],
+                "notes": [*self._segments.thought, *chain.from_iterable(self._noted)],
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 "judge": self._models["judge"] if "judge" in metric.needs else None,

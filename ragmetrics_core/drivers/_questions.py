@@ -120,9 +120,12 @@ class Question:
 
     def _as_read_earlier(self, drawn: Drawn, step: Mapping[str, Any]) -> ReadReply:
         """The reply as the reader of its time read it."""
-        value = None if not is_dict(step["value"]) else of_earlier(self.request.prompt.answer, step["value"])
-        numbers = {each.number for each in getattr(value, "verdicts", ())}
-        is_whole = value is not None and numbers.issuperset(self.request.expected.numbers)
-        objections = () if is_whole else ("an earlier reader could not read it whole",)
-        reply = Reply(Reading(value, objections, step["rule"]), step["reply"], drawn.draw, drawn.judge)
-        return ReadReply(reply, dict(step), None if value is None else value.abstention())
+        known, answer = step.get("value"), self.request.prompt.answer
+        reading: Reading[Any] = Reading(None, ("an earlier reader could not read it",))
+        if is_dict(known):
+            reading = of_earlier(answer, known, self.request.expected)
+        reply = Reply(reading, step["reply"], drawn.draw, drawn.judge)
+        asked = {} if step.get("again") else {"rendered_digest": self.request.digest}
+        return ReadReply(
+            reply, {**step, **asked}, None if reading.value is None else reading.value.abstention()
+        )

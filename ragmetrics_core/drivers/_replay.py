@@ -8,15 +8,14 @@ from typing import Any, TypeVar
 
 from ragmetrics_core._packing import outlined_step
 from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.drivers._interpreter import READER, Drawn, Interpreter, Path, Segments, written
+from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import ConfigError, PromptError, RecordError, StepFailed
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric, signature_of
-from ragmetrics_core.parsers import Declined
+from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import Message, Prompt, PromptText, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Count, Generate, Rate, Reply, Usage
 from ragmetrics_core.record import (
-    Abstained,
     CompareStep,
     CountStep,
     GenerateStep,
@@ -74,6 +73,7 @@ class Replay(Interpreter):
         if self._is_earlier:
             # what its reader said of replies, and is in no step
             names += ["notes"] + ["reason"] * (measured.status == self._from.status == "parse_error")
+            names += ["abstained"] * (not self._corrections)
         kept = {name: getattr(self._from, name) for name in names}
         return WrittenRecord({**measured.fields, **kept})
 
@@ -94,12 +94,6 @@ class Replay(Interpreter):
                 f"{type(error).__name__}: {error}"
             ) from error
 
-    def said(self, abstained: Abstained | None) -> bool:
-        """Whether a version that did not note the place kept this: some reply's word, or that of none."""
-        if abstained is None:
-            return not self._said
-        return not abstained.path and Declined(abstained.declined, abstained.reason) in self._said
-
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
         """The stored replies."""
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
@@ -118,21 +112,23 @@ class Replay(Interpreter):
         return Drawn(step.draw, _completion(step), step.judge, earlier)
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
-        """Whether the record has steps that did."""
+        """Whether the record has steps that did; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())
-        return all(isinstance(step, GenerateStep) and step.again for step in steps) and bool(steps)
+        if not self._is_earlier:
+            return bool(steps) and all(isinstance(step, GenerateStep) and step.again for step in steps)
+        first = request.follows[0].draw
+        return len(steps) >= len(request.follows) and all(
+            isinstance(step, GenerateStep) and (step.again or step.draw > first) for step in steps
+        )
 
     async def _asked_again(self, request: Generate[Any], path: Path) -> tuple[Reply[Any], ...]:
         """The stored replies to each question that follows one that could not be used.
 
-        Earlier drivers asked all judges, in a conversation of its own; a rating was drawn anew.
+        Earlier drivers asked all judges, in a conversation of its own.
         """
         if not self._is_earlier:
             return await super()._asked_again(request, path)
-        steps = [step for step in self._stored.get(written(path), ()) if isinstance(step, GenerateStep)]
-        first = request.follows[0].draw
-        if len(steps) < len(request.follows) or not all(step.again or step.draw > first for step in steps):
-            return ()
+        steps = self._steps_at(path, GenerateStep, request.prompt.id)
         question = self._question(request._replace(follows=()), path)
         replies = self._read(question, [self._drawn(step) for step in steps], path)
         return replies[: len(request.follows)]

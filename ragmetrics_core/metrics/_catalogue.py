@@ -231,7 +231,9 @@ def _prompt_reworded(prompt: Prompt[Any], texts: Mapping[str, PromptText]) -> Pr
 
 
 def _worded(prompt: Prompt[Any], text: PromptText) -> Prompt[Any]:
-    return prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
+    changed = prompt.with_text(system=text.system, user=text.user, again=text.again, version=text.version)
+    changed.check_form()
+    return changed
 
 
 def models_needed(metric: Metric[Any]) -> frozenset[str]:

@@ -33,8 +33,9 @@ class ContextRelevance(Metric[Retrieved]):
     """Share of the contexts' sentences that are needed to answer the question.
 
     Range [0, 1], higher is better; 0 when the judge finds the information insufficient; undefined when the
-    contexts hold no sentence. The judge names sentences by number; one that there is not is asked for again. The variant `paper` counts the sentences that the judge copies out, invented ones included, as
-    the paper does, and can exceed 1. The score falls as chunks grow longer, whatever their quality.
+    contexts hold no sentence. The judge names sentences by number; one that there is not is asked for again.
+    The variant `paper` counts the sentences that the judge copies out, invented ones included, as the paper
+    does, and can exceed 1. The score falls as chunks grow longer, whatever their quality.
 
     Attributes:
         select: asks for the numbers of the sentences.

@@ -115,8 +115,9 @@ class OpenAIJudge:
         raise refusal
 
     def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
-        """What the reply is held to, and whether several draws are asked for at once: the next is tried
-        where a server refuses one.
+        """What the reply is held to, and whether several draws are asked for at once.
+
+        The next is tried where a server refuses one.
         """
         forms: list[HeldTo] = [None]
         if request.expected.as_json and self.response_format != "text":

@@ -31,9 +31,9 @@ class TrafficArgs(TypedDict, total=False):
     """
 
     form_attempts: int
-    """How often a reply is asked for at most, in one conversation, until it is in the form that was asked for.
+    """How often a reply is asked for at most, until it is in the form that was asked for.
 
-    What could not be read and why is said each time; 1 asks once.
+    It is one conversation, in which the judge is told why its reply could not be read; 1 asks once.
     """
 
     requests_per_minute: float | None
@@ -51,7 +51,8 @@ class Traffic:
     them means.
 
     Attributes:
-        concurrency, timeout, attempts, form_attempts, requests_per_minute, tokens_per_minute: see `TrafficArgs`.
+        concurrency, timeout, attempts, form_attempts, requests_per_minute,
+        tokens_per_minute: see `TrafficArgs`.
         first_delay: seconds before the second attempt, at most.
         longest_delay: seconds between two attempts, at most, when the server did not ask for more.
         patience: seconds from the first failure to the start of the last attempt, at most. Time in which an

@@ -1,6 +1,6 @@
 """Replies to typed values: read in the form that was asked for, or objected to; and sentences and quotes."""
 
-from ragmetrics_core.parsers._answer import ANYTHING, Answer, Declined, Expected, Reading, Scale
+from ragmetrics_core.parsers._answer import ANYTHING, READER, Answer, Declined, Expected, Reading, Scale
 from ragmetrics_core.parsers._earlier import of_earlier
 from ragmetrics_core.parsers._entities import EntityList
 from ragmetrics_core.parsers._evidence import Span, locate
@@ -25,6 +25,7 @@ __all__ = [
     "INSUFFICIENT",
     "LONGEST",
     "PASSED_ON",
+    "READER",
     "Answer",
     "Declined",
     "DecliningVerdict",

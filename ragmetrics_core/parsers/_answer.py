@@ -1,7 +1,7 @@
 """An answer type: the form of a reply, its reading, and what is wrong with a reply that is not read.
 
 A reply is read in the form that its prompt asks for, or not at all: then it has objections, each a sentence
-that the judge is told when it is asked once more, that the record keeps, and that a person reads in the proof.
+that the judge is told when it is asked once more, and that the record keeps for whoever opens the proof.
 """
 
 import json
@@ -18,6 +18,7 @@ from ragmetrics_core.shapes import Json
 
 __all__ = [
     "ANYTHING",
+    "READER",
     "Answer",
     "Declined",
     "Expected",
@@ -31,6 +32,9 @@ __all__ = [
     "list_of",
     "object_of",
 ]
+
+READER: Final = "2"
+"""Which reader this is; records of the first one do not name it."""
 
 T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound="Answer")

@@ -7,9 +7,10 @@ what it understood: such a record is recomputed from there, and its replies are 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from ragmetrics_core.parsers._answer import Answer
+from ragmetrics_core.parsers._answer import Answer, Expected, Reading
 from ragmetrics_core.parsers._facts import FactLists
 from ragmetrics_core.parsers._questions import QuestionList
+from ragmetrics_core.parsers._ratings import Rating
 from ragmetrics_core.parsers._relevance import INSUFFICIENT, ExtractedSentences, RelevantSentences
 from ragmetrics_core.parsers._statements import StatementList
 from ragmetrics_core.parsers._verdicts import PASSED_ON, VerdictList
@@ -21,19 +22,30 @@ A = TypeVar("A", bound=Answer)
 Fields = Mapping[str, Any]
 
 
-def of_earlier(kind: type[A], value: Fields) -> A:
-    """The answer that the first reader read, from what its record holds.
+def of_earlier(kind: type[A], value: Fields, expected: Expected) -> Reading[A]:
+    """What the first reader read of a reply, from what its record holds, as far as it counted then.
 
     Raises:
         ValueError: the value is none of this type.
     """
-    for known, form in _FORMS.items():
-        if issubclass(kind, known):
-            return kind.checked(form(value))
-    return kind.checked(value)
+    form = next((form for known, form in _FORMS.items() if issubclass(kind, known)), None)
+    answer = kind.checked(value if form is None else form(value, expected))
+    numbers = {each.number for each in answer.verdicts} if isinstance(answer, VerdictList) else set[int]()
+    if isinstance(answer, VerdictList) and not numbers.issuperset(expected.numbers):
+        return Reading(answer, ("not every number has a verdict",))
+    if isinstance(answer, Rating) and list(answer.objections(expected)):
+        return Reading(None, ("it is off the scale",))
+    return Reading(answer)
 
 
-def _verdicts(value: Fields) -> dict[str, Json]:
+def _verdicts(value: Fields, expected: Expected) -> dict[str, Json]:
+    """The first verdict of each number that was asked about, unless a later one contradicts it."""
+    first: dict[int, Fields] = {}
+    contrary: set[int] = set()
+    for each in value["verdicts"]:
+        if first.setdefault(each["number"], each)["supported"] != each["supported"]:
+            contrary.add(each["number"])
+    asked = expected.numbers or tuple(first)
     verdicts: list[Json] = [
         {
             "number": each["number"],
@@ -43,42 +55,44 @@ def _verdicts(value: Fields) -> dict[str, Json]:
             "probability": each.get("confidence"),
             "unsupported": each.get("unsupported"),
         }
-        for each in value["verdicts"]
+        for each in first.values()
+        if each["number"] in asked and each["number"] not in contrary
     ]
-    passed_on = value.get("passed_on") or ()
+    passed_on = [number for number in value.get("passed_on") or () if number in asked]
     return {"verdicts": [*verdicts, *({"number": number, "verdict": PASSED_ON} for number in passed_on)]}
 
 
-def _statements(value: Fields) -> dict[str, Json]:
+def _statements(value: Fields, expected: Expected) -> dict[str, Json]:
     declined = value.get("declined")
     why = (value.get("declined_reason") or "it gives no reason") if declined else declined
     return {"statements": value["statements"], "declined": why}
 
 
-def _relevant(value: Fields) -> dict[str, Json]:
-    return {"relevant": INSUFFICIENT if value["insufficient"] else value["numbers"]}
+def _relevant(value: Fields, expected: Expected) -> dict[str, Json]:
+    numbers = [number for number in value["numbers"] if number in (expected.numbers or value["numbers"])]
+    return {"relevant": INSUFFICIENT if value["insufficient"] and not numbers else numbers}
 
 
-def _extracted(value: Fields) -> dict[str, Json]:
+def _extracted(value: Fields, expected: Expected) -> dict[str, Json]:
     exact = value.get("insufficient_exactly")
     phrase = f"{INSUFFICIENT}." if exact else INSUFFICIENT if value["insufficient"] else None
     return {"sentences": value["sentences"], "phrase": phrase}
 
 
-def _questions(value: Fields) -> dict[str, Json]:
+def _questions(value: Fields, expected: Expected) -> dict[str, Json]:
     flagged = value.get("flagged")
     questions: list[Json] = [
         {"question": each["question"], "noncommittal": each["noncommittal"] if flagged else None}
-        for each in value["questions"]
+        for each in value["questions"][: expected.size]
     ]
     return {"questions": questions}
 
 
-def _facts(value: Fields) -> dict[str, Json]:
+def _facts(value: Fields, expected: Expected) -> dict[str, Json]:
     return {name.upper(): value[name] for name in ("tp", "fp", "fn")}
 
 
-_FORMS: Final[Mapping[type[Answer], Callable[[Fields], dict[str, Json]]]] = {
+_FORMS: Final[Mapping[type[Answer], Callable[[Fields, Expected], dict[str, Json]]]] = {
     VerdictList: _verdicts,
     StatementList: _statements,
     RelevantSentences: _relevant,

@@ -21,7 +21,7 @@ _PHRASE = re.compile(rf"{INSUFFICIENT}\.?", re.IGNORECASE)
 
 
 class RelevantSentences(Answer):
-    """The numbers of the context sentences that help: {"relevant": [1, 2]}, or "Insufficient Information" there."""
+    """The context sentences that help, by number: {"relevant": [1, 2]}, or "Insufficient Information" there."""
 
     relevant: tuple[int, ...] | Literal["Insufficient Information"]
 

@@ -22,7 +22,7 @@ from ragmetrics_core.shapes import Json
 __all__ = ["END", "StatementList", "lines_to_end"]
 
 END = "END"
-"""The line behind the last one, where a list is asked for as text: without it nobody knew if more was to come."""
+"""The line behind the last one of a list that is text: without it nobody knew whether more was to come."""
 
 _NUMBERED = re.compile(r"(\d{1,6})\. {1,9}(\S[^\n]*)")
 

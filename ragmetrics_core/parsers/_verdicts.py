@@ -68,7 +68,7 @@ class NumberedVerdict(BaseModel):
 
 
 class VerdictList(Answer):
-    """A verdict on each number: {"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "yes"}]}.
+    """A verdict on each number: {"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "no"}]}.
 
     As lines of text: a number and "yes" or "no" on each, as in "1. yes". Where some numbers have no verdict,
     the others are read: they alone are asked for again. A number that was not asked about, or stands there
@@ -144,7 +144,7 @@ class VerdictList(Answer):
 class ExplainedVerdicts(VerdictList):
     """Verdicts as lines of text with their reasons, and once more in a last line.
 
-    "1. why. Verdict: Yes." for each number, then "Final verdicts: 1. Yes. 2. No." The last line says the same.
+    "1. why. Verdict: Yes." for each number, then "Final verdicts: 1. Yes. 2. No.", which says the same.
     """
 
     @classmethod

@@ -201,7 +201,6 @@ class Prompt(Generic[A_co]):
             self, system=system, user=user, again=again, version=version, language=None, translations={}
         )
         self.check_variables(changed.variables)
-        changed.check_form()
         return changed
 
     def check_form(self) -> None:

@@ -15,6 +15,7 @@ from ragmetrics_core.metrics._catalogue import models_needed, of_part, reworded
 from ragmetrics_core.models import PromptChecker, as_embedder, as_judge, as_scorer, missing_model
 from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._secrets import holds_secret
+from ragmetrics_core.parsers import READER
 from ragmetrics_core.prompts import PromptText, read_folder
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
@@ -213,7 +214,7 @@ def _manifest(
         scorer=models.scorer.identity if models.scorer else None,
         repeats=models.repeats,
         redacted=redact is not None,
-        versions={"ragmetrics": _own_version()},
+        versions={"ragmetrics": _own_version(), "reader": READER},
         notes=tuple(notes),
         source=_source(samples, redact),
     )

@@ -99,7 +99,7 @@ class RankingMetric(Metric[RankedIds | RankedTexts]):
             _decision(result.text, match, wanted, by_text=self.match == "text")
             for result, match in zip(results[:cut], matches[:cut], strict=True)
         ]
-        judged = yield from review(decisions, about="result", labels=RELEVANT, dropped=notes)
+        judged = yield from review(decisions, about="result", labels=RELEVANT, notes=notes)
         ranked = _ranked(judged, matches[:cut], wanted)
         counts = {
             "found": judged.supported,

@@ -276,7 +276,7 @@ def _step(
         return told
     asked = rendered.get(step.rendered_digest)
     details = [f"draw {step.draw}"] if step.draw and not step.again else []
-    details += ["asked again for what was missing"] if step.again else []
+    details += ["asked again"] if step.again else []
     details += [one_line(each, 120) for each in (step.model, step.judge) if each]
     if step.prompt_tokens is not None and step.completion_tokens is not None:
         details.append(f"{number_of(step.prompt_tokens, 'token')} read, {step.completion_tokens:,} written")
@@ -291,7 +291,7 @@ def _step(
         "reply": cut(step.reply, LONG_STEP),
         "rule": one_line(step.rule, 80),
         "value": cut(json.dumps(step.value, ensure_ascii=False, indent=1), LONG_STEP),
-        "dropped": [_words(each) for each in step.dropped[:50]],
+        "dropped": [_words(each) for each in step.remarks[:50]],
     }
 
 

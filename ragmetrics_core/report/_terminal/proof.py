@@ -186,12 +186,10 @@ def _contexts(record: Record) -> Iterator[RenderableType]:
 
 
 def _remarks(record: Record) -> Iterator[RenderableType]:
-    unread = (f"{step.prompt}: {text}" for step in record.generate_steps for text in step.dropped)
-    dropped = [*record.notes, *unread]
-    if dropped:
+    if record.remarks:
         yield Text()
-        yield heading("Read and not counted")
-        yield bullets(one_line(each) for each in dict.fromkeys(dropped))
+        yield heading("Asked again, or not counted")
+        yield bullets(map(one_line, record.remarks))
     if record.abstained and record.abstained.declined:
         yield Text()
         reason = one_line(record.abstained.reason or "it gives no reason")

@@ -34,11 +34,11 @@ def steps_page(record: Record, *, prompts: bool, replies: bool) -> Iterator[Rend
                 yield _indented(Text(message.role, LABEL), 2)
                 yield _indented(plain(message.content))
         if replies:
-            yield _indented(Text.assemble(("reply, read by the rule ", LABEL), _rule(step)), 2)
+            yield _indented(Text.assemble(("reply, read as ", LABEL), _rule(step)), 2)
             yield _indented(plain(step.reply) if step.reply else Text("(empty)", LABEL))
-            if step.dropped:
-                yield _indented(Text("not counted", LABEL), 2)
-                yield bullets(one_line(each) for each in step.dropped)
+            if step.remarks:
+                yield _indented(Text("what is wrong with it", LABEL), 2)
+                yield bullets(map(one_line, step.remarks))
 
 
 def _title(step: Step) -> Text:
@@ -47,7 +47,7 @@ def _title(step: Step) -> Text:
         return heading(f"Step {plain(step.path)}: {kinds[step.kind]}")
     title = Text.assemble(heading(f"Step {plain(step.path)}: "), plain(step.prompt, "bold"))
     details = [f"draw {step.draw}"] if step.draw and not step.again else []
-    details += ["asked again for what was missing"] if step.again else []
+    details += ["asked again"] if step.again else []
     details += [step.model] if step.model else []
     if step.prompt_tokens is not None and step.completion_tokens is not None:
         details.append(f"{number_of(step.prompt_tokens, 'token')} read, {step.completion_tokens:,} written")

@@ -208,7 +208,7 @@ function remarks(record) {
   const dropped = [...new Set([...record.notes, ...record.steps.flatMap((step) => step.dropped || [])])];
   return dropped.length
     ? [
-        h.h3("", "Read and not counted"),
+        h.h3("", "Asked again, or not counted"),
         h.ul(
           "",
           dropped.map((each) => el("li", { dir: "auto" }, each)),
@@ -237,7 +237,7 @@ function prompts(side, record) {
             "",
             `${step.path} `,
             h.b("", step.prompt || (step.kind === "compare" ? "comparison" : "rating")),
-            step.rule ? [" read by ", el("b", { class: step.rule === "unread" ? "no" : "" }, step.rule)] : null,
+            step.rule ? [" read as ", el("b", { class: step.rule === "unread" ? "no" : "" }, step.rule)] : null,
             (step.details || []).map((each) => ` · ${each}`),
           ),
         ),
@@ -254,14 +254,14 @@ function prompts(side, record) {
             : null,
           step.value
             ? [
-                h.h4("", `What the rule “${step.rule}” read`),
+                h.h4("", `What was read as ${step.rule}`),
                 el("pre", { dir: "auto" }, text(step.value)),
                 rest(step.value),
               ]
             : null,
           step.dropped && step.dropped.length
             ? [
-                h.h4("", "Seen and not counted"),
+                h.h4("", "What is wrong with it"),
                 h.ul(
                   "",
                   step.dropped.map((each) => el("li", { dir: "auto" }, each)),
