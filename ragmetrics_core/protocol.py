@@ -84,8 +84,8 @@ class Completion:
         usage: tokens used by the call, each from 0 to 2**53; in a call with several draws, given with the
             first only.
         finish_reason: why the reply ended ("stop", "length", ...), None when unknown: at most 300 characters.
-        held_to: what the request held the reply to: "json_schema" or "json_object"; "graded" for one by a judge
-            of this library, which may carry probabilities; None for nothing.
+        held_to: what the request held the reply to: "json_schema" or "json_object"; "graded" for one by a
+            judge of this library, which may carry probabilities; None for nothing.
 
     >>> Completion("yes", usage=Usage(-1, 10**400)).usage
     """
@@ -145,8 +145,8 @@ class Generate(NamedTuple, Generic[A_co]):
     Attributes:
         prompt: what to ask.
         variables: what to fill in; see `Prompt.render`.
-        expected: what the reply must be: who asks gives the numbers that are asked about, or the scale, and the
-            driver fills in the rest.
+        expected: what the reply must be: who asks gives the numbers that are asked about, or the scale,
+            and the driver fills in the rest.
         draw: the number of the first draw: draws of the same prompt with other numbers are other calls.
         draws: how many replies are wanted. A judge may return fewer; the driver asks for the rest.
         again: how often this was asked before, in the same conversation; the driver answers with no reply at

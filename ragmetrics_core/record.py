@@ -310,7 +310,7 @@ class Record(_Stored, frozen=True):
 
     @property
     def remarks(self) -> list[str]:
-        """What the score passed over: replies that were asked for again, and what was read and did not count."""
+        """What the score passed over: why replies were asked for again, and what did not count."""
         said = ((step.prompt, text) for step in self.generate_steps for text in step.remarks)
         return list(dict.fromkeys([*self.notes, *(f"{prompt}: {text}" for prompt, text in said)]))
 

@@ -21,7 +21,7 @@ _PHRASE = re.compile(rf"{INSUFFICIENT}\.?", re.IGNORECASE)
 
 
 class RelevantSentences(Answer):
-    """The context sentences that help, by number: {"relevant": [1, 2]}, or "Insufficient Information" there."""
+    """The context sentences that help, by number: {"relevant": [1, 2]}, or "Insufficient Information"."""
 
     relevant: tuple[int, ...] | Literal["Insufficient Information"]
 
