@@ -293,11 +293,6 @@ class Interpreter(ABC):
         return judged
 
     @property
-    def _noted(self) -> list[Sequence[str]]:
-        """What the reviews note, in the order of their paths."""
-        return [self._reviews[path].notes for path in sorted(self._reviews)]
-
-    @property
     def _abstained(self) -> dict[str, Any] | None:
         """What the last step says that saw whether the answer declines; the last in the order of paths."""
         return self._abstentions[max(self._abstentions)] if self._abstentions else None
@@ -345,6 +340,7 @@ class Interpreter(ABC):
 
     def _record(self, metric: Metric[Any], status: Status, measurement: Measurement) -> WrittenRecord:
         """What is stored: the fields of `Record`, in their order."""
+        noted = [note for path in sorted(self._reviews) for note in self._reviews[path].notes]
         return WrittenRecord(
             {
                 "schema": SCHEMA,
@@ -359,7 +355,7 @@ class Interpreter(ABC):
                 "verdicts": self._verdicts(),
                 "steps": [self._steps[path] for path in sorted(self._steps)],
                 "segments": self._used_segments,
-                "notes": [*self._segments.thought, *chain.from_iterable(self._noted)],
+                "notes": [*self._segments.thought, *noted],
                 "corrections": tuple(self._corrections.values()),
                 "abstained": self._abstained,
                 "judge": self._models["judge"] if "judge" in metric.needs else None,
