@@ -67,6 +67,7 @@ def plan_sample(
     metrics: Sequence[Metric[Any]],
     models: Models,
     *,
+    form_attempts: int,
     stand_in: Judge,
     known: Known,
     asked: set[Hashable],
@@ -77,6 +78,7 @@ def plan_sample(
         sample: the sample.
         metrics: the metrics, in the order in which they pay for shared calls.
         models: the models that would be asked; only their identities are used.
+        form_attempts: how often a reply that is there already would be asked for until it is of the form.
         stand_in: answers in their place, without waiting.
         known: gives a reply that is there already.
         asked: the calls that were counted; those of this sample are added.
@@ -85,7 +87,13 @@ def plan_sample(
     estimates: list[MetricEstimate] = []
     for metric in metrics:
         planned = _Planned(
-            sample, segments=segments, models=models, stand_in=stand_in, known=known, asked=asked
+            sample,
+            segments=segments,
+            models=models,
+            form_attempts=form_attempts,
+            stand_in=stand_in,
+            known=known,
+            asked=asked,
         )
         now(planned.measure(metric))
         estimates.append(planned.estimate)
@@ -101,6 +109,7 @@ class _Planned(Interpreter):
         *,
         segments: Segments,
         models: Models,
+        form_attempts: int,
         stand_in: Judge,
         known: Known,
         asked: set[Hashable],
@@ -108,6 +117,7 @@ class _Planned(Interpreter):
         super().__init__(sample, segments=segments)
         self.estimate = MetricEstimate()
         self._asks = models
+        self._form_attempts = form_attempts
         self._stand_in = stand_in
         self._known = known
         self._asked = asked
@@ -115,13 +125,17 @@ class _Planned(Interpreter):
         self._guessed: list[Path] = []
 
     async def complete(self, request: Generate[Any], path: Path) -> Sequence[Drawn]:
-        judges = self._asks.judges if request.votes else self._asks.judges[:1]
-        asked = request._replace(draws=self._asks.repeats) if request.votes else request
+        has_votes = request.votes and not request.follows
+        judges = self._asks.judges if has_votes else self._asks.judges[:1]
+        asked = request._replace(draws=self._asks.repeats) if has_votes else request
         return [
             Drawn(draw, completion)
             for judge in judges
             for draw, completion in await self._draws(judge, asked, path)
         ]
+
+    def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
+        return request.again < (request.attempts or self._form_attempts)
 
     async def compare(self, request: Compare, path: Path) -> CompareStep:
         texts = (request.anchor, *request.texts)

@@ -141,13 +141,14 @@ class PricePage(JsonPage):
 
 
 class PlanPage(JsonPage):
-    """What `plan` says; `kept` scores are in the run's folder already."""
+    """What `plan` says; `kept` scores are in the folder already, `asked_again` are calls beside, at most."""
 
     samples: int
     kept: int
     left_out: int
     metrics: list[PlanRow]
     total: PlanRow
+    asked_again: int
     price: PricePage | None
 
 
@@ -242,6 +243,7 @@ def plan_json(plan: Plan) -> PlanPage:
         left_out=plan.rejected,
         metrics=[_planned(plan, estimate, metric) for metric, estimate in plan.metrics.items()],
         total=_planned(plan, plan.total),
+        asked_again=plan.asked_again,
         price=None if price is None else PricePage(prompt=price.prompt, completion=price.completion),
     )
 

@@ -44,6 +44,7 @@ class Plan:
         rejected: how many rows would be left out.
         metrics: what each metric would ask, by signature; a call that several make is the first one's.
         price: what the judge costs; None when no prices were given.
+        form_attempts: how often a reply is asked for, in all, until it is in the form that was asked for.
     """
 
     samples: int
@@ -51,6 +52,12 @@ class Plan:
     rejected: int
     metrics: Mapping[str, MetricEstimate]
     price: Price | None
+    form_attempts: int = 1
+
+    @property
+    def asked_again(self) -> int:
+        """How many more calls there are at most, where no reply is of the form at first."""
+        return self.total.calls * (self.form_attempts - 1)
 
     @property
     def total(self) -> MetricEstimate:
@@ -115,7 +122,7 @@ async def aplan(
     Raises:
         ConfigError: a mistake in the arguments, or the folder holds another run.
     """
-    _, budget = settled(traffic, budget, settings)
+    traffic, budget = settled(traffic, budget, settings)
     # Loaded here, because its word lists take longer than all else that evaluating needs.
     from ragmetrics_core.models._lexical import LexicalJudge
 
@@ -157,7 +164,15 @@ async def aplan(
             ]
             kept += len(prepared.metrics) - len(wanted)
             counted += bool(wanted)
-            found = plan_sample(row, wanted, prepared.models, stand_in=stand_in, known=known, asked=asked)
+            found = plan_sample(
+                row,
+                wanted,
+                prepared.models,
+                form_attempts=traffic.form_attempts,
+                stand_in=stand_in,
+                known=known,
+                asked=asked,
+            )
             for metric, estimate in zip(wanted, found, strict=True):
                 estimates[metric.signature] += estimate
     if useless is not None and not counted and not kept and earlier is None:
@@ -168,6 +183,7 @@ async def aplan(
         rejected=rejected,
         metrics=estimates,
         price=price_of(prepared.models.judges, budget.prices),
+        form_attempts=traffic.form_attempts,
     )
 
 

@@ -71,6 +71,9 @@ def _said(plan: Plan) -> Iterator[tuple[str, Text]]:
                 + " about several references in turn; a run stops at the first with the full score"
             ),
         )
+    if plan.asked_again:
+        more = number_of(plan.asked_again, "call")
+        yield "at most", Text(f"{more} beside these, where no reply is in the form asked for at first")
     if plan.price:
         prompt, completion = plan.price
         yield "price", Text(f"{prompt:g} for a million prompt tokens, {completion:g} for completion tokens")
