@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=400)
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--only", help="one of the sets")
+    parser.add_argument("--metric", action="append", help="one of a set's metrics; or several")
     parser.add_argument("--beside", type=Path)
     given = parser.parse_args()
     model, _, url = given.judge.removeprefix("openai:").partition("@")
@@ -52,14 +53,15 @@ def main() -> None:
     for name in [given.only] if given.only else WAYS:
         rows = [dict(row) for row in SETS[name].rows(SHARED, given.each)]
         out = given.out / name
+        metrics = [metric for metric in WAYS[name] if not given.metric or metric in given.metric]
         evaluate(
-            rows, metrics=WAYS[name], judge=judge, embedder="embedded", out=out,
+            rows, metrics=metrics, judge=judge, embedder="embedded", out=out,
             concurrency=given.concurrency, timeout=900, attempts=2,
         )  # fmt: skip
         run = Run.load(out)
         _print_forms(name, run)
         good = {str(row["id"]): SETS[name].good(row) for row in rows}
-        for metric in WAYS[name][:2]:
+        for metric in metrics[:2]:
             other = Run.load(given.beside / name) if given.beside else None
             _print_areas(name, metric, good, run, other)
 
