@@ -7,13 +7,15 @@ that the judge is told when it is asked once more, and that the record keeps for
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count
+from contextlib import suppress
+from functools import lru_cache
+from itertools import count, islice
 from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, json_object
+from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, json_object, lines_of
 from ragmetrics_core.shapes import Json
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "Texts",
     "distinct",
     "example_of",
+    "first_objection",
     "list_of",
     "object_of",
 ]
@@ -40,12 +43,14 @@ T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound="Answer")
 Schema = dict[str, Any]
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\w")]
-"""A text with a letter or a digit in it."""
+Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*\w[^\n\r]*$")]
+"""A text with a letter or a digit in it, on one line: several lines may be several entries."""
 Texts = Annotated[tuple[Text, ...], FailFast()]
 """Such texts; the first that is none ends the reading."""
 
-_PLACEHOLDER = re.compile(r'"(<[^<>"\n]*>)"')
+_PLACEHOLDER = re.compile(r"<([^<>]*)>")
+# How many objections a judge is told, at most.
+_OBJECTIONS = 10
 _SENTENCE = "A sentence of about the length that a judge writes for one"
 # How many entries a list has that does not follow from the question: about as many as answers have sentences.
 _ENTRIES = 3
@@ -164,7 +169,7 @@ class Answer(BaseModel):
             NotRead: it is not of the form.
         """
         answer = cls.checked(value)
-        objections = tuple(answer.objections(expected))
+        objections = tuple(islice(answer.objections(expected), _OBJECTIONS))
         return Reading(None if objections else answer, objections)
 
     @classmethod
@@ -230,27 +235,27 @@ class Answer(BaseModel):
             # as JSON, for a list is a tuple there also when nothing else is taken for anything else
             answer: Self = cls.model_validate_json(to_json(value))
         except ValidationError as error:
-            raise NotRead(_first_objection(error)) from None
+            raise NotRead(first_objection(error)) from None
         except (PydanticSerializationError, UnicodeError):
             raise NotRead("a text in it holds half a character") from None
         return answer
 
     @classmethod
     def _of(cls, body: str, expected: Expected) -> Reading[Self]:
-        if body and body in expected.form:
-            raise NotRead("it repeats the form and fills in nothing")
-        if not expected.as_json:
-            reading = cls.of_value(cls.of_lines(body), expected)
-            return reading if reading.value is None else reading._replace(rule="lines")
-        value = json_object(body)
+        value = json_object(body) if expected.as_json else cls.of_lines(body)
         for name in value:
             if not expected.shows(name):
                 raise NotRead(f'"{name[:80]}" was not asked for')
-        for placeholder in _PLACEHOLDER.findall(body):
-            if placeholder in expected.form:
-                raise NotRead(f"it leaves {placeholder} as the form has it")
+        lines, examples, placeholders = _shown_in(expected.form)
+        if value in examples or _in_lines(body) in lines:
+            raise NotRead("it repeats the form and fills in nothing")
+        for text in _texts(value):
+            inside = _PLACEHOLDER.fullmatch(text.strip(" .?!"))
+            if inside and not placeholders.isdisjoint(_words(inside[1])):
+                raise NotRead(f"it leaves {inside[0][:80]} as the form has it")
         reading = cls.of_value(value, expected)
-        return reading if reading.value is None else reading._replace(rule="json")
+        rule = "json" if expected.as_json else "lines"
+        return reading if reading.value is None else reading._replace(rule=rule)
 
 
 def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -312,11 +317,42 @@ def _example(schema: Schema, named: Mapping[str, Schema], places: Iterator[int])
     return values.get(kind, f"{_SENTENCE}, number {place}.")
 
 
-def _first_objection(error: ValidationError) -> str:
+@lru_cache(maxsize=256)
+def _shown_in(form: str) -> tuple[str, Sequence[dict[str, Json]], frozenset[str]]:
+    """What the text of a prompt shows: its lines, the objects that begin one, its placeholders' words."""
+    examples: list[dict[str, Json]] = []
+    for line in re.finditer(r"^\{", form, re.MULTILINE):
+        with suppress(NotRead):
+            examples.append(json_object(form[line.start() :], is_last=False))
+    return _in_lines(form), examples, frozenset().union(*map(_words, _PLACEHOLDER.findall(form)))
+
+
+def _in_lines(text: str) -> str:
+    return "\n".join(["", *lines_of(text), ""])
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W\d]+", text.casefold()))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """All texts of a JSON value."""
+    rest = [value]
+    while rest:
+        inner = rest.pop()
+        if isinstance(inner, str):
+            yield inner
+        elif isinstance(inner, list):
+            rest += inner
+        elif isinstance(inner, dict):
+            rest += inner.values()
+
+
+def first_objection(error: ValidationError) -> str:
     """What is wrong with a value, as the judge is told it."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ", ".join(f'"{part}"' if isinstance(part, str) else f"entry {part + 1}" for part in first["loc"])
     said = f"{first['msg'][:1].lower()}{first['msg'][1:]}"
     if first["type"] == "string_pattern_mismatch":
-        said = "there is no letter or digit in it"
+        said = "it is not one line with a letter or digit in it"
     return f"{place}: {said}" if place else said

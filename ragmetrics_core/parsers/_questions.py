@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints
+from pydantic import BaseModel, ConfigDict, FailFast
 
-from ragmetrics_core.parsers._answer import Answer, Declined, Expected, Schema, list_of, object_of
+from ragmetrics_core.parsers._answer import Answer, Declined, Expected, Schema, Text, list_of, object_of
 from ragmetrics_core.parsers._reply import NotRead, lines_of
 from ragmetrics_core.shapes import Json
 
 __all__ = ["GeneratedQuestion", "QuestionList"]
 
-_MARKS = ("?", "？", "؟", ";")
+_MARKS = ("?", "？", "؟", "\N{GREEK QUESTION MARK}")
 
 
 class GeneratedQuestion(BaseModel):
@@ -19,7 +19,7 @@ class GeneratedQuestion(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
-    question: Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\w")]
+    question: Text
     noncommittal: bool | None = None
 
 
@@ -35,15 +35,16 @@ class QuestionList(Answer):
         """There must be as many as were asked for, each with its flag where one is asked for."""
         if expected.size is not None and len(self.questions) != expected.size:
             yield f"there are {len(self.questions)} questions, where {expected.size} were asked for"
-        if '"noncommittal"' in expected.form and any(each.noncommittal is None for each in self.questions):
-            yield '"noncommittal" is missing'
+        has_flags = {each.noncommittal is not None for each in self.questions}
+        if expected.form and has_flags - {'"noncommittal"' in expected.form}:
+            yield '"noncommittal" is missing, or was not asked for'
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
         """The question on the only line."""
         lines = lines_of(body)
-        if len(lines) != 1 or not lines[0].endswith(_MARKS):
-            raise NotRead("it is not one line that ends with a question mark")
+        if len(lines) != 1 or not lines[0].endswith(_MARKS) or sum(map(lines[0].count, _MARKS)) > 1:
+            raise NotRead("it is not one line with one question mark, at its end")
         return {"questions": [{"question": lines[0]}]}
 
     @classmethod
@@ -56,7 +57,7 @@ class QuestionList(Answer):
     def to_lines(cls, value: Mapping[str, Any]) -> str:
         """The first question, on a line."""
         return "".join(
-            [" ".join(each["question"].split()).rstrip(".?") + "?" for each in value["questions"][:1]]
+            [" ".join(each["question"].split()).replace("?", "") + "?" for each in value["questions"][:1]]
         )
 
     def abstention(self) -> Declined | None:

@@ -3,11 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import FailFast, Field
+from typing_extensions import TypeAliasType
 
 from ragmetrics_core.parsers._answer import Answer, Expected, Schema, Texts, list_of, object_of
+from ragmetrics_core.parsers._reply import NotRead
 from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.parsers._statements import END, lines_to_end
 from ragmetrics_core.shapes import Json
@@ -17,13 +19,14 @@ __all__ = ["INSUFFICIENT", "ExtractedSentences", "RelevantSentences"]
 INSUFFICIENT: Final = "Insufficient Information"
 """What stands in place of sentences where the contexts do not answer the question."""
 
+_Numbers = TypeAliasType("_Numbers", Annotated[tuple[int, ...], FailFast()])
 _PHRASE = re.compile(rf"{INSUFFICIENT}\.?", re.IGNORECASE)
 
 
 class RelevantSentences(Answer):
     """The context sentences that help, by number: {"relevant": [1, 2]}, or "Insufficient Information"."""
 
-    relevant: tuple[int, ...] | Literal["Insufficient Information"]
+    relevant: _Numbers | Literal["Insufficient Information"]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -33,11 +36,8 @@ class RelevantSentences(Answer):
     def objections(self, expected: Expected) -> Iterator[str]:
         """Each number must be a sentence's, and stand there once."""
         counts = Counter(self.numbers)
-        yield from (
-            f"there is no sentence {number}"
-            for number in counts
-            if expected.numbers and number not in expected.numbers
-        )
+        known = frozenset(expected.numbers) or counts
+        yield from (f"there is no sentence {number}" for number in counts if number not in known)
         yield from (f"sentence {number} stands there twice" for number, times in counts.items() if times > 1)
 
     @classmethod
@@ -68,7 +68,10 @@ class ExtractedSentences(Answer):
         """The lines, or the phrase."""
         if _PHRASE.fullmatch(body):
             return {"sentences": [], "phrase": body}
-        return {"sentences": [sentence for line in lines_to_end(body) for sentence in split_sentences(line)]}
+        lines = lines_to_end(body)
+        if not lines or any(map(_PHRASE.fullmatch, lines)):
+            raise NotRead(f"there are neither sentences alone nor {INSUFFICIENT} alone")
+        return {"sentences": [sentence for line in lines for sentence in split_sentences(line)]}
 
     @classmethod
     def schema(cls, expected: Expected) -> Schema:

@@ -1,6 +1,7 @@
 """What a reply is taken apart into before its form is looked at: reasoning, one JSON object, lines."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Final, NoReturn
 
@@ -11,6 +12,9 @@ __all__ = ["LONGEST", "NotRead", "bodies", "json_object", "lines_of", "without_r
 LONGEST: Final = 200_000
 """Characters of the longest reply that is read."""
 
+_MOST_FIELDS: Final = 100
+"""Fields of the largest object that is read: one of more is no answer, and costs time to refuse."""
+
 # How models mark what they think aloud before they reply.
 _BLOCKS: Final = (
     ("<think>", "</think>"),
@@ -20,6 +24,9 @@ _BLOCKS: Final = (
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
 )
+
+
+_OPENING = re.compile(r"[\[{]")
 
 
 class NotRead(ValueError):
@@ -44,33 +51,40 @@ def without_reasoning(text: str) -> str:
 def bodies(text: str) -> Iterator[str]:
     """The text without its reasoning; then, where only the end of a block stands in it, what is behind that.
 
-    Some servers put the mark that opens the reasoning into the prompt.
+    Some servers put the tag that opens the reasoning into the prompt. No quoted document ends a block: the
+    judge is shown no such tag (`Prompt.render`).
     """
     yield without_reasoning(text).strip()
     for opening, closing in _BLOCKS:
-        if text.count(closing) == 1 and opening not in text:
+        if closing.startswith("<") and text.count(closing) == 1 and opening not in text:
             yield text.partition(closing)[2].strip()
 
 
-def json_object(body: str) -> dict[str, Json]:
-    """The one JSON object that ends a text; before it stands no brace, behind it at most a closing fence.
+def json_object(body: str, *, is_last: bool = True) -> dict[str, Json]:
+    """The one JSON object of a text: before it stands no bracket, behind it at most a closing fence.
 
     One deviation from JSON is read, for it changes no value: a control character, such as a line break,
     within a text.
 
+    Args:
+        body: the text.
+        is_last: nothing may stand behind it.
+
     Raises:
         NotRead: there is no such object, or a name stands in it twice.
     """
-    start = body.find("{")
-    if start < 0:
+    opening = _OPENING.search(body)
+    if opening is None or "{" not in body:
         raise NotRead("it holds no JSON object")
+    if opening[0] == "[":
+        raise NotRead("a bracket stands before the JSON object")
     try:
-        value, end = _DECODER.raw_decode(body, start)
+        value, end = _DECODER.raw_decode(body, opening.start())
     except json.JSONDecodeError as error:
         raise NotRead(f"it holds no whole JSON object: {error.msg[:1].lower()}{error.msg[1:]}") from None
     except RecursionError:
         raise NotRead("its JSON is nested too deeply") from None
-    if body[end:].strip() not in {"", "```"}:
+    if is_last and body[end:].strip() not in {"", "```"}:
         raise NotRead("something stands behind the first JSON object")
     found: dict[str, Json] = value
     return found
@@ -82,6 +96,8 @@ def lines_of(body: str) -> list[str]:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    if len(pairs) > _MOST_FIELDS:
+        raise NotRead(f"an object in it has more than {_MOST_FIELDS} fields")
     value = dict(pairs)
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]

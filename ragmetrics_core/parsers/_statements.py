@@ -46,6 +46,8 @@ class StatementList(Answer):
         answer = cls.checked(value)
         if answer.declined is None and '"declined"' in expected.form:
             raise NotRead('"declined" is missing')
+        if answer.declined and answer.declined.isascii() and len(answer.declined.split()) == 1:
+            raise NotRead('"declined" is neither false nor a reason in a few words')
         statements, dropped = distinct(answer.statements, "statement")
         return Reading(answer.model_copy(update={"statements": statements}), dropped=dropped)
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 from pydantic_core import to_json
+from typing_extensions import TypeAliasType
 
 from ragmetrics_core.parsers._answer import (
     Answer,
@@ -13,6 +14,7 @@ from ragmetrics_core.parsers._answer import (
     Expected,
     Reading,
     Schema,
+    first_objection,
     list_of,
     object_of,
 )
@@ -27,8 +29,10 @@ PASSED_ON = "passed on"
 _LINE = re.compile(r"(\d{1,6})[.):]? {1,9}(yes|no)\.?", re.IGNORECASE)
 _EXPLAINED = re.compile(r"(\d{1,6})\. (\S[^\n]*) Verdict: (yes|no)\.?", re.IGNORECASE)
 _FINAL = "Final verdicts: "
+_Quotes = TypeAliasType("_Quotes", Annotated[tuple[str, ...], FailFast()])
 _TEXT: Schema = {"type": "string"}
 _PLAIN_FIELDS = frozenset({"number", "reason", "evidence", "verdict"})
+_BEFORE_TEXT = re.compile(r"[\W\d_]*")
 # A shorter one may well begin a reason about something else.
 _SHORTEST_COPY = 12
 
@@ -50,10 +54,10 @@ class NumberedVerdict(BaseModel):
 
     number: int
     reason: str = ""
-    evidence: str | tuple[str, ...] = ""
+    evidence: str | _Quotes = ""
     verdict: Literal["yes", "no", "passed on"]
     probability: float | None = Field(None, ge=0, le=1)
-    unsupported: tuple[str, ...] | None = None
+    unsupported: _Quotes | None = None
 
     @property
     def supported(self) -> bool:
@@ -71,8 +75,8 @@ class VerdictList(Answer):
     """A verdict on each number: {"verdicts": [{"number": 1, "reason": "", "evidence": "", "verdict": "no"}]}.
 
     As lines of text: a number and "yes" or "no" on each, as in "1. yes". Where some numbers have no verdict,
-    the others are read: they alone are asked for again. A number that was not asked about, or stands there
-    twice, leaves in doubt what all the others count, so nothing of such a reply is read.
+    the others are read: they alone are asked for again. A number that was not asked about, stands there twice
+    or with another item's text leaves in doubt what all the others count: nothing of such a reply is read.
     """
 
     verdicts: tuple[NumberedVerdict, ...]
@@ -90,7 +94,7 @@ class VerdictList(Answer):
             raise NotRead('the object holds not one list, "verdicts"')
         verdicts: list[NumberedVerdict] = []
         objections: list[str] = []
-        for number, entry in _numbered(entries, expected.numbers).items():
+        for number, entry in _numbered(entries, expected).items():
             try:
                 verdicts.append(_verdict(entry, expected))
             except NotRead as reason:
@@ -204,46 +208,47 @@ def _verdict(entry: Mapping[str, Json], expected: Expected) -> NumberedVerdict:
     """The verdict that an entry gives.
 
     Raises:
-        NotRead: it is none, or speaks of another item.
+        NotRead: it gives none, or says more than was asked for.
     """
     if not expected.graded:
-        if unknown := [name for name in entry if name not in _PLAIN_FIELDS]:
-            raise NotRead(f'"{unknown[0][:80]}" was not asked for')
+        names = [name for name in entry if name not in _PLAIN_FIELDS or not expected.shows(name)]
+        if names:
+            raise NotRead(f'"{names[0][:80]}" was not asked for')
         if entry.get("verdict") not in ("yes", "no"):
             raise NotRead('its verdict is neither "yes" nor "no"')
+        if not isinstance(entry.get("evidence", ""), str):
+            raise NotRead('"evidence" is not one text')
     try:
-        verdict = NumberedVerdict.model_validate_json(to_json(entry))
+        return NumberedVerdict.model_validate_json(to_json(entry))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise NotRead(f'"{first["loc"][0]}" is not what it must be: {first["msg"]}') from None
+        raise NotRead(first_objection(error)) from None
     except (ValueError, UnicodeError):
         raise NotRead("a text in it holds half a character") from None
-    numbered = list(zip(expected.numbers, expected.items, strict=False))
-    reason = verdict.reason.lstrip(" \"'“‘").casefold()
-    copied = [
-        number
-        for number, text in numbered
-        if len(text) >= _SHORTEST_COPY and reason.startswith(text.casefold())
-    ]
-    if copied and verdict.number not in copied:
-        raise NotRead(f"it stands with the text of number {copied[0]}")
-    return verdict
 
 
-def _numbered(entries: Sequence[Json], expected: Sequence[int]) -> dict[int, Mapping[str, Json]]:
+def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[str, Json]]:
     """The entries by their numbers.
 
     Raises:
-        NotRead: a number is missing, was not asked about, or stands there twice.
+        NotRead: a number is missing, was not asked about, or stands there twice or with another item's text.
     """
     numbered: dict[int, Mapping[str, Json]] = {}
+    texts = {number: _beginning(text) for number, text in zip(expected.numbers, expected.items, strict=False)}
     for place, entry in enumerate(entries, start=1):
-        number = entry.get("number") if isinstance(entry, dict) else None
-        if type(number) is not int:
+        if not isinstance(entry, dict) or type(number := entry.get("number")) is not int:
             raise NotRead(f'entry {place} of "verdicts" has no "number" that is an integer')
         if number in numbered:
             raise NotRead(f"number {number} stands there twice")
-        if expected and number not in expected:
+        if expected.numbers and number not in expected.numbers:
             raise NotRead(f"number {number} was not asked about")
-        numbered[number] = cast("Mapping[str, Json]", entry)
+        reason = _beginning(str(entry.get("reason") or ""))
+        copied = [of for of, text in texts.items() if len(text) >= _SHORTEST_COPY and reason.startswith(text)]
+        if copied and number not in copied:
+            raise NotRead(f"number {number} stands with the text of number {copied[0]}")
+        numbered[number] = entry
     return numbered
+
+
+def _beginning(text: str) -> str:
+    """A text from its first letter on, however it is spelled and numbered."""
+    return _BEFORE_TEXT.sub("", text, count=1).casefold()

@@ -33,7 +33,11 @@ _LAID_OUT = (" ", "\t", "|")
 _SHOWN = 4000
 # What is said after the reasons where a prompt of the user says nothing for it.
 _AGAIN = "Reply once more, in the form that was asked for."
-_FENCES = frozenset({"question", "answer", "reference", "contexts", "chunk", "items"})
+# What fences texts in prompts, and what judges fence their thoughts with.
+_FENCES = frozenset(
+    {"question", "answer", "reference", "contexts", "chunk", "items"}
+    | {"think", "thinking", "thought", "reasoning"}
+)
 
 
 class Message(NamedTuple):
