@@ -26,6 +26,7 @@ class Tally:
         embedded: texts that were really embedded.
         failed: calls that failed for good.
         prompt_tokens, completion_tokens: as the judge counted them.
+        asked_again: calls among them that asked again, after a reply that was not in its form.
     """
 
     calls: int = 0
@@ -36,6 +37,7 @@ class Tally:
     failed: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    asked_again: int = 0
 
 
 class Meter:
@@ -71,6 +73,7 @@ class Meter:
     def end(self, request: Generate[Any], replies: Sequence[Completion]) -> None:
         """A call of the judge has ended, with these replies."""
         self._in_flight -= 1
+        self.tally.asked_again += bool(request.again)
         used = [reply.usage for reply in replies if reply.usage]
         for usage in used:
             self.tally.prompt_tokens += usage.prompt_tokens

@@ -97,6 +97,8 @@ def cost(run: Run, *, note: str | None = None) -> RenderableType:
     """
     tally = run.tally
     calls = number_of(tally.get("calls", 0), "call")
+    if again := tally.get("asked_again"):
+        calls += f", {again:,} of them after a reply that was not in the form asked for"
     if shared := tally.get("shared"):
         calls += f" and {shared:,} answered by a call already made"
     if embedded := tally.get("embedded"):
