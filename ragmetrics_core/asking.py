@@ -70,7 +70,7 @@ def ask(prompt: Prompt[A], *, expected: Expected = ANYTHING, **variables: object
         StepFailed: no reply was of the form.
     """
     (reply,) = yield from _replies(Generate(prompt, variables, expected))
-    return _value(prompt, reply)
+    return _value(reply)
 
 
 def ask_draws(
@@ -82,7 +82,7 @@ def ask_draws(
         StepFailed: one of them could not be had in its form.
     """
     replies = yield from _replies(Generate(prompt, variables, expected, draws=draws))
-    return tuple([_value(prompt, reply) for reply in replies])
+    return tuple([_value(reply) for reply in replies])
 
 
 def ask_votes(
@@ -95,7 +95,7 @@ def ask_votes(
     """
     replies = yield from _replies(Generate(prompt, variables, expected, votes=True))
     read = [reply for reply in replies if not reply.reading.objections] or replies[:1]
-    return tuple([_value(prompt, reply) for reply in read])
+    return tuple([_value(reply) for reply in read])
 
 
 def ask_each(
@@ -145,7 +145,7 @@ def ask_each(
     for answer in answers:
         decided.update(answer.decisions)
     if not decided:
-        raise _useless(next((answer.objections for answer in answers if answer.objections), ()), prompt)
+        raise _useless(answers[0].reply)
     decisions = [decided.get(number) or Decision(text, None) for number, text in numbered]
     if called is not None:
         decisions = [each._replace(text=name) for each, name in zip(decisions, called, strict=True)]
@@ -179,7 +179,7 @@ def ask_ratings(
         for rated in replies
     ]
     if asked and not any(ratings):
-        raise _useless(replies[0][0].reading.objections, *(prompt for prompt, _ in asked))
+        raise _useless(*[given[0] for given in replies])
     return tuple([fsum(given) / len(given) if given else None for given in ratings])
 
 
@@ -315,10 +315,16 @@ class _Sheet(NamedTuple):
 
 
 class _AskedBatch(NamedTuple):
-    """What the calls about some items gave: decisions by number; numbers that are left to another judge."""
+    """What the calls about some items gave.
+
+    Attributes:
+        decisions: by number.
+        reply: the first that could not be used, or not whole; where all could, the first.
+        passed_on: numbers that are left to another judge.
+    """
 
     decisions: Mapping[int, Decision]
-    objections: tuple[str, ...] = ()
+    reply: Reply[VerdictList]
     passed_on: frozenset[int] = frozenset()
 
 
@@ -329,7 +335,7 @@ def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_AskedBatch]:
         return batch
     rest = [item for item in items if item.number in batch.passed_on]
     later = yield from _verdicts_on(sheet, rest, passed_on=True)
-    return _AskedBatch({**batch.decisions, **later.decisions}, later.objections)
+    return _AskedBatch({**batch.decisions, **later.decisions}, later.reply)
 
 
 def _verdicts_on(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False) -> Steps[_AskedBatch]:
@@ -357,8 +363,8 @@ def _verdicts_on(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = Fals
             votes = tuple([verdict.supported for verdict in cast_for])
             words = next(verdict for verdict in cast_for if verdict.supported == majority(votes))
             decisions[item.number] = sheet.decision(item, words, votes, judge)
-    why = next((reply.reading.objections for reply in replies if reply.reading.objections), ())
-    return _AskedBatch(decisions, why, left)
+    shown = next((reply for reply in replies if reply.reading.objections), replies[0])
+    return _AskedBatch(decisions, shown, left)
 
 
 def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
@@ -368,10 +374,12 @@ def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
     """
     first: tuple[Reply[A], ...] = yield request
     replies = list(first)
+    last: dict[int, Unread] = {}
     again = 0
     while unread := [place for place, reply in enumerate(replies) if reply.reading.objections]:
         again += 1
-        follows = tuple([_unread(replies[place], request.expected) for place in unread])
+        last |= {place: _unread(replies[place], request.expected, last.get(place)) for place in unread}
+        follows = tuple([last[place] for place in unread])
         later: tuple[Reply[A], ...] = yield request._replace(again=again, follows=follows)
         if not later:
             break
@@ -380,7 +388,7 @@ def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:
     return replies
 
 
-def _unread(reply: Reply[Any], expected: Expected) -> Unread:
+def _unread(reply: Reply[Any], expected: Expected, before: Unread | None) -> Unread:
     """What is asked once more after a reply: the numbers that it has no verdict on."""
     value = reply.reading.value
     if isinstance(value, VerdictList):
@@ -389,7 +397,7 @@ def _unread(reply: Reply[Any], expected: Expected) -> Unread:
         expected = expected._replace(
             numbers=tuple([number for number, _ in left]), items=tuple([text for _, text in left])
         )
-    return Unread(reply.text, reply.reading.objections, reply.draw, reply.judge, expected)
+    return Unread(reply.text, reply.reading.objections, reply.draw, reply.judge, expected, before)
 
 
 def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
@@ -402,13 +410,13 @@ def _joined(reply: Reply[A], later: Reply[A]) -> Reply[A]:
     return later._replace(reading=later.reading._replace(value=both))
 
 
-def _value(prompt: Prompt[A], reply: Reply[A]) -> A:
+def _value(reply: Reply[A]) -> A:
     if reply.reading.value is None or reply.reading.objections:
-        raise _useless(reply.reading.objections, prompt)
+        raise _useless(reply)
     return reply.reading.value
 
 
-def _useless(objections: Sequence[str], *prompts: Prompt[Any]) -> StepFailed:
+def _useless(reply: Reply[Any], *others: Reply[Any]) -> StepFailed:
     """The failure of replies that are not of the form that their prompts ask for."""
-    ids = tuple(prompt.id for prompt in prompts)
-    return StepFailed("parse_error", f"{ids[0]}: the reply could not be read: {'; '.join(objections)}", ids)
+    why = f"{reply.prompt}: the reply could not be read: {'; '.join(reply.reading.objections)}"
+    return StepFailed("parse_error", why, tuple([each.prompt for each in (reply, *others)]))

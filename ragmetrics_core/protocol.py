@@ -130,6 +130,7 @@ class Unread(NamedTuple):
         draw: its draw.
         judge: whose it is, where the run's judge is made of several.
         expected: what the next reply is held to: the numbers that are left.
+        before: the reply before it in the same conversation, which could not be used either.
     """
 
     reply: str
@@ -137,6 +138,7 @@ class Unread(NamedTuple):
     draw: int
     judge: str | None
     expected: Expected
+    before: "Unread | None" = None
 
 
 class Generate(NamedTuple, Generic[A_co]):
@@ -186,12 +188,14 @@ class Reply(NamedTuple, Generic[A_co]):
         text: the raw reply.
         draw: its draw.
         judge: whose it is, where the run's judge is made of several.
+        prompt: the prompt that was asked, as the record names it.
     """
 
     reading: Reading[A_co]
     text: str = ""
     draw: int = 0
     judge: str | None = None
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

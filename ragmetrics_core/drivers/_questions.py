@@ -102,7 +102,7 @@ class Question:
             "objections": reading.objections,
             "dropped": reading.dropped,
         }
-        reply = Reply(reading, completion.text, draw, judge)
+        reply = Reply(reading, completion.text, draw, judge, prompt.id)
         return ReadReply(reply, outlined_step(step), None if value is None else value.abstention())
 
     def _read_whole(self, completion: Completion) -> Reading[Any]:
@@ -124,7 +124,7 @@ class Question:
         reading: Reading[Any] = Reading(None, ("an earlier reader could not read it",))
         if is_dict(known):
             reading = of_earlier(answer, known, self.request.expected)
-        reply = Reply(reading, step["reply"], drawn.draw, drawn.judge)
+        reply = Reply(reading, step["reply"], drawn.draw, drawn.judge, self.request.prompt.id)
         asked = {} if step.get("again") else {"rendered_digest": self.request.digest}
         return ReadReply(
             reply, {**step, **asked}, None if reading.value is None else reading.value.abstention()

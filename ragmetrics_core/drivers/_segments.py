@@ -1,12 +1,13 @@
 """A sample's texts as its metrics show them: split into sentences, numbered and rendered once for all."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers._questions import Places, Question
 from ragmetrics_core.parsers import split_sentences, without_reasoning
 from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
-from ragmetrics_core.protocol import Generate
+from ragmetrics_core.protocol import Generate, Unread
 from ragmetrics_core.sample import Sample
 
 __all__ = ["Segments", "Used"]
@@ -96,7 +97,7 @@ class Segments:
         used: Used = {}
         messages = prompt.render(request.variables, show=lambda chunks: self.numbered(chunks, used))
         expected = request.expected
-        for unread in request.follows:
+        for unread in chain.from_iterable(map(_conversation, request.follows)):
             expected = unread.expected
             messages = prompt.follow_up(messages, without_reasoning(unread.reply), unread.objections)
         sent = request._replace(
@@ -107,6 +108,11 @@ class Segments:
             digest=digest_of(*[message.content for message in messages]),
         )
         return Question(sent, used)
+
+
+def _conversation(last: Unread) -> list[Unread]:
+    """The replies of a conversation that could not be used, up to the last one."""
+    return [last] if last.before is None else [*_conversation(last.before), last]
 
 
 def _spans(text: str, language: str | None) -> Places:

@@ -15,7 +15,7 @@ MOST = 4
 SAMPLE = {"id": "q1", "question": "When?", "answer": "It opened in 1793.", "contexts": ["Opened in 1793."]}
 SAMPLE["reference"] = "In 1793."
 REPLIES = {
-    "statements": {"statements": ["It opened in 1793.", "It is old."]},
+    "statements": {"statements": ["It opened in 1793.", "It is old."], "declined": False},
     "reference_statements": {"statements": ["It opened in 1793."]},
 }
 

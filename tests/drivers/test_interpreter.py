@@ -66,7 +66,9 @@ class LengthRatio:
 
 
 def forked() -> Run:
-    judge = ScriptedJudge(lambda request: {"statements": [request.variables["question"], "more"]})
+    judge = ScriptedJudge(
+        lambda request: {"statements": [request.variables["question"], "more"], "declined": False}
+    )
     return evaluate([SAMPLE], metrics=[Forked()], judge=judge, embedder=HashEmbedder())
 
 
@@ -134,7 +136,10 @@ def test_draws_are_asked_in_one_call_and_the_rest_again_when_fewer_come():
 
 
 def test_prompts_are_asked_in_the_samples_language_where_there_is_a_translation():
-    german = prompts.STATEMENTS.with_text(system="", user="Zerlege: {{ question }} {{ answer }}")
+    german = prompts.STATEMENTS.with_text(
+        system="",
+        user='Zerlege: {{ question }} {{ answer }} JSON: {"statements": [], "declined": false}',
+    )
     translated = prompts.Prompt(
         **{
             name: getattr(prompts.STATEMENTS, name)
@@ -154,7 +159,7 @@ def test_prompts_are_asked_in_the_samples_language_where_there_is_a_translation(
             listed = yield from ask(translated, question=sample.question, answer=sample.answer)
             return valued(float(len(listed.statements)), counts={}, spelled="statements")
 
-    judge = ScriptedJudge({"statements": {"statements": ["a"]}})
+    judge = ScriptedJudge({"statements": {"statements": ["a"], "declined": False}})
     rows = [{**SAMPLE, "language": "de"}, {**SAMPLE, "id": "q2", "language": "fr"}]
     run = evaluate(rows, metrics=[Listing()], judge=judge, concurrency=1)
     assert [request.messages[1].content.split(" ")[0] for request in judge.asked] == ["Zerlege:", "Split"]
@@ -182,4 +187,4 @@ def test_a_record_with_a_step_taken_out_is_a_difference_and_no_crash():
     record = forked().score("q1", "forked")
     other = record.model_copy(update={"steps": record.steps[1:]})
     (first, *_) = audit(other, metric=Forked())
-    assert str(first.derived) == "forked/strict.1 of q1: the record has no step 2.1.1.1.1 (statements.v1)"
+    assert str(first.derived) == "forked/strict.1 of q1: the record has no step 2.1.1.1.1 (statements.v3)"

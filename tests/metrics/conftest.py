@@ -73,7 +73,10 @@ def sides(verdicts: Verdicts) -> Callable[[Sequence[object], Sequence[object]], 
 
     def replies(answer: Sequence[object], reference: Sequence[object]) -> dict[str, Any]:
         return {
-            "statements": {"statements": [f"Answer says {n}." for n in range(1, len(answer) + 1)]},
+            "statements": {
+                "statements": [f"Answer says {n}." for n in range(1, len(answer) + 1)],
+                "declined": False,
+            },
             "reference_statements": {
                 "statements": [f"Fact {n} holds." for n in range(1, len(reference) + 1)]
             },

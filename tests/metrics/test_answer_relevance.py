@@ -35,7 +35,12 @@ def test_it_is_the_mean_cosine_of_the_written_questions(measure):
 
 def test_it_can_be_negative_and_is_not_clipped(measure):
     vectors = {FRANCE["question"]: [1, 0], "Where is it?": [-2, 0]}
-    assert measure(AnswerRelevance(), written("Where is it?"), vectors=vectors, **FRANCE).score.value == -1.0
+    assert (
+        measure(
+            AnswerRelevance(n_questions=1), written("Where is it?"), vectors=vectors, **FRANCE
+        ).score.value
+        == -1.0
+    )
 
 
 def test_the_judge_sees_the_answer_and_not_the_question(measure):
@@ -46,20 +51,28 @@ def test_the_judge_sees_the_answer_and_not_the_question(measure):
 
 
 def test_one_call_asks_for_as_many_questions_as_wanted(measure):
-    measured = measure(AnswerRelevance(n_questions=2), written(*THREE), vectors=VECTORS, **FRANCE)
+    measured = measure(AnswerRelevance(n_questions=2), written(*THREE[:2]), vectors=VECTORS, **FRANCE)
 
     assert "Write 2 different questions" in measured.shown
     assert len(measured.judge.asked) == 1
-    # the third question was not asked for: (1 + 0.6) / 2
+    # (1 + 0.6) / 2
     assert measured.score.value == pytest.approx(0.8, abs=1e-15)
 
 
-def test_fewer_questions_than_wanted_are_counted_as_they_are(measure):
-    # (1 + 0.6) / 2
-    score = measure(AnswerRelevance(), written(*THREE[:2]), vectors=VECTORS, **FRANCE).score
+@pytest.mark.parametrize("number", [0, 2, 4])
+def test_another_number_of_questions_is_asked_again(measure, number):
+    # the mean of other questions than were asked for is another score: (1 + 0.6 + 0) / 3
+    replies = {
+        "questions": [
+            written(*([THREE[0]] * number), flags=(False,) * 4)["questions"],
+            written(*THREE)["questions"],
+        ]
+    }
 
-    assert score.value == pytest.approx(0.8, abs=1e-15)
-    assert score.counts["questions"] == 2
+    score = measure(AnswerRelevance(), replies, vectors=VECTORS, **FRANCE).score
+
+    assert score.value == pytest.approx(MEAN, abs=1e-15)
+    assert score.steps[0].objections == (f"there are {number} questions, where 3 were asked for",)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +114,6 @@ def test_flags_are_kept_where_they_are_ignored(measure):
     assert score.abstained.declined
 
 
-def test_without_a_question_it_is_undefined_and_nothing_is_embedded(measure):
-    score = measure(AnswerRelevance(), {"questions": {"questions": []}}, **FRANCE).score
-
-    assert (score.status, score.reason) == ("undefined", "no_questions")
-    assert [step.kind for step in score.steps] == ["generate"]
-
-
 def test_a_zero_vector_makes_it_undefined(measure):
     vectors = VECTORS | {"What else?": [0, 0]}
 
@@ -128,13 +134,14 @@ def test_the_paper_variant_draws_each_question_on_its_own(measure):
     assert [(step.draw, step.reply) for step in score.generate_steps] == list(enumerate(THREE))
 
 
-def test_a_draw_of_several_questions_counts_its_first_only(measure):
-    replies = {"paper_question": ["Where is it?\nWhich part?"]}
+def test_only_the_draw_that_is_not_one_question_is_asked_again(measure):
+    given = iter(["Where is it?", "Where is it?\nWhich part?", "Which part?"])
     metric = AnswerRelevance(variant="paper", n_questions=2)
 
-    score = measure(metric, replies, vectors=VECTORS, **FRANCE).score
+    score = measure(metric, lambda request: next(given), vectors=VECTORS, **FRANCE).score
 
-    assert [verdict.text for verdict in score.verdicts] == ["Where is it?", "Where is it?"]
+    assert [verdict.text for verdict in score.verdicts] == ["Where is it?", "Which part?"]
+    assert [(step.draw, step.again) for step in score.generate_steps] == [(0, False), (1, False), (1, True)]
 
 
 @pytest.mark.parametrize(
@@ -150,16 +157,11 @@ def test_the_ragas_variants_zero_the_score_as_their_versions_do(measure, variant
     assert math.isclose(score.value, 0.0 if is_zero else MEAN, abs_tol=1e-15)
 
 
-def test_ragas_04_scores_an_answer_without_a_question_zero(measure):
-    score = measure(AnswerRelevance(variant="ragas-0.4"), {"questions": {"questions": []}}, **FRANCE).score
-    assert (score.status, score.value, score.formula) == ("ok", 0.0, "no question = 0")
-
-
 def test_questions_that_cannot_be_read_are_a_parse_error(measure):
     score = measure(AnswerRelevance(), {"questions": "I will not."}, **FRANCE).score
     assert (score.status, score.reason) == (
         "parse_error",
-        "questions.v1: the reply could not be read: the judge declined to answer",
+        "questions.v2: the reply could not be read: it holds no JSON object",
     )
 
 

@@ -93,7 +93,7 @@ def test_a_setting_given_by_hand_wins_over_the_variant():
 
 def test_another_prompt_is_in_the_signature_by_its_digest():
     metric = Faithfulness(verify=VERDICTS.with_text(system=SHORT.system, user=SHORT.user))
-    assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v2@{metric.verify.digest[:8]})"
+    assert metric.signature == f"faithfulness/strict.1(verify=verdicts.v5@{metric.verify.digest[:8]})"
 
 
 def test_a_part_has_the_prompts_in_its_signature_that_it_asks_and_no_others():
@@ -115,7 +115,7 @@ def test_a_part_without_a_variant_is_in_the_signature_by_its_name():
 
 
 def test_a_text_that_is_the_librarys_own_changes_no_signature():
-    packaged = PromptText("verdicts", 2, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
+    packaged = PromptText("verdicts", 5, None, VERDICTS.system, VERDICTS.user, VERDICTS.again)
     assert [reworded(each, {"verdicts": packaged}).signature for each in (RagasScore(), Faithfulness())] == [
         "ragas_score/strict.1",
         "faithfulness/strict.1",
@@ -125,7 +125,7 @@ def test_a_text_that_is_the_librarys_own_changes_no_signature():
 def test_a_translation_is_in_the_signature_by_its_digest():
     dutch = SHORT._replace(language="nl")
     assert reworded(Faithfulness(), {"verdicts.nl": dutch}).signature == (
-        f"faithfulness/strict.1(verify=verdicts.v2@{VERDICTS.digest[:8]}:verdicts.v1.nl@{dutch.digest[:8]})"
+        f"faithfulness/strict.1(verify=verdicts.v5@{VERDICTS.digest[:8]}:verdicts.v1.nl@{dutch.digest[:8]})"
     )
 
 
@@ -227,9 +227,12 @@ def test_rewording_leaves_a_metric_that_asks_none_of_them_as_it_is():
     assert reworded(FactualCorrectness(), {"verdicts": SHORT}) == FactualCorrectness()
 
 
-def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
+def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure):
     metric = reworded(RagasScore(parts=(Part("faithfulness"),)), {"verdicts": SHORT})
-    replies = {"statements": {"statements": ["Paris is in France."]}, "verdicts": verdicts("yes")}
+    replies = {
+        "statements": {"statements": ["Paris is in France."], "declined": False},
+        "verdicts": "1. yes",  # a text that does not say JSON asks for lines
+    }
 
     measured = measure(
         metric, replies, question="Where?", answer="In France.", contexts=["France."], reference="France."
@@ -243,7 +246,7 @@ def test_a_changed_prompt_reaches_the_parts_of_a_metric(measure, verdicts):
 
 @pytest.mark.parametrize("metric", [Faithfulness(), RagasScore()])
 def test_a_prompt_with_other_variables_is_refused(metric):
-    with pytest.raises(ConfigError, match=r"prompt verdicts\.v2: expected the variables"):
+    with pytest.raises(ConfigError, match=r"prompt verdicts\.v5: expected the variables"):
         reworded(metric, {"verdicts": SHORT._replace(user="{{ items }}")})
 
 

@@ -38,7 +38,10 @@ class Matrix:
     def __call__(self, request: Any) -> dict[str, Any]:
         name = request.prompt.name
         if name == "statements":
-            return {"statements": [f"Answer {n}." for n in range(1, len(self.correct) + 1)]}
+            return {
+                "statements": [f"Answer {n}." for n in range(1, len(self.correct) + 1)],
+                "declined": False,
+            }
         if name == "reference_statements":
             return {"statements": [f"Reference {n}." for n in range(1, len(self.covered) + 1)]}
         items = request.variables["items"]
@@ -126,7 +129,7 @@ def test_statements_and_their_check_are_those_of_factual_correctness():
 def test_a_verdict_says_which_chunk_it_is_about_and_where_its_evidence_stands(measure):
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": ["Answer 1."]}
+            return {"statements": ["Answer 1."], "declined": False}
         entry = {"number": 1, "evidence": "Chunk two.", "verdict": "yes"}
         return {"verdicts": [entry]}
 

@@ -39,7 +39,7 @@ def test_case_punctuation_and_spaces_do_not_keep_entities_apart(measure):
 
     assert score.value == 1.0
     assert [verdict.reason for verdict in score.verdicts] == [
-        "the contexts name 'shah jahan'",
+        "the contexts name 'shah  jahan'",
         "the contexts name 'st john s'",
     ]
 

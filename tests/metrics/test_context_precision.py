@@ -27,8 +27,8 @@ def test_france_with_the_relevant_chunk_on_second_place_scores_one_half(measure,
 
 
 def test_maternity_leave_with_one_relevant_chunk_of_three_scores_one_half(measure, verdicts):
-    # chunk 1 only partly relevant, 2 relevant, 3 not: (1/2) / 1
-    replies = {"chunk_verdicts": verdicts("partially relevant", "yes", "no")}
+    # chunk 1 only partly relevant, which is no; 2 relevant, 3 not: (1/2) / 1
+    replies = {"chunk_verdicts": verdicts("no", "yes", "no")}
     assert measure(ContextPrecision(), replies, **chunks(3)).score.value == 0.5
 
 

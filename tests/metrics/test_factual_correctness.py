@@ -115,11 +115,11 @@ def test_missing_verdicts_on_both_sides_give_bounds(measure, sides):
 
 def test_the_paper_variant_takes_three_lists_from_one_reply(measure):
     # equation 7: 2 / (2 + 0.5 x (2 + 1)) = 0.5714
-    reply = """
-    "TP": ["Einstein was born in 1879", "Einstein developed relativity"],
-    "FP": ["Einstein was born in Spain", "Einstein won the Nobel Prize"],
-    "FN": ["Einstein was born in Germany"]
-    """
+    reply = {
+        "TP": ["Einstein was born in 1879", "Einstein developed relativity"],
+        "FP": ["Einstein was born in Spain", "Einstein won the Nobel Prize"],
+        "FN": ["Einstein was born in Germany"],
+    }
 
     score, judge = measure(FactualCorrectness(variant="paper"), {"paper_facts": reply}, **EINSTEIN)
 
@@ -128,15 +128,18 @@ def test_the_paper_variant_takes_three_lists_from_one_reply(measure):
     assert len(judge.asked) == 1
 
 
-def test_in_the_paper_variant_a_statement_in_two_lists_is_wrong_and_the_record_says_so(measure):
-    # "in 1879" is in TP and FP: a contradiction is no agreement. TP 1, FP 1, FN 0: 1 / 1.5
-    reply = {"TP": ["Born in 1879", "Born a human"], "FP": ["born in 1879."], "FN": []}
+def test_in_the_paper_variant_a_statement_in_two_lists_is_asked_again(measure):
+    # "in 1879" is in TP and FP: that says nothing of it. Then TP 1, FP 1, FN 0: 1 / 1.5
+    two = {"TP": ["Born in 1879", "Born a human"], "FP": ["born in 1879"], "FN": []}
+    replies = {"paper_facts": [two, two | {"TP": ["Born a human"]}]}
 
-    score = measure(FactualCorrectness(variant="paper"), {"paper_facts": reply}, **EINSTEIN).score
+    score = measure(FactualCorrectness(variant="paper"), replies, **EINSTEIN).score
 
     assert score.value == pytest.approx(2 / 3, abs=1e-15)
-    (step,) = score.generate_steps
-    assert step.dropped == ("TP: also listed as FP: Born in 1879",)
+    assert [step.objections for step in score.generate_steps] == [
+        ("a statement stands in TP and in FP: born in 1879",),
+        (),
+    ]
 
 
 def test_the_paper_variant_without_any_statement_is_undefined(measure):
@@ -165,7 +168,7 @@ def test_a_reply_without_lists_is_a_parse_error(measure):
     score = measure(FactualCorrectness(variant="paper"), {"paper_facts": "I cannot tell."}, **EINSTEIN).score
     assert (score.status, score.reason) == (
         "parse_error",
-        "paper_facts.v1: the reply could not be read: the judge declined to answer",
+        "paper_facts.v2: the reply could not be read: it holds no JSON object",
     )
 
 

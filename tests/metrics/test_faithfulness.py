@@ -1,5 +1,7 @@
 """Faithfulness: supported statements over all statements, and what happens when verdicts are missing."""
 
+import json
+
 import pytest
 
 from ragmetrics_core.errors import ConfigError, ModelRefused, ModelTimeout
@@ -13,8 +15,11 @@ EINSTEIN = {
     "contexts": ["Albert Einstein (born 14 March 1879) was a German-born theoretical physicist."],
     "answer": "Einstein was born in Germany on 20th March 1879.",
 }
-BIRTH = {"statements": ["Einstein was born in Germany.", "Einstein was born on 20th March 1879."]}
-FOUR = {"statements": ["One.", "Two.", "Three.", "Four."]}
+BIRTH = {
+    "statements": ["Einstein was born in Germany.", "Einstein was born on 20th March 1879."],
+    "declined": False,
+}
+FOUR = {"statements": ["One.", "Two.", "Three.", "Four."], "declined": False}
 
 
 def test_einsteins_birth_with_one_wrong_date_is_half_faithful(measure, verdicts):
@@ -36,7 +41,10 @@ def test_the_landlords_answer_is_wholly_faithful(measure, verdicts):
         "Installations must be functional.",
         "The property must have smoke detectors and carbon monoxide alarms.",
     ]
-    replies = {"statements": {"statements": points}, "verdicts": verdicts("yes", "yes", "yes", "yes")}
+    replies = {
+        "statements": {"statements": points, "declined": False},
+        "verdicts": verdicts("yes", "yes", "yes", "yes"),
+    }
 
     score = measure(
         Faithfulness(),
@@ -59,7 +67,7 @@ def test_without_contexts_it_is_undefined_and_the_judge_is_not_asked(measure, co
 
 
 def test_an_answer_without_statements_is_undefined_and_no_verdict_is_asked_for(measure):
-    score, judge = measure(Faithfulness(), {"statements": {"statements": []}}, **EINSTEIN)
+    score, judge = measure(Faithfulness(), {"statements": {"statements": [], "declined": False}}, **EINSTEIN)
 
     assert (score.status, score.reason, score.value) == ("undefined", "no_statements", None)
     assert [request.prompt.name for request in judge.asked] == ["statements"]
@@ -99,13 +107,16 @@ def test_verdicts_for_two_of_four_statements_are_no_score_of_two_out_of_two(meas
     ]
 
 
-def test_only_the_missing_numbers_are_asked_for_again_and_once(measure, verdicts):
+def test_only_the_missing_numbers_are_asked_for_again_in_the_same_conversation_and_once(measure, verdicts):
     judge = measure(Faithfulness(), {"statements": FOUR, "verdicts": verdicts("yes", "no")}, **EINSTEIN).judge
 
     _, first, second = judge.asked
-    assert [item.number for item in first.variables["items"]] == [1, 2, 3, 4]
-    assert [item.number for item in second.variables["items"]] == [3, 4]
-    assert (first.draw, first.again, second.draw, second.again) == (0, False, 1, True)
+    assert (first.expected.numbers, second.expected.numbers) == ((1, 2, 3, 4), (3, 4))
+    assert (first.draw, first.again, second.draw, second.again) == (0, 0, 0, 1)
+    *asked_first, reply, asked_again = second.messages
+    assert tuple(asked_first) == first.messages
+    assert reply == ("assistant", json.dumps(verdicts("yes", "no")))
+    assert asked_again.content.startswith("Give a verdict on 3, 4, and on no other number.\n")
 
 
 def test_asking_again_adds_the_stricter_instruction(measure, verdicts):
@@ -127,38 +138,33 @@ def test_a_second_reply_with_the_missing_verdicts_completes_the_score(measure, v
 
 
 def test_a_second_reply_cannot_change_a_verdict_of_the_first(measure, verdicts):
-    # statement 1 was supported and is not asked about again: the "no" for it does not count. 1 / 2
+    # statement 1 was supported and is not asked about again: of a reply that gives "no" for it nothing counts
     replies = {"statements": BIRTH, "verdicts": [verdicts("yes"), verdicts("no", "no")]}
 
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
-    assert score.value == 0.5
-    assert "verdict 1: this number was not asked about" in score.notes
+    assert (score.status, score.bounds) == ("incomplete", (0.5, 1.0))
+    assert score.steps[-1].objections == ("number 1 was not asked about",)
 
 
-def test_repeated_and_invented_numbers_are_noted_and_do_not_count(measure):
-    # 1 yes, 2 no (said twice), and there is no statement 7: 1 / 2
-    reply = {
-        "verdicts": [
-            {"number": 1, "verdict": "yes"},
-            {"number": 2, "verdict": "no"},
-            {"number": 2, "verdict": "no"},
-            {"number": 7, "verdict": "yes"},
-        ]
-    }
+@pytest.mark.parametrize(
+    ("number", "objection"), [(2, "number 2 stands there twice"), (7, "number 7 was not asked about")]
+)
+def test_a_number_too_many_leaves_in_doubt_what_the_others_count(measure, verdicts, number, objection):
+    # nothing of the first reply counts, so all of it is asked for again: 1 / 2
+    reply = {"verdicts": [*verdicts("no", "no")["verdicts"], {"number": number, "verdict": "no"}]}
+    replies = {"statements": BIRTH, "verdicts": [reply, verdicts("yes", "no")]}
 
-    score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": reply}, **EINSTEIN).score
+    score, judge = measure(Faithfulness(), replies, **EINSTEIN)
 
     assert score.value == 0.5
-    assert score.notes == (
-        "verdict 2: repeats an earlier one",
-        "verdict 7: this number was not asked about",
-    )
+    assert [step.objections for step in score.steps] == [(), (objection,), ()]
+    assert judge.asked[-1].expected.numbers == (1, 2)
 
 
-@pytest.mark.parametrize("value", [2, -1, 0.5, "unclear", None])
+@pytest.mark.parametrize("value", [2, 0.5, True, "unclear", "partially", None])
 def test_a_value_that_is_no_verdict_leaves_the_statement_open(measure, verdicts, value):
-    # statement 1 yes, statement 2 neither: between 1 / 2 and 2 / 2
+    # statement 1 yes, statement 2 neither, also when it is asked for once more: between 1 / 2 and 2 / 2
     score = measure(
         Faithfulness(), {"statements": BIRTH, "verdicts": verdicts("yes", value)}, **EINSTEIN
     ).score
@@ -166,22 +172,20 @@ def test_a_value_that_is_no_verdict_leaves_the_statement_open(measure, verdicts,
     assert (score.status, score.bounds) == ("incomplete", (0.5, 1.0))
 
 
-def test_a_partly_supported_statement_is_not_supported(measure, verdicts):
-    replies = {"statements": BIRTH, "verdicts": verdicts("yes", "partially")}
-    assert measure(Faithfulness(), replies, **EINSTEIN).score.value == 0.5
-
-
 def test_long_answers_are_judged_twenty_statements_at_a_time(measure, verdicts):
     # 45 statements, asked as 1-20, 21-40, 41-45; the ten numbers 1 to 10 are supported. 10 / 45
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": [f"Statement {number} stands." for number in range(1, 46)]}
-        numbers = request.hints.numbers
+            return {
+                "statements": [f"Statement {number} stands." for number in range(1, 46)],
+                "declined": False,
+            }
+        numbers = request.expected.numbers
         return verdicts(*("yes" if number <= 10 else "no" for number in numbers), first=numbers[0])
 
     score, judge = measure(Faithfulness(), reply, **EINSTEIN)
 
-    asked = [request.hints.numbers for request in judge.asked[1:]]
+    asked = [request.expected.numbers for request in judge.asked[1:]]
     assert sorted(asked) == [tuple(range(1, 21)), tuple(range(21, 41)), tuple(range(41, 46))]
     assert score.value == 10 / 45
     assert score.verdicts[40].text == "Statement 41 stands."
@@ -190,13 +194,13 @@ def test_long_answers_are_judged_twenty_statements_at_a_time(measure, verdicts):
 def test_statements_one_by_one_are_a_call_each_and_the_same_score(measure, verdicts):
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": ["Einstein was born in Ulm.", "He played the violin."]}
-        (number,) = request.hints.numbers
+            return {"statements": ["Einstein was born in Ulm.", "He played the violin."], "declined": False}
+        (number,) = request.expected.numbers
         return verdicts("yes" if number == 1 else "no", first=number)
 
     score, judge = measure(Faithfulness(per_call=1), reply, **EINSTEIN)
 
-    assert [request.hints.numbers for request in judge.asked[1:]] == [(1,), (2,)]
+    assert [request.expected.numbers for request in judge.asked[1:]] == [(1,), (2,)]
     assert (score.value, score.formula) == (0.5, "1 / 2 = 0.5")
     assert score.signature == "faithfulness/strict.1(per_call=1)"
 
@@ -211,58 +215,62 @@ def test_a_call_shows_at_least_one_statement(metric):
 
 
 def test_statements_that_cannot_be_read_are_a_parse_error(measure):
-    score = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN).score
+    score, judge = measure(Faithfulness(), {"statements": "I am sorry, but I cannot do that"}, **EINSTEIN)
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "statements.v1: the reply could not be read: the judge declined to answer"
-    assert score.steps[0].rule == "unread"
+    assert score.reason == "statements.v3: the reply could not be read: it holds no JSON object"
+    # asked for once, and once more
+    assert [step.rule for step in score.steps] == ["unread", "unread"]
+    assert judge.count("statements") == 2
 
 
 def test_verdicts_that_cannot_be_read_are_asked_for_again_before_it_is_a_parse_error(measure):
     score, judge = measure(Faithfulness(), {"statements": BIRTH, "verdicts": "Hard to say"}, **EINSTEIN)
 
     assert (score.status, score.value) == ("parse_error", None)
-    assert score.reason == "verdicts.v2: no verdict could be read from the reply"
+    assert score.reason == "verdicts.v5: the reply could not be read: it holds no JSON object"
     assert judge.count("verdicts") == 2
 
 
 def test_a_list_of_statements_that_was_cut_is_a_parse_error(measure, cut_off):
-    # the list looks complete once it is repaired, but nobody knows how many statements are missing
+    # nobody knows how many statements are missing
     reply = Completion(text=cut_off(FOUR, 30), finish_reason="length")
 
     score = measure(Faithfulness(), {"statements": reply}, **EINSTEIN).score
 
     assert score.status == "parse_error"
-    assert score.reason == "statements.v1: the reply was cut by the model's length limit"
+    assert score.reason.startswith(
+        "statements.v3: the reply could not be read: the reply was cut by the model's length limit"
+    )
 
 
-def test_of_a_list_of_verdicts_that_was_cut_only_the_rest_is_asked_for_again(measure, verdicts, cut_off):
-    # the cut reply still holds the verdict on statement 1: yes; then 2, 3 and 4: no. 1 / 4
+def test_of_a_list_of_verdicts_that_was_cut_all_are_asked_for_again(measure, verdicts, cut_off):
+    # what the cut reply says of statement 1 is not read: yes, no, no, no in the second one. 1 / 4
     whole = verdicts("yes", "no", "no", "no")
     cut = Completion(text=cut_off(whole, 60), finish_reason="length")
-    replies = {"statements": FOUR, "verdicts": [cut, verdicts("no", "no", "no", first=2)]}
+    replies = {"statements": FOUR, "verdicts": [cut, whole]}
 
     score, judge = measure(Faithfulness(), replies, **EINSTEIN)
 
     assert score.value == 0.25
-    assert judge.asked[-1].hints.numbers == (2, 3, 4)
+    assert judge.asked[-1].expected.numbers == (1, 2, 3, 4)
 
 
 def test_a_model_that_refuses_is_a_model_error_with_its_words(measure):
     score = measure(Faithfulness(), {"statements": ModelRefused("wrong key")}, **EINSTEIN).score
-    assert (score.status, score.reason, score.value) == ("model_error", "statements.v1: wrong key", None)
+    assert (score.status, score.reason, score.value) == ("model_error", "statements.v3: wrong key", None)
 
 
 def test_a_model_that_breaks_in_the_second_step_keeps_the_first_step_on_record(measure):
     score = measure(Faithfulness(), {"statements": BIRTH, "verdicts": ValueError("broken")}, **EINSTEIN).score
 
-    assert (score.status, score.reason) == ("model_error", "verdicts.v2: ValueError: broken")
-    assert [step.prompt for step in score.steps] == ["statements.v1"]
+    assert (score.status, score.reason) == ("model_error", "verdicts.v5: ValueError: broken")
+    assert [step.prompt for step in score.steps] == ["statements.v3"]
 
 
 def test_a_model_that_does_not_answer_in_time_is_a_timeout(measure):
     score = measure(Faithfulness(), {"statements": ModelTimeout("no answer")}, **EINSTEIN).score
-    assert (score.status, score.reason) == ("timeout", "statements.v1: no answer")
+    assert (score.status, score.reason) == ("timeout", "statements.v3: no answer")
 
 
 # -- settings and variants
@@ -296,7 +304,10 @@ def test_by_sentence_an_empty_answer_is_undefined_without_a_call(measure):
 def test_quoted_evidence_is_found_in_its_chunk(measure):
     chunks = ["He played the violin.", "Albert Einstein was a German-born physicist."]
     reply = {"verdicts": [{"number": 1, "reason": "it says so", "evidence": "German-born", "verdict": "yes"}]}
-    replies = {"statements": {"statements": ["Einstein was born in Germany."]}, "verdicts": reply}
+    replies = {
+        "statements": {"statements": ["Einstein was born in Germany."], "declined": False},
+        "verdicts": reply,
+    }
 
     score = measure(Faithfulness(), replies, **EINSTEIN | {"contexts": chunks}).score
 
@@ -308,7 +319,10 @@ def test_quoted_evidence_is_found_in_its_chunk(measure):
 
 def test_evidence_that_stands_nowhere_is_kept_without_a_place(measure):
     reply = {"verdicts": [{"number": 1, "evidence": "born on the moon", "verdict": "yes"}]}
-    replies = {"statements": {"statements": ["Einstein was born there."]}, "verdicts": reply}
+    replies = {
+        "statements": {"statements": ["Einstein was born there."], "declined": False},
+        "verdicts": reply,
+    }
 
     score = measure(Faithfulness(), replies, **EINSTEIN).score
 
@@ -317,12 +331,12 @@ def test_evidence_that_stands_nowhere_is_kept_without_a_place(measure):
     assert "“born on the moon” (found nowhere)" in score.explain()
 
 
-def test_the_paper_variant_reads_free_text_and_its_final_list(measure):
+def test_the_paper_variant_reads_lines_and_the_last_one_that_says_the_same(measure):
     # the final list says yes, no: 1 / 2
     replies = {
-        "paper_statements": "1. Einstein was born in Germany.\n2. Einstein was born on 20th March 1879.",
+        "paper_statements": "1. Einstein was born in Germany.\n2. Einstein was born on 20th March 1879.\nEND",
         "paper_verdicts": "1. The context calls him German-born. Verdict: Yes.\n"
-        "2. The context has another day. Verdict: No.\nFinal verdicts in order: Yes. No.",
+        "2. The context has another day. Verdict: No.\nFinal verdicts: 1. Yes. 2. No.",
     }
 
     score = measure(Faithfulness(variant="paper"), replies, **EINSTEIN).score
@@ -336,14 +350,17 @@ def test_the_paper_variant_reads_free_text_and_its_final_list(measure):
 
 
 def test_in_the_paper_variant_too_a_verdict_too_few_is_asked_for_again(measure):
-    statements = "1. Einstein was born in Germany.\n2. Einstein was born in 1879."
+    statements = "1. Einstein was born in Germany.\n2. Einstein was born in 1879.\nEND"
     replies = {
         "paper_statements": statements,
-        "paper_verdicts": ["1. It says so. Verdict: Yes.", "2. Verdict: No."],
+        "paper_verdicts": [
+            "1. It says so. Verdict: Yes.\nFinal verdicts: 1. Yes.",
+            "2. It does not. Verdict: No.\nFinal verdicts: 2. No.",
+        ],
     }
 
     score, judge = measure(Faithfulness(variant="paper"), replies, **EINSTEIN)
 
     assert score.value == 0.5
-    assert judge.asked[-1].hints.numbers == (2,)
+    assert judge.asked[-1].expected.numbers == (2,)
     assert judge.asked[-1].messages[-1].content.endswith(PAPER_VERDICTS.again)

@@ -26,7 +26,10 @@ def replies(verdicts, *, faithful=("yes", "no"), chunks=("yes", "no"), question=
     def reply(request):
         match request.prompt.name:
             case "statements":
-                return {"statements": [f"Statement {n} stands." for n in range(1, len(faithful) + 1)]}
+                return {
+                    "statements": [f"Statement {n} stands." for n in range(1, len(faithful) + 1)],
+                    "declined": False,
+                }
             case "reference_statements":
                 return {"statements": ["Einstein was born in Ulm."]}
             case "verdicts" if request.variables["items"][0].text.startswith("Statement"):
@@ -36,7 +39,7 @@ def replies(verdicts, *, faithful=("yes", "no"), chunks=("yes", "no"), question=
             case "chunk_verdicts":
                 return verdicts(*chunks)
             case _:
-                return {"questions": [{"question": question}]}
+                return {"questions": [{"question": question, "noncommittal": False}] * 3}
 
     return reply
 
@@ -88,7 +91,7 @@ def test_a_part_that_fails_fails_the_whole(measure, verdicts):
     score = measure(RagasScore(), script, vectors=VECTORS, **SAMPLE).score
     assert (score.status, score.reason) == (
         "parse_error",
-        "questions.v1: the reply could not be read: the judge declined to answer",
+        "questions.v2: the reply could not be read: it holds no JSON object",
     )
 
 
@@ -110,7 +113,7 @@ def test_whether_the_answer_declines_does_not_depend_on_which_reply_comes_last(v
             case "statements":
                 return {"statements": ["Statement 1 stands.", "Statement 2 stands."], "declined": "it evades"}
             case "questions":
-                return {"questions": [{"question": "Where?", "noncommittal": False}]}
+                return {"questions": [{"question": "Where?", "noncommittal": False}] * 3}
             case _:
                 return replies(verdicts)(request)
 

@@ -88,7 +88,8 @@ def test_accuracy_is_rated_in_both_directions(measure):
 def test_a_rating_beyond_the_scale_is_no_rating_and_is_never_clipped(measure, number):
     score = measure(AnswerRelevanceRating(), {"answer_rating": rated(number)}, **PARIS).score
     assert (score.status, score.value) == ("parse_error", None)
-    assert "no rating on the scale could be read" in score.reason
+    assert f'"rating" is {number:g}, which is none of 0 to 10' in score.reason
+    assert len(score.steps) == 2  # it was asked for once more
 
 
 def test_an_odd_number_is_no_rating_of_accuracy(measure):
@@ -139,9 +140,10 @@ def test_answers_that_are_compared_are_called_neither_answer_nor_reference(measu
 
 
 def test_several_votes_on_a_rating_count_with_their_mean():
-    judge = ScriptedJudge({"answer_rating": [rated(6), rated(8), rated(99)]})
+    given = iter([rated(6), rated(8), rated(99), rated(98)])
+    judge = ScriptedJudge(lambda request: next(given))
     run = evaluate([{"id": "q1", **PARIS}], metrics="answer_relevance_rating", judge=judge, repeats=3)
-    # the third is not on the scale: (6 + 8) / 2 of 10
+    # the third is not on the scale, also when it is asked for again: (6 + 8) / 2 of 10
     assert run.score("q1", "answer_relevance_rating").value == 0.7
 
 

@@ -49,7 +49,7 @@ def reads(request):
                 "rating": 4 if "Ulm" in str(variables) and "Bonn" not in str(variables) else 0,
             }
         case "questions":
-            return {"questions": [{"question": "Where is it?", "noncommittal": False}]}
+            return {"questions": [{"question": "Where is it?", "noncommittal": False}] * 3}
         case _:
             texts = variables["items"]
     return verdicts([item.text in shown for item in texts])
@@ -183,7 +183,9 @@ def test_the_parts_of_a_whole_are_measured_against_the_same_reference():
             return verdicts(["second" in str(request.variables["reference"])])
         if request.prompt.name == "answer_verdicts":
             return verdicts(["second" in str(request.variables["items"])])
-        return {"statements": [str(request.variables.get("reference") or "it")], "declined": False}
+        if request.prompt.name == "statements":
+            return {"statements": ["it"], "declined": False}
+        return {"statements": [str(request.variables["reference"])]}
 
     vectors = {"it": [1.0, 0.0], "first": [1.0, 0.0], "second": [0.0, 1.0]}
     run = evaluate(

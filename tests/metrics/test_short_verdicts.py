@@ -20,12 +20,11 @@ SAMPLE = {
 @pytest.mark.parametrize(
     "reply",
     [
-        "1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "yes\nno", "1. Yes.\n2. No.", "[1] yes\n[2] no",
-        "#1 yes\n#2 no", "Nr. 1: ja\nNr. 2: nein", "1. yes ✅\n2. no ❌", "1 | yes\n2 | no", "1) 1\n2) 0",
+        "1. yes\n2. no", "1: yes\n2: no", "1 yes\n2 no", "1. Yes.\n2. No.", "2) no\n\n1) yes\n",
     ],
 )  # fmt: skip
 def test_a_line_for_each_sentence(reply):
-    metric = "faithfulness(granularity=sentence, verify=verdicts.v4)"
+    metric = "faithfulness(granularity=sentence, verify=verdicts.v6)"
     run = evaluate([SAMPLE], metrics=metric, judge=ScriptedJudge({"verdicts": reply}))
     (record,) = run.records()
     assert [verdict.label for verdict in record.verdicts] == ["supported", "not supported"]
@@ -33,37 +32,39 @@ def test_a_line_for_each_sentence(reply):
     assert not any(differences for _, differences in run.audit())
 
 
-@pytest.mark.parametrize("form", ["no", "No.", "{}. no", "{}. No", "{}: no", "{} no", "Statement {} no"])
+@pytest.mark.parametrize("form", ["{}. no", "{}. No", "{}: no", "{} no"])
 def test_one_sentence_a_call(form):
     def judge(prompt):
         number = re.search(r"<items>\n(\d+)\.", prompt)
         assert number is not None
         return form.format(number[1])
 
-    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v4)"
+    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v6)"
     (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
     assert record.value == 0.0
-    assert [step.prompt for step in record.steps if step.kind == "generate"] == ["verdicts.v4"] * 2
+    assert [step.prompt for step in record.steps if step.kind == "generate"] == ["verdicts.v6"] * 2
 
 
-@pytest.mark.parametrize("form", ["{}", "#{}", "[{}]", "yes, but no", "{}. yes and no"])
+@pytest.mark.parametrize(
+    "form", ["{}", "#{} no", "[{}] no", "no", "{}. no, or yes", "{}. nein", "{0}. no\n{0}. yes"]
+)
 def test_a_reply_without_a_verdict_is_no_score(form):
     def judge(prompt):
         number = re.search(r"<items>\n(\d+)\.", prompt)
         assert number is not None
         return form.format(number[1])
 
-    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v4)"
+    metric = "faithfulness(granularity=sentence, per_call=1, verify=verdicts.v6)"
     (record,) = evaluate([SAMPLE], metrics=metric, judge=judge).records()
     assert (record.value, record.status) == (None, "parse_error")
 
 
 def test_the_embedded_judge_answers_the_short_prompts_as_the_long_ones():
     for name, short in (
-        ("faithfulness", "faithfulness(verify=verdicts.v4)"),
+        ("faithfulness", "faithfulness(verify=verdicts.v6)"),
         (
             "factual_correctness",
-            "factual_correctness(verify=reference_verdicts.v3, cover=answer_verdicts.v3)",
+            "factual_correctness(verify=reference_verdicts.v5, cover=answer_verdicts.v5)",
         ),
     ):
         run = evaluate([SAMPLE], metrics=[name, short], judge="embedded")
@@ -74,12 +75,15 @@ def test_the_embedded_judge_answers_the_short_prompts_as_the_long_ones():
 
 def test_the_other_way_of_a_pair_is_asked_in_short_too():
     replies = {
-        "statements": {"statements": ["The Thames flows through London.", "It is 500 km long."]},
+        "statements": {
+            "statements": ["The Thames flows through London.", "It is 500 km long."],
+            "declined": False,
+        },
         "reference_statements": {"statements": ["The Thames flows through London."]},
         "reference_verdicts": "1. yes\n2. no",
         "answer_verdicts": "1. yes",
     }
-    metric = "factual_correctness(verify=reference_verdicts.v3, cover=answer_verdicts.v3)"
+    metric = "factual_correctness(verify=reference_verdicts.v5, cover=answer_verdicts.v5)"
     run = evaluate([SAMPLE], metrics=metric, judge=ScriptedJudge(replies))
     (record,) = run.records()
     assert record.value == pytest.approx(2 / 3, abs=1e-12)  # precision 1/2, recall 1
