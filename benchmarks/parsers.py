@@ -53,7 +53,10 @@ def replies(reply: str) -> Iterator[tuple[str, str]]:
     for token in TOKENS:
         much = token * (SIZE // len(token))
         for place in places:
-            yield f"{token!r} behind {reply[max(place - 20, 0) : place]!r}", reply[:place] + much + reply[place:]
+            yield (
+                f"{token!r} behind {reply[max(place - 20, 0) : place]!r}",
+                reply[:place] + much + reply[place:],
+            )
 
 
 def milliseconds(prompt: Prompt[Any], expected: Expected, text: str) -> float:
@@ -81,14 +84,14 @@ def main() -> None:
         start = time.process_time()
         split_sentences(token * (SIZE // len(token)))
         started.append(((time.process_time() - start) * 1000, repr(token)))
-    show("split_sentences", started)
+    show("split_sentences", started, 5 * BUDGET_MS)
 
 
-def show(name: str, timed: list[tuple[float, str]]) -> None:
+def show(name: str, timed: list[tuple[float, str]], budget: float = BUDGET_MS) -> None:
     """Print whether all are within the budget, and the three slowest."""
     slowest = sorted(timed, reverse=True)[:3]
-    within = "within" if slowest[0][0] <= BUDGET_MS else "OVER"
-    print(f"{name}: {len(timed):,} replies of {SIZE:,} characters, {within} {BUDGET_MS:.0f} ms", flush=True)
+    within = "within" if slowest[0][0] <= budget else "OVER"
+    print(f"{name}: {len(timed):,} replies of {SIZE:,} characters, {within} {budget:.0f} ms", flush=True)
     for duration, what in slowest:
         print(f"  {duration:8.1f} ms  {what}")
 

@@ -34,6 +34,7 @@ __all__ = [
     "first_objection",
     "list_of",
     "object_of",
+    "spoken",
 ]
 
 READER: Final = "2"
@@ -268,7 +269,7 @@ def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[st
     kept: list[str] = []
     dropped: list[str] = []
     for place, text in enumerate(texts, start=1):
-        first = places.setdefault(" ".join(text.split()).casefold(), place)
+        first = places.setdefault(spoken(text), place)
         if first == place:
             kept.append(text)
         else:
@@ -276,9 +277,14 @@ def distinct(texts: Iterable[str], what: str) -> tuple[tuple[str, ...], tuple[st
     return tuple(kept), tuple(dropped)
 
 
+def spoken(text: str) -> str:
+    """What a text says, however its letters, spaces and full stop are written."""
+    return " ".join(text.split()).casefold().rstrip(" .")
+
+
 def object_of(expected: Expected, fields: Mapping[str, Schema]) -> Schema:
-    """An object of those fields that the prompt shows, in the prompt's order."""
-    places = {name: expected.form.find(f'"{name}"') for name in fields if expected.shows(name)}
+    """An object of those fields that the prompt shows, in the order of its form, which is their last place."""
+    places = {name: expected.form.rfind(f'"{name}"') for name in fields if expected.shows(name)}
     names = sorted(places, key=places.__getitem__)
     return {
         "type": "object",
@@ -310,7 +316,10 @@ def _example(schema: Schema, named: Mapping[str, Schema], places: Iterator[int])
         return {name: _example(inner, named, places) for name, inner in schema["properties"].items()}
     if kind == "array":
         fixed: Sequence[Schema] = schema.get("prefixItems", ())
-        inner = fixed or [schema.get("items", {})] * schema.get("minItems", _ENTRIES)
+        items = schema.get("items", {})
+        if "enum" in items and "minItems" not in schema:
+            return list(items["enum"][:_ENTRIES])
+        inner = fixed or [items] * schema.get("minItems", _ENTRIES)
         return [_example(each, named, places) for each in inner]
     place = next(places)
     values: dict[Any, Any] = {"boolean": False, "integer": place, "number": place, "null": None}

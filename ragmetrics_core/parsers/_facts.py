@@ -14,6 +14,7 @@ from ragmetrics_core.parsers._answer import (
     distinct,
     list_of,
     object_of,
+    spoken,
 )
 from ragmetrics_core.parsers._reply import NotRead
 from ragmetrics_core.shapes import Json
@@ -45,7 +46,7 @@ class FactLists(Answer):
             lists[name], repeated = distinct(getattr(answer, name), f"{name.upper()} statement")
             dropped += repeated
             for text in lists[name]:
-                other = places.setdefault(" ".join(text.split()).casefold(), name)
+                other = places.setdefault(spoken(text), name)
                 if other != name:
                     raise NotRead(f"a statement stands in {other.upper()} and in {name.upper()}: {text[:80]}")
         return Reading(answer.model_copy(update=lists), dropped=tuple(dropped))

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, FailFast
 
 from ragmetrics_core.parsers._answer import Answer, Declined, Expected, Schema, Text, list_of, object_of
 from ragmetrics_core.parsers._reply import NotRead, lines_of
+from ragmetrics_core.parsers._sentences import split_sentences
 from ragmetrics_core.shapes import Json
 
 __all__ = ["GeneratedQuestion", "QuestionList"]
@@ -35,17 +36,19 @@ class QuestionList(Answer):
         """There must be as many as were asked for, each with its flag where one is asked for."""
         if expected.size is not None and len(self.questions) != expected.size:
             yield f"there are {len(self.questions)} questions, where {expected.size} were asked for"
-        has_flags = {each.noncommittal is not None for each in self.questions}
-        if expected.form and has_flags - {'"noncommittal"' in expected.form}:
-            yield '"noncommittal" is missing, or was not asked for'
+        has_flag = [each.noncommittal is not None for each in self.questions]
+        if '"noncommittal"' in expected.form and not all(has_flag):
+            yield '"noncommittal" is missing'
+        if not expected.shows("noncommittal") and any(has_flag):
+            yield '"noncommittal" was not asked for'
 
     @classmethod
     def of_lines(cls, body: str) -> dict[str, Json]:
         """The question on the only line."""
         lines = lines_of(body)
-        if len(lines) != 1 or not lines[0].endswith(_MARKS) or sum(map(lines[0].count, _MARKS)) > 1:
-            raise NotRead("it is not one line with one question mark, at its end")
-        return {"questions": [{"question": lines[0]}]}
+        if len(lines) != 1 or not body.endswith(_MARKS) or split_sentences(body) != (body,):
+            raise NotRead("it is not one line with one sentence that ends with a question mark")
+        return {"questions": [{"question": body}]}
 
     @classmethod
     def schema(cls, expected: Expected) -> Schema:

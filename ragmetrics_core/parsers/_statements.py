@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from ragmetrics_core.parsers._answer import (
     Answer,
@@ -38,7 +38,7 @@ class StatementList(Answer):
     """
 
     statements: Texts
-    declined: Literal[False] | Text | None = None
+    declined: bool | Text | None = None
 
     @classmethod
     def of_value(cls, value: Mapping[str, Json], expected: Expected) -> Reading[Self]:
@@ -46,7 +46,8 @@ class StatementList(Answer):
         answer = cls.checked(value)
         if answer.declined is None and '"declined"' in expected.form:
             raise NotRead('"declined" is missing')
-        if answer.declined and answer.declined.isascii() and len(answer.declined.split()) == 1:
+        why = str(answer.declined or "")
+        if why.isascii() and len(why.split()) == 1:  # "no" and "false", or "true" alone
             raise NotRead('"declined" is neither false nor a reason in a few words')
         statements, dropped = distinct(answer.statements, "statement")
         return Reading(answer.model_copy(update={"statements": statements}), dropped=dropped)
@@ -79,7 +80,7 @@ class StatementList(Answer):
         """Whether the split text declines to answer, when the judge said so or denied it."""
         if self.declined is None:
             return None
-        return Declined(bool(self.declined), self.declined or None)
+        return Declined(bool(self.declined), str(self.declined) if self.declined else None)
 
 
 def lines_to_end(body: str) -> list[str]:

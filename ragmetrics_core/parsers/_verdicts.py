@@ -251,4 +251,4 @@ def _numbered(entries: Sequence[Json], expected: Expected) -> dict[int, Mapping[
 
 def _beginning(text: str) -> str:
     """A text from its first letter on, however it is spelled and numbered."""
-    return _BEFORE_TEXT.sub("", text, count=1).casefold()
+    return _BEFORE_TEXT.sub("", text, count=1).rstrip(" .?!").casefold()

@@ -1,62 +1,42 @@
-"""Messy replies, written by hand: each is read as a careful person would read it, or stated to be unread."""
+"""Replies in many forms, written by hand: what is in the form is read to the letter, all else asked again."""
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ragmetrics_core.parsers import (
-    Answer,
-    EntityList,
-    ExtractedSentences,
-    FactLists,
-    Hints,
-    QuestionList,
-    Rating,
-    RelevantSentences,
-    StatementList,
-    VerdictList,
-)
+from ragmetrics_core import parsers, prompts
+from ragmetrics_core.parsers import Expected, Scale, VerdictList
+from ragmetrics_core.prompts import Prompt
 
-PARSERS: dict[str, type[Answer]] = {
-    "entities": EntityList,
-    "extracted": ExtractedSentences,
-    "facts": FactLists,
-    "questions": QuestionList,
-    "ratings": Rating,
-    "relevant": RelevantSentences,
-    "statements": StatementList,
-    "verdicts": VerdictList,
-}
-CASES: list[dict[str, Any]] = [
-    json.loads(line)
-    for path in sorted((Path(__file__).parent / "corpus").glob("*.jsonl"))
-    for line in path.read_text(encoding="utf-8").split("\n")
-    if line
-]
+ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
+CURRENT = [prompt for prompt in vars(prompts).values() if isinstance(prompt, Prompt)]
+PROMPTS = [*CURRENT, prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)]  # verdicts as lines
+# Of each reply its answer type, how many items were asked about, its text, and what it says if it is in a form.
+LINES = (Path(__file__).parent / "corpus.jsonl").read_text(encoding="ascii").splitlines()
+CORPUS = [json.loads(line) for line in LINES]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
-def test_a_messy_reply_is_read_as_a_person_would_read_it(case):
-    hints = Hints.counting(case.get("count") or 0, sample=tuple(case.get("sample", ())))
+@pytest.mark.parametrize(("kind", "items", "reply", "says"), [(*row, None)[:4] for row in CORPUS])
+def test_a_reply_is_read_in_the_form_that_its_prompt_asks_for_or_asked_for_again(kind, items, reply, says):
+    numbers = tuple(range(1, (items or 99) + 1))
+    answers = {getattr(parsers, kind)} | ({parsers.ExplainedVerdicts} if kind == "VerdictList" else set())
+    readings = [
+        prompt.answer.read(reply, Expected(numbers, ITEMS[:items], scale=Scale(0, 10), form=prompt.user))
+        for prompt in PROMPTS
+        if prompt.answer in answers
+    ]
+    values = [reading.value.written() for reading in readings if reading.value is not None]
 
-    hints = hints._replace(form=tuple(case.get("form", ())))
-    reading = PARSERS[case["parser"]].read(case["reply"], hints)
-
-    # as a value, so that the cases need not spell out what no reply of theirs says
-    value = None if case["value"] is None else PARSERS[case["parser"]].model_validate(case["value"])
-    assert (reading.value, reading.rule) == (value, case["rule"]), case["note"]
-
-
-def test_the_corpus_covers_every_parser_with_replies_that_are_read_and_unread():
-    read = {(case["parser"], case["value"] is not None) for case in CASES}
-
-    assert read == {(parser, is_read) for parser in PARSERS for is_read in (True, False)}
+    assert all(value == says for value in values)
+    assert bool(values) == (says is not None)
+    for reading in readings:
+        lacks_some = isinstance(reading.value, VerdictList) and len(reading.value.verdicts) < len(numbers)
+        assert bool(reading.objections) == (reading.value is None or lacks_some)
 
 
-def test_every_case_has_its_own_id():
-    ids = [case["id"] for case in CASES]
-
-    assert len(set(ids)) == len(ids)
-    assert len(ids) >= 170
+def test_the_corpus_has_every_answer_type_in_its_form_and_in_others():
+    by_kind = {row[0]: {len(other) for other in CORPUS if other[0] == row[0]} for row in CORPUS}
+    types = {prompt.answer.__name__ for prompt in PROMPTS} - {"ExplainedVerdicts", "DecliningVerdict"}
+    assert by_kind == {name: {3, 4} for name in types}
+    assert len({json.dumps(row[:3]) for row in CORPUS}) == len(CORPUS)
