@@ -1,20 +1,21 @@
 """Any LangChain chat model as a judge."""
 
 import asyncio
+import json
 import warnings
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from langchain_core.globals import get_llm_cache
-from langchain_core.language_models import BaseLanguageModel
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 
-from ragmetrics_core.adapting import ForeignModel, ForeignName, finish_reason, usage_of
-from ragmetrics_core.errors import ModelError
+from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, usage_of
+from ragmetrics_core.errors import ModelError, ModelRefused
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain._apart import (
@@ -34,7 +35,7 @@ _MESSAGES = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessa
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LangChainJudge(ForeignModel):
+class LangChainJudge(ForeignJudge):
     """A LangChain chat model, bound or not, as a judge.
 
     Its calls are seen by no handler and no tracer of the application. Sampling settings, limits and retries
@@ -43,6 +44,10 @@ class LangChainJudge(ForeignModel):
 
     A cache would give every draw of a prompt the same reply. Draws after the first go past the model's cache;
     where it cannot be seen (inside a sequence or a function), a warning says so.
+
+    A provider's chat model with structured output of its own is held to the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. Bind a `response_format` of your own to hold it to that, or
+    `{"type": "text"}` to hold it to nothing.
 
     Attributes:
         model: the model; or a function without arguments that makes one. One without a synchronous interface
@@ -70,16 +75,25 @@ class LangChainJudge(ForeignModel):
         Raises:
             ModelError: the model did not answer.
         """
+        return await self.held(request, partial(self._ask, request))
+
+    async def _ask(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
         is_bound = self.is_asynchronous_only
         model = self._models.here() if is_bound else self._models.first
         messages: list[BaseMessage] = [_MESSAGES[role](content=content) for role, content in request.messages]
         config: RunnableConfig = {"tags": [JUDGE_TAG], "run_name": f"ragmetrics.{request.prompt.name}"}
         draws = [self._drawing(model, request.draw + number) for number in range(request.draws)]
+        held_to = None
+        if schema is not None:
+            name = request.prompt.answer.__name__
+            draws = [_held(each, {**schema, "title": name}) for each in draws]
+            # some providers make a tool of it
+            held_to = name if "tools" in _unbound(draws[0])[1] else "json_schema"
         call = _all([partial(_asked, each, messages, config, is_bound=is_bound) for each in draws])
         replies = await foreign_answer(call, lambda error: as_model_error(error, self.identity, model))
         if len(replies) > 1 and len({_id(reply) for reply in replies} - {None}) == 1:
             self._warn("gave the same message for several draws")
-        return [_completion(reply, self.identity) for reply in replies]
+        return [_completion(reply, self.identity, held_to) for reply in replies]
 
     def _drawing(self, model: Model, draw: int) -> Model:
         """The model that makes a draw: the first may come from a cache, the others may not."""
@@ -110,7 +124,17 @@ class LangChainJudge(ForeignModel):
     @cached_property
     def foreign_name(self) -> ForeignName:
         """Class, model, server and settings."""
-        return name_of(*_unbound(self._models.first))
+        model, bound = _unbound(self._models.first)
+        return name_of(model, bound | ({"response_format": "json_schema"} if self.takes_schema else {}))
+
+    @cached_property
+    def takes_schema(self) -> bool:
+        """Whether it is a provider's chat model with structured output of its own, and bound to none."""
+        model, bound = _unbound(self._models.first)
+        own = BaseChatModel.with_structured_output
+        has_own = isinstance(model, BaseChatModel) and type(model).with_structured_output is not own
+        given = {**getattr(model, "model_kwargs", {}), **bound}
+        return has_own and not {"response_format", "tools"} & given.keys()
 
     @cached_property
     def _fresh(self) -> "dict[int, _Fresh]":
@@ -163,11 +187,28 @@ def _uncached(model: Model) -> Model | None:
     return None
 
 
+def _held(model: Model, schema: Mapping[str, Any]) -> Any:
+    """The model, bound to the schema of a reply; without the parser that LangChain puts behind it.
+
+    Raises:
+        ModelRefused: its class has no way for that.
+    """
+    if isinstance(model, RunnableBindingBase):
+        return model.model_copy(update={"bound": _held(model.bound, schema)})
+    try:
+        chain: Any = cast(BaseChatModel, model).with_structured_output(
+            dict(schema), method="json_schema", strict=True
+        )
+        return chain.first
+    except Exception as error:  # the boundary to the provider's code, which may know other ways only
+        raise ModelRefused(f"{type(model).__name__} takes no schema: {error}") from None
+
+
 def _id(reply: Any) -> str | None:
     return reply.id if isinstance(reply, BaseMessage) else None
 
 
-def _completion(reply: Any, identity: str) -> Completion:
+def _completion(reply: Any, identity: str, held_to: str | None) -> Completion:
     """A LangChain reply as ours.
 
     Raises:
@@ -179,9 +220,19 @@ def _completion(reply: Any, identity: str) -> Completion:
         raise ModelError(f"{identity} replied with {type(reply).__name__}, neither a message nor a text")
     told = reply.response_metadata
     return Completion(
-        text=str(reply.text),
+        text=_arguments(reply) or str(reply.text) or str(reply.additional_kwargs.get("refusal") or ""),
         model=str(told.get("model_name") or told.get("model") or ""),
         # a reply from a cache has a cost of 0 and no tokens
         usage=usage_of(getattr(reply, "usage_metadata", None)),
         finish_reason=finish_reason(told, reply.additional_kwargs),
+        held_to=held_to,
     )
+
+
+def _arguments(reply: BaseMessage) -> str:
+    """What the one tool is called with, as JSON; "" for no or several calls."""
+    calls = [*getattr(reply, "tool_calls", ()), *getattr(reply, "invalid_tool_calls", ())]
+    if len(calls) != 1:
+        return ""
+    arguments = calls[0]["args"]
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)

@@ -5,9 +5,9 @@
 
 import asyncio
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from ragmetrics_core import Embedder, Judge, Metric, as_judge
 from ragmetrics_core.adapting import (
+    ForeignJudge,
     ForeignModel,
     ForeignName,
     can_only_raise,
     finish_reason,
     in_thread,
+    response_format,
     usage_of,
 )
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
@@ -60,16 +62,22 @@ _SAMPLING = ("temperature", "max_tokens", "seed", "top_p")
 _ADDRESSES = ("api_base", "base_url", "azure_endpoint")
 # What LlamaIndex calls a model that does not name itself.
 _UNKNOWN = "unknown"
+# The parameter of `chat` that takes the form of a reply, by the class that the provider's own derives from.
+_OPENAI = "response_format"
+_FORMS = {"OpenAI": _OPENAI, "Ollama": "format"}
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexJudge(ForeignModel):
+class LlamaIndexJudge(ForeignJudge):
     """A LlamaIndex language model as a judge.
 
     A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
     makes of them. It is asked through its synchronous interface, in threads: a model's asynchronous client
     belongs to one event loop, which is the application's. Sampling settings are the model's; several draws
     are several calls.
+
+    A chat model of the OpenAI protocol or of Ollama is held to the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. A form in its `additional_kwargs` goes before that.
 
     Attributes:
         llm: the model.
@@ -82,7 +90,18 @@ class LlamaIndexJudge(ForeignModel):
     @cached_property
     def foreign_name(self) -> ForeignName:
         """Class, model, server and settings."""
-        return _name_of(self.llm)
+        return _name_of(self.llm, {"response_format": "json_schema"} if self.takes_schema else {})
+
+    @cached_property
+    def takes_schema(self) -> bool:
+        """Whether its `chat` has a parameter for the form of the reply, which its user did not choose."""
+        chosen = getattr(self.llm, "additional_kwargs", {})
+        return self._form is not None and self.llm.metadata.is_chat_model and self._form not in chosen
+
+    @cached_property
+    def _form(self) -> str | None:
+        """The parameter by which it takes a form."""
+        return next((form for kind in type(self.llm).__mro__ if (form := _FORMS.get(kind.__name__))), None)
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the model, once for each draw.
@@ -90,24 +109,32 @@ class LlamaIndexJudge(ForeignModel):
         Raises:
             ModelError: it did not answer, and the error says whether it may when asked again.
         """
-        messages = [ChatMessage(role=each.role, content=each.content) for each in request.messages]
-        draws = (self._reply(messages) for _ in range(request.draws))
-        return await asyncio.gather(*draws)
+        return await self.held(request, partial(self._draw, request))
 
-    async def _reply(self, messages: Sequence[ChatMessage]) -> Completion:
-        response = await foreign_answer(self._ask(messages), lambda error: _told(error, self.llm))
+    async def _draw(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
+        messages = [ChatMessage(role=each.role, content=each.content) for each in request.messages]
+        form: dict[str, Any] = {}
+        if schema is not None and self._form:
+            form[self._form] = response_format(request) if self._form == _OPENAI else schema
+        return await asyncio.gather(*[self._reply(messages, form) for _ in range(request.draws)])
+
+    async def _reply(self, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> Completion:
+        response = await foreign_answer(self._ask(messages, form), lambda error: _told(error, self.llm))
         text = response.text if isinstance(response, CompletionResponse) else response.message.content
         return Completion(
             text=text or "",
             model=str(_field(response.raw, "model") or self.llm.metadata.model_name),
             usage=usage_of(response.additional_kwargs, _field(response.raw, "usage")),
             finish_reason=finish_reason(response.raw, response.additional_kwargs),
+            held_to="json_schema" if form else None,
         )
 
-    async def _ask(self, messages: Sequence[ChatMessage]) -> ChatResponse | CompletionResponse:
+    async def _ask(
+        self, messages: Sequence[ChatMessage], form: Mapping[str, Any]
+    ) -> ChatResponse | CompletionResponse:
         llm = self.llm
         if llm.metadata.is_chat_model:
-            return await in_thread(llm.chat, messages)
+            return await in_thread(llm.chat, messages, **form)
         assert llm.messages_to_prompt is not None, "every model has one once it is made"
         prompt = llm.messages_to_prompt(messages)
         return await in_thread(llm.complete, prompt, formatted=True)
@@ -202,8 +229,8 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "
     return any(model in models_needed(metric) for metric in metrics)
 
 
-def _name_of(model: LLM | BaseEmbedding) -> ForeignName:
-    """Its name by the settings that it publishes, how it samples, and a digest of the others."""
+def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None) -> ForeignName:
+    """Its name by the settings that it publishes, how it samples and is asked, and a digest of the others."""
     published = model.to_payload()
     told = {name: getattr(model, name, None) for name in _SAMPLING} | published
     settings = {name: each for name, each in told.items() if name not in _NO_SETTINGS and each is not None}
@@ -218,6 +245,7 @@ def _name_of(model: LLM | BaseEmbedding) -> ForeignName:
         is_sure = is_sure and form is not None
         if form:
             settings["messages_to_prompt"] = form
+    settings |= asked or {}
     return foreign_name(
         "llama_index",
         model,

@@ -1,8 +1,7 @@
 """The prompts of metrics as LlamaIndex templates, and back.
 
-A prompt of ragmetrics has a system text, a user text and a text for asking once more. `<name>_template` is a
-`ChatPromptTemplate` of the first two, `<name>_again_template` a `PromptTemplate` of the third. Variables are
-written `{name}` there and `{{ name }}` here.
+`<name>_template` is a `ChatPromptTemplate` of a prompt's system and user text. Variables are written `{name}`
+there and `{{ name }}` here.
 """
 
 import re
@@ -10,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
-from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate, PromptTemplate
+from llama_index.core.prompts import BasePromptTemplate, ChatPromptTemplate
 
 from ragmetrics_core import Metric
 from ragmetrics_core.errors import PromptError
@@ -22,7 +21,7 @@ __all__ = ["fitting", "prompts_of", "templates_of", "text_of", "updated"]
 
 _OURS = re.compile(r"\{\{ *([a-z_]+) *\}\}")
 _THEIRS = re.compile(r"\{([a-zA-Z_][a-zA-Z0-9_]*)\}")
-_SUFFIX, _AGAIN = "_template", "_again"
+_SUFFIX = "_template"
 
 
 def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
@@ -36,17 +35,15 @@ def prompts_of(metrics: Iterable[Metric[Any]]) -> dict[str, Prompt[Any]]:
 
 def templates_of(metrics: Iterable[Metric[Any]]) -> dict[str, BasePromptTemplate]:
     """All prompts as LlamaIndex templates, by the names that `updated` takes."""
-    templates: dict[str, BasePromptTemplate] = {}
-    for name, prompt in sorted(prompts_of(metrics).items()):
-        templates[name + _SUFFIX] = ChatPromptTemplate(
+    return {
+        name + _SUFFIX: ChatPromptTemplate(
             message_templates=[
                 ChatMessage(role=MessageRole.SYSTEM, content=_as_theirs(prompt.system)),
                 ChatMessage(role=MessageRole.USER, content=_as_theirs(prompt.user)),
             ]
         )
-        if prompt.again:
-            templates[name + _AGAIN + _SUFFIX] = PromptTemplate(_as_theirs(prompt.again))
-    return templates
+        for name, prompt in sorted(prompts_of(metrics).items())
+    }
 
 
 def updated(
@@ -60,43 +57,38 @@ def updated(
     for key, template in templates.items():
         prompts = prompts_of(metrics)
         name = key.removesuffix(_SUFFIX)
-        is_again = name not in prompts and name.removesuffix(_AGAIN) in prompts
-        name = name.removesuffix(_AGAIN) if is_again else name
         if name not in prompts or not key.endswith(_SUFFIX):
             names = ", ".join(sorted(templates_of(metrics)))
             raise PromptError(f"there is no prompt {key!r} to update; there are {names}")
-        text = text_of(prompts[name], template, is_again=is_again)
-        metrics = with_prompts(metrics, {name: text})
+        metrics = with_prompts(metrics, {name: text_of(prompts[name], template)})
     return metrics
 
 
-def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str, *, is_again: bool = False) -> PromptText:
+def text_of(prompt: Prompt[Any], template: BasePromptTemplate | str) -> PromptText:
     """A prompt's text with that of a template.
 
     Args:
         prompt: the prompt.
         template: a chat template with a system and a user message, or a text for the user message.
-        is_again: the template is the text for asking once more.
 
     Raises:
         PromptError: the template has other roles or other variables than the prompt.
     """
-    system, user, again = prompt.system, prompt.user, prompt.again
+    system = prompt.system
     if isinstance(template, ChatPromptTemplate):
         by_role = {each.role.value: each.content or "" for each in template.message_templates}
-        if is_again or set(by_role) - {"system", "user"} or "user" not in by_role:
+        if set(by_role) - {"system", "user"} or "user" not in by_role:
             raise PromptError(
                 f"prompt {prompt.id}: a chat template needs one user message and may have one system message"
             )
         system = _as_ours(by_role.get("system", ""))
         user = _as_ours(by_role["user"])
-    elif is_again:
-        again = _as_ours(_text(template))
     else:
         user = _as_ours(_text(template))
-    changed = PromptText(prompt.name, prompt.version, None, system, user, again)
+    # the text for asking once more shows the form, which another text may have changed
+    again = prompt.again if user == prompt.user else ""
     prompt.with_text(system=system, user=user, again=again)
-    return changed
+    return PromptText(prompt.name, prompt.version, None, system, user, again)
 
 
 def fitting(metrics: tuple[Metric[Any], ...], template: BasePromptTemplate | str) -> Prompt[Any] | None:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from ragmetrics_core.adapting import ReplyHeldBack, finish_reason, usage_of
 from ragmetrics_core.errors import (
     AccessRefused,
     ModelError,
@@ -13,7 +14,8 @@ from ragmetrics_core.errors import (
 )
 from ragmetrics_core.models._secrets import keyless
 from ragmetrics_core.models._waits import retry_after
-from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.protocol import Completion
+from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["foreign_answer", "model_error"]
 
@@ -67,8 +69,8 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
         The error to raise in its place. `ModelOverloaded`: 429, 503, 529. `ModelTimeout`: time ran out.
         `TransientModelError`: 408, 409, 425, the other 5xx, a lost connection. `AccessRefused`: 401 to
         404, or a name that speaks of authentication. `ModelRefused`: the other 4xx. `ModelError`: anything
-        else. Where asking again may help it has the wait that the server asks for (Retry-After), as far as
-        the error holds the headers of the answer.
+        else. `ReplyHeldBack`: the error holds the reply. Where asking again may help it has the wait that
+        the server asks for (Retry-After), as far as the error holds the headers of the answer.
     """
     if isinstance(error, ModelError):
         return error
@@ -78,9 +80,26 @@ def model_error(error: Exception, model: object = None, *, identity: str | None 
     text = " ".join(_said(error, model).split())
     text = text if len(text) <= _LONGEST_MESSAGE else text[:_LONGEST_MESSAGE] + "..."
     message = f"{identity + ': ' if identity else ''}{type(error).__name__}: {text}"
+    if (reply := _reply_in(error)) is not None:
+        return ReplyHeldBack(message, reply)
     if issubclass(kind, TransientModelError):
         return kind(message, retry_after=retry_after(_headers(cause)))
     return kind(message)
+
+
+def _reply_in(error: Exception) -> Completion | None:
+    """The reply that OpenAI's client holds back: held to a schema, it raises for one that was cut."""
+    answer = _held(error, "completion")
+    choices = _held(answer, "choices")
+    if not is_series(choices) or not choices:
+        return None
+    return Completion(
+        text=str(_held(_held(choices[0], "message"), "content") or ""),
+        model=str(_held(answer, "model") or ""),
+        usage=usage_of(_held(answer, "usage")),
+        finish_reason=finish_reason(choices[0]),
+        held_to="json_schema",
+    )
 
 
 def _said(error: Exception, model: object) -> str:

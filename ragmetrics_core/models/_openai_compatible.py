@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import urlencode
 
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import SecretStr
 
-from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused, TransientModelError
+from ragmetrics_core.adapting import first_taken, response_format
+from ragmetrics_core.errors import ConfigError, ModelError, TransientModelError
 from ragmetrics_core.models._openai_endpoint import Endpoint, encodable, without_key
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Completion, Generate, Usage, fixed_property
@@ -22,7 +23,7 @@ __all__ = ["OpenAIEmbedder", "OpenAIJudge", "completions_in"]
 
 ResponseFormat = Literal["text", "json_object", "json_schema"]
 HeldTo = Literal["json_object", "json_schema"] | None
-_FORMS: Final = ("json_schema", "json_object")
+_FORMS: Final[tuple[HeldTo, ...]] = ("json_schema", "json_object", None)
 
 # Bytes. The longest texts that models write have less than a megabyte; with probabilities, some more.
 _LARGEST_REPLY = 2**24
@@ -98,33 +99,33 @@ class OpenAIJudge:
         Raises:
             ModelError: the server did not answer; the message says why and never holds the key.
         """
-        refusal: ModelRefused | None = None
-        for held_to, several in self._ways(request):
-            try:
-                body = self.body(request, held_to=held_to, several=several)
-                reply = await self._endpoint.post("/chat/completions", body)
-            except ModelRefused as error:
-                refusal = refusal or error
-                continue
-            if refusal is not None:
-                # Servers refuse what they do not know in their own words, so it is left out to see.
-                self._learned.held_to, self._learned.many = held_to, several or request.draws == 1
-            where, model = self._endpoint.url, self.model
-            return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
-        assert refusal is not None, "there is a way without anything that a server may refuse"
-        raise refusal
+        ways = self._ways(request)
+        way, reply = await first_taken(ways, partial(self._post, request))
+        held_to, several = way
+        if held_to != ways[0][0]:
+            self._learned.held_to = held_to
+        if several != ways[0][1]:
+            self._learned.many = several
+        where, model = self._endpoint.url, self.model
+        return completions_in(reply, where=where, model=model, held_to=held_to)[: request.draws]
+
+    async def _post(self, request: Generate[Any], way: tuple[HeldTo, bool]) -> Mapping[str, Any]:
+        held_to, several = way
+        return await self._endpoint.post(
+            "/chat/completions", self.body(request, held_to=held_to, several=several)
+        )
 
     def _ways(self, request: Generate[Any]) -> list[tuple[HeldTo, bool]]:
         """What the reply is held to, and whether several draws are asked for at once.
 
         The next is tried where a server refuses one.
         """
-        forms: list[HeldTo] = [None]
+        forms: Sequence[HeldTo] = _FORMS[-1:]
         if request.expected.as_json and self.response_format != "text":
-            forms = ["json_schema", "json_object", None][_FORMS.index(self.response_format) :]
-            forms = forms[forms.index(self._learned.held_to) :] if self._learned.held_to in forms else forms
-        many = request.draws > 1 and self._learned.many
-        return [*((held_to, many) for held_to in forms), *([(None, False)] if many else [])]
+            first = max(_FORMS.index(self.response_format), _FORMS.index(self._learned.held_to))
+            forms = _FORMS[first:]
+        at_once = (True, False) if request.draws > 1 and self._learned.many else (False,)
+        return [(held_to, several) for held_to in forms for several in at_once]
 
     def body(
         self, request: Generate[Any], *, held_to: HeldTo = None, several: bool = False
@@ -141,7 +142,9 @@ class OpenAIJudge:
         if several:
             body["n"] = request.draws
         if held_to is not None:
-            body["response_format"] = _response_format(request, held_to)
+            body["response_format"] = (
+                response_format(request) if held_to == "json_schema" else {"type": held_to}
+            )
         return {**body, **self.extra_body}
 
     async def aclose(self) -> None:
@@ -278,13 +281,6 @@ class _Learned:
 
     held_to: HeldTo = "json_schema"
     many: bool = True
-
-
-def _response_format(request: Generate[Any], held_to: HeldTo) -> Mapping[str, object]:
-    if held_to == "json_object":
-        return {"type": "json_object"}
-    name = request.prompt.answer.__name__
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": request.schema}}
 
 
 def completions_in(

@@ -33,11 +33,7 @@ def test_putting_back_what_was_read_changes_nothing(metric):
 
 
 def test_every_step_has_its_prompt():
-    assert set(FaithfulnessEvaluator().get_prompts()) == {
-        "statements_template",
-        "verdicts_template",
-        "verdicts_again_template",
-    }
+    assert set(FaithfulnessEvaluator().get_prompts()) == {"statements_template", "verdicts_template"}
     # also those of the parts of a metric
     assert {"statements_template", "answer_verdicts_template"} <= set(CorrectnessEvaluator().get_prompts())
     assert "questions_template" in AnswerRelevancyEvaluator().get_prompts()
@@ -92,12 +88,6 @@ def test_a_prompt_of_a_part_can_be_changed():
     assert any("STRICTLY" in each for each in judge.asked)
 
 
-def test_the_text_for_asking_again_can_be_changed():
-    made = FaithfulnessEvaluator()
-    made.update_prompts({"verdicts_again_template": PromptTemplate("Now do it.")})
-    assert made.get_prompts()["verdicts_again_template"].get_template() == "Now do it."
-
-
 @pytest.mark.parametrize(
     ("name", "template", "said"),
     [
@@ -105,7 +95,6 @@ def test_the_text_for_asking_again_can_be_changed():
         ("statements_template", PromptTemplate("{answer} only"), "question"),
         ("statements_template", PromptTemplate("{answer} {question} {more}"), "more"),
         ("statements_template", ChatPromptTemplate([ChatMessage(role="tool", content="x")]), "user"),
-        ("verdicts_again_template", PromptTemplate("{query}"), "query"),
     ],
 )
 def test_a_template_that_does_not_fit_is_refused_and_changes_nothing(name, template, said):

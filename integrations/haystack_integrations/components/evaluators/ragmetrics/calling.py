@@ -47,17 +47,18 @@ async def call(component: Any, *, asynchronous: bool, executor: Executor | None,
     return output
 
 
-def identity_of(component: Any) -> ForeignName:
+def identity_of(component: Any, settings: Mapping[str, str] | None = None) -> ForeignName:
     """
     Name a generator or an embedder by its class, model, server and settings; keys are left out.
 
     :param component: The component.
+    :param settings: How it is asked beside that.
     :returns: Its name.
     """
     try:
-        settings = component_to_dict(component, "model").get("init_parameters", {})
+        given = component_to_dict(component, "model").get("init_parameters", {})
         text = json.dumps(
-            {key: value for key, value in settings.items() if not _is_secret(value)},
+            {key: value for key, value in given.items() if not _is_secret(value)},
             sort_keys=True,
             default=str,
         )
@@ -70,6 +71,7 @@ def identity_of(component: Any) -> ForeignName:
         component,
         called=model if isinstance(model, str) else None,
         server=server if isinstance(server, str) else None,
+        settings=settings,
         digest=digest,
     )
 

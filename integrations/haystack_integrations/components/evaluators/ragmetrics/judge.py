@@ -4,13 +4,13 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import Span, tracer
-from ragmetrics_core.adapting import ForeignModel, ForeignName, finish_reason, usage_of
+from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, response_format, usage_of
 from ragmetrics_core.errors import ModelError
 from ragmetrics_core.live import is_judging
 from ragmetrics_core.protocol import Completion, Generate
@@ -19,11 +19,20 @@ from haystack_integrations.components.evaluators.ragmetrics.calling import call,
 
 __all__ = ["HaystackJudge"]
 
+_MESSAGES = {
+    "system": ChatMessage.from_system,
+    "user": ChatMessage.from_user,
+    "assistant": ChatMessage.from_assistant,
+}
+
 
 @dataclass(frozen=True, repr=False)
-class HaystackJudge(ForeignModel):
+class HaystackJudge(ForeignJudge):
     """
     A chat generator of Haystack as a judge of ragmetrics; sampling settings belong to the generator.
+
+    A generator for the OpenAI protocol is held to the schema of each reply; see
+    `ragmetrics_core.adapting.ForeignJudge`. A `response_format` of its own goes before that.
 
     Whoever makes it warms the generator up and closes it; the components of this package do both.
 
@@ -42,7 +51,14 @@ class HaystackJudge(ForeignModel):
     @cached_property
     def foreign_name(self) -> ForeignName:
         """Class, model and server, and a digest of the settings."""
-        return identity_of(self.chat_generator)
+        return identity_of(self.chat_generator, {"response_format": "json_schema"} if self.takes_schema else {})
+
+    @cached_property
+    def takes_schema(self) -> bool:
+        """Whether the generator is one for the OpenAI protocol and has no `response_format` of its own."""
+        kinds = {each.__name__ for each in type(self.chat_generator).__mro__}
+        chosen: Mapping[str, Any] = getattr(self.chat_generator, "generation_kwargs", None) or {}
+        return "OpenAIChatGenerator" in kinds and "response_format" not in chosen
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """
@@ -52,16 +68,18 @@ class HaystackJudge(ForeignModel):
         :returns: The replies, one for each that the generator gave.
         :raises ModelError: The generator failed or gave no reply.
         """
-        messages = [
-            ChatMessage.from_system(each.content) if each.role == "system" else ChatMessage.from_user(each.content)
-            for each in request.messages
-        ]
+        return await self.held(request, partial(self._ask, request))
+
+    async def _ask(self, request: Generate[Any], schema: Mapping[str, Any] | None) -> list[Completion]:
+        messages = [_MESSAGES[role](content) for role, content in request.messages]
+        inputs = {} if schema is None else {"generation_kwargs": {"response_format": response_format(request)}}
         with _span(self.chat_generator, messages) as span:
             output = await call(
                 self.chat_generator,
                 asynchronous=self.asynchronous,
                 executor=self.executor,
                 messages=messages,
+                **inputs,
             )
             if span is not None:
                 span.set_content_tag("haystack.component.output", dict(output))
@@ -69,7 +87,7 @@ class HaystackJudge(ForeignModel):
         if not replies:
             msg = f"{type(self.chat_generator).__name__} gave no reply"
             raise ModelError(msg)
-        return [_completion(reply) for reply in replies[: request.draws]]
+        return [_completion(reply, "json_schema" if inputs else None) for reply in replies[: request.draws]]
 
 
 @contextmanager
@@ -94,11 +112,12 @@ def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Sp
         yield span
 
 
-def _completion(reply: ChatMessage) -> Completion:
+def _completion(reply: ChatMessage, held_to: str | None) -> Completion:
     meta: Mapping[str, Any] = reply.meta or {}
     return Completion(
         text=reply.text or "",
         model=str(meta.get("model") or ""),
         usage=usage_of(meta.get("usage")),
         finish_reason=finish_reason(meta),
+        held_to=held_to,
     )
