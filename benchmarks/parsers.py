@@ -1,9 +1,9 @@
-"""How long a reply of 100 kB takes to be read, whatever stands in it, in milliseconds of CPU; the budget is 50.
+"""How long a reply of 100 kB takes to be read, whatever stands in it, in ms of CPU; the budget is 50.
 
 Run: python -m benchmarks.parsers
 
-One token is repeated at each place of each form that the prompts ask for: before it, behind it and behind each
-sign of it. A reply that is read is also looked up in the contexts, as far as it quotes them.
+One token is repeated at each place of each form that the prompts ask for: before it, behind it and behind
+each sign of it. What a reply that is read quotes is looked up in the contexts, too.
 """
 
 import re
@@ -21,22 +21,23 @@ NUMBERS = (1, 2, 3)
 TEXTS = ("The tower is high.", "It is old and white.", "It was built in 1653.")
 EXPECTED = Expected(NUMBERS, TEXTS, size=3, scale=Scale(0, 10))
 CONTEXTS = ("lorem ipsum " * 800, *TEXTS)
-ASCII = [chr(code) for code in range(32, 127)]
 TOKENS = [
-    *ASCII,
-    *("\n", "\t", "\0", "\u2028", "\ud800", "。", "हाँ। ", "✅", "“", "\\u0061", "\\n", '\\"', "1 ", "1,", "a ", "a? "),
-    *("1. yes ", "1. yes\n", "1. a\n", "1. a. Verdict: Yes.\n", " Verdict: yes", "Final verdicts: ", "END\n", "A. ", "e.g. "),
-    *("[[", "[]", "[1],", "[1.5,", '{"', '{"a":', '{"a":1,', '["a",', '"a":1,', '"a",', '"",', "null,", "true,", "{},", '"<'),
-    *('"<a>",', '"<why>",', "<think>", "</think>", "<think></think>", "```", "```json\n{}\n", '{"number":1},', '"},{"a":"'),
-    *('{"number":1,"verdict":"yes"},', '{"question":"a?"},', "1e9", "-", "Insufficient Information\n", "...", "1" * 30 + ","),
+    *map(chr, range(32, 127)), "\n", "\t", "\x00", "\u2028", "\ud800", "。", "हाँ। ", "✅", "“", "\\u0061",
+    "\\n", '\\"', "1 ", "1,", "a ", "a? ", "1. yes ", "1. yes\n", "1. a\n", "1. a. Verdict: Yes.\n",
+    " Verdict: yes", "Final verdicts: ", "END\n", "A. ", "e.g. ", "[[", "[]", "[1],", "[1.5,", '{"',
+    '{"a":', '{"a":1,', '["a",', '"a":1,', '"a",', '"",', "null,", "true,", "{},", '"<', '"<a>",',
+    '"<why>",', "<think>", "</think>", "<think></think>", "```", "```json\n{}\n", '{"number":1},',
+    '"},{"a":"', '{"number":1,"verdict":"yes"},', '{"question":"a?"},', "1e9",
+    "Insufficient Information\n", "...", "1" * 30 + ",",
 ]  # fmt: skip
 PLACE = re.compile(r'["{}\[\],:.\n]')
 
 
 def forms() -> Iterator[tuple[str, Prompt[Any], Expected, str]]:
-    """Each answer type in each form in which a prompt asks for it: a name, the prompt, what is expected, a reply."""
+    """Each answer type in each form that a prompt asks for: a name, the prompt, what is expected, a reply."""
     known: set[tuple[type, bool, bool]] = set()
-    for prompt in (value for value in vars(prompts).values() if isinstance(value, Prompt)):
+    lines = prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)
+    for prompt in (lines, *(value for value in vars(prompts).values() if isinstance(value, Prompt))):
         for graded in (False, True):
             expected = EXPECTED._replace(form=prompt.user, graded=graded)
             if (prompt.answer, expected.as_json, graded) not in known:

@@ -49,7 +49,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r
 Texts = Annotated[tuple[Text, ...], FailFast()]
 """Such texts; the first that is none ends the reading."""
 
-_PLACEHOLDER = re.compile(r"<([^<>]*)>")
+_PLACEHOLDER = re.compile(r"(?:[^\w<>]|\d)*<([^<>]*)>[^\w<>]*")
 # How many objections a judge is told, at most.
 _OBJECTIONS = 10
 _SENTENCE = "A sentence of about the length that a judge writes for one"
@@ -251,9 +251,9 @@ class Answer(BaseModel):
         if value in examples or _in_lines(body) in lines:
             raise NotRead("it repeats the form and fills in nothing")
         for text in _texts(value):
-            inside = _PLACEHOLDER.fullmatch(text.strip(" .?!"))
+            inside = _PLACEHOLDER.fullmatch(text)
             if inside and not placeholders.isdisjoint(_words(inside[1])):
-                raise NotRead(f"it leaves {inside[0][:80]} as the form has it")
+                raise NotRead(f"it leaves <{inside[1][:80]}> as the form has it")
         reading = cls.of_value(value, expected)
         rule = "json" if expected.as_json else "lines"
         return reading if reading.value is None else reading._replace(rule=rule)
@@ -283,7 +283,7 @@ def spoken(text: str) -> str:
 
 
 def object_of(expected: Expected, fields: Mapping[str, Schema]) -> Schema:
-    """An object of those fields that the prompt shows, in the order of its form, which is their last place."""
+    """An object of those fields that the prompt shows, in the order of its form, where each stands last."""
     places = {name: expected.form.rfind(f'"{name}"') for name in fields if expected.shows(name)}
     names = sorted(places, key=places.__getitem__)
     return {

@@ -12,7 +12,7 @@ from ragmetrics_core.prompts import Prompt
 ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built in 1653.")
 CURRENT = [prompt for prompt in vars(prompts).values() if isinstance(prompt, Prompt)]
 PROMPTS = [*CURRENT, prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)]  # verdicts as lines
-# Of each reply its answer type, how many items were asked about, its text, and what it says if it is in a form.
+# Of each reply its answer type, how many items were asked about, its text, and what it says if it says it.
 LINES = (Path(__file__).parent / "corpus.jsonl").read_text(encoding="ascii").splitlines()
 CORPUS = [json.loads(line) for line in LINES]
 

@@ -15,7 +15,7 @@ ITEMS = ("The tower is high in the air.", "It is old and white.", "It was built 
 LINES = prompts.load_version("verdicts.v6", usual=prompts.VERDICTS)
 PROMPTS = [*(value for value in vars(prompts).values() if isinstance(value, Prompt)), LINES]
 WORDS = st.text(st.sampled_from("abzÄ 是9.,;:'()-"), min_size=3).map(
-    lambda text: f"a {' '.join(text.split())} b"
+    lambda text: " ".join(f"a {text} b".split())
 )
 ONE = {"number": 1, "reason": "so", "evidence": "a tower", "verdict": "yes"}
 
