@@ -345,7 +345,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """All texts of a JSON value."""
+    """All texts of a JSON value, but those that a judge copies out of what it is shown."""
     rest = [value]
     while rest:
         inner = rest.pop()
@@ -354,7 +354,7 @@ def _texts(value: Json) -> Iterator[str]:
         elif isinstance(inner, list):
             rest += inner
         elif isinstance(inner, dict):
-            rest += inner.values()
+            rest += [inner[name] for name in inner if name != "evidence"]
 
 
 def first_objection(error: ValidationError) -> str:

@@ -156,8 +156,6 @@ class ExplainedVerdicts(VerdictList):
         """The verdicts of the lines, if the last line gives the same ones."""
         *lines, last = lines_of(body) or [""]
         entries = [_entry(line, _EXPLAINED.fullmatch(line)) for line in lines]
-        if any("verdict:" in str(entry["reason"]).lower() for entry in entries):
-            raise NotRead("a line gives more than one verdict")
         if " ".join(last.split()).lower() != _final_line(entries).lower():
             raise NotRead(f'the last line is not "{_final_line(entries)[:200]}", as the lines before it say')
         return {"verdicts": list(entries)}

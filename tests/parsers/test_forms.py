@@ -69,8 +69,8 @@ def test_whatever_the_verdicts_are_they_are_read_as_they_were_laid_out(said, rea
         (prompts.PAPER_VERDICTS, "1. So. Verdict: Yes.", 'the last line is not "Final verdicts: ", as'),
         (
             prompts.PAPER_VERDICTS,
-            "1. So. Verdict: Yes. Verdict: No.\nFinal verdicts: 1. No.",
-            "more than one",
+            "1. So. Verdict: Yes. Verdict: No.\nFinal verdicts: 1. Yes.",
+            "as the lines",
         ),
         (
             prompts.PAPER_STATEMENTS,
@@ -124,6 +124,10 @@ def test_verdicts_that_were_read_stay_and_the_others_are_asked_for_by_number():
         'number 3: its verdict is neither "yes" nor "no"',
         "give a verdict on 2, 3, and on no other number",
     )
+
+
+def test_a_document_may_hold_what_the_form_of_the_prompt_holds():
+    assert not read(prompts.VERDICTS, verdicts({**ONE, "evidence": "<why>"}), numbers=(1,)).objections
 
 
 def test_statements_that_repeat_each_other_count_once_and_say_so():
