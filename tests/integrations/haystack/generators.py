@@ -26,7 +26,8 @@ def judged(messages: list[ChatMessage]) -> str:
     text = messages[-1].text or ""
     if "Split the answer into statements" in text:
         answer = text.partition("<answer>\n")[2].partition("\n</answer>")[0]
-        return json.dumps({"statements": [answer] if answer else []})
+        declined = {"declined": False} if '"declined"' in text else {}
+        return json.dumps({"statements": [answer] if answer else [], **declined})
     items = re.findall(r"^(\d+)\. (.*)$", text.partition("<items>")[2], flags=re.MULTILINE)
     verdicts = [
         {"number": int(number), "reason": "so it says", "verdict": "no" if "Madrid" in item else "yes"}

@@ -52,7 +52,8 @@ class Knowing:
         self.asked.append("\n".join(each.text or "" for each in messages))
         asked = [ChatMessage.from_user(self.asked[-1].replace(OWN, "Split the answer into statements"))]
         said = json.loads(judged(asked))
-        said.setdefault("declined", f"{ANN} is {ANN}")
+        if "declined" in said:
+            said["declined"] = f"{ANN} is {ANN}"
         return {"replies": [ChatMessage.from_assistant(json.dumps(said), meta={"model": f"{ANN}'s"})]}
 
 

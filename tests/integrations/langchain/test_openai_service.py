@@ -41,7 +41,7 @@ def model_server(seen: Seen) -> Answer:
     if "Answer from the context" in text:
         return streamed(CONTEXT) if seen.body.get("stream") else chat(CONTEXT)
     if "Split the answer" in text:
-        return chat(json.dumps({"statements": [CONTEXT]}))
+        return chat(json.dumps({"statements": [CONTEXT], "declined": False}))
     return chat(json.dumps({"verdicts": [{"number": 1, "reason": "it says so", "verdict": "yes"}]}))
 
 

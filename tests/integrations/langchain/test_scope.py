@@ -201,7 +201,7 @@ class JudgeModel(Echo):
 
         text = str(messages[-1].text)
         if "statements" in text and "verdict" not in text:
-            return AIMessage('{"statements": ["A book is about it."]}')
+            return AIMessage('{"statements": ["A book is about it."], "declined": false}')
         if "noncommittal" in text:
             return AIMessage('{"questions": [{"question": "Which tea?", "noncommittal": false}]}')
         if "verdict" in text:

@@ -70,7 +70,8 @@ def judging(prompt: str) -> str:
     """What a diligent model replies: sentences as statements, and "yes" for those that stand in the texts."""
     if '{"statements":' in prompt:
         text = _last("reference" if "<reference>" in prompt else "answer", prompt)
-        return json.dumps({"statements": _sentences(text), "declined": False})
+        declined = {"declined": False} if '"declined"' in prompt else {}
+        return json.dumps({"statements": _sentences(text), **declined})
     if '{"verdicts":' in prompt:
         items = re.findall(r"^(\d+)\. (.*)$", _last("items", prompt), re.MULTILINE)
         shown = prompt.partition("<items>")[0]

@@ -275,7 +275,7 @@ def test_missing_verdicts_leave_bounds_and_no_score():
     # the second statement never gets a verdict: 1/2 or 2/2
     judge = ScriptedJudge(
         {
-            "statements": {"statements": ["The tower is 300 m high.", "It is green."]},
+            "statements": {"statements": ["The tower is 300 m high.", "It is green."], "declined": False},
             "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
         }
     )

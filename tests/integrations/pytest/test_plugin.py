@@ -28,7 +28,8 @@ def reply(request):
         return {
             "statements": ["It is in Paris."]
             if "Paris" in str(asked["answer"])
-            else ["In 1900.", "By night."]
+            else ["In 1900.", "By night."],
+            "declined": False,
         }
     good = asked["contexts"] == ("It is in Paris.",)
     verdict = "yes" if good else "no"
@@ -270,7 +271,7 @@ def test_a_marker_that_names_no_run_says_what_to_write(pytester: pytest.Pytester
 def test_answers_replaced_by_nothing_raise_the_mean_and_do_not_pass():
     # one of one statement supported, and one answer that says nothing: 1 over what has a score, 1/2 in all
     samples = [SAMPLES[0], {**SAMPLES[1], "answer": ""}]
-    nothing = {"statements": []}
+    nothing = {"statements": [], "declined": False}
     judge = ScriptedJudge(
         lambda request: (
             nothing
