@@ -48,7 +48,7 @@ class HookCost(NamedTuple):
 
 async def replies(text: str) -> str:
     """A judge that answers at once."""
-    return '{"statements": []}'
+    return '{"statements": [], "declined": false}'
 
 
 def sample_of(capture: Capture) -> Sample:

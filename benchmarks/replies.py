@@ -143,7 +143,8 @@ def _ragas(asked: str, given: Mapping[str, Any], salt: str) -> Mapping[str, Any]
             "statements": [
                 {"statement": each, "reason": REASON, "verdict": int(_yes(each, salt))}
                 for each in given["statements"]
-            ]
+            ],
+            "declined": False,
         }
     if "noncommittal" in asked:
         return {"question": f"What: {_sentences(given['response'])[0][:80]}?", "noncommittal": 0}

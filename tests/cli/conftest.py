@@ -68,7 +68,10 @@ def reply(request: Generate[Any]) -> Any:
     if prompt == "statements":
         return _statements(str(asked["answer"]))
     if prompt == "reference_statements":
-        return {"statements": ["Einstein was born in Germany.", "Einstein was born in 1879."]}
+        return {
+            "statements": ["Einstein was born in Germany.", "Einstein was born in 1879."],
+            "declined": False,
+        }
     items = [item.number for item in asked["items"]]
     quotes: dict[int, str] = {}
     if prompt == "reference_verdicts":
@@ -102,9 +105,10 @@ def _statements(answer: str) -> Any:
                 "Einstein was born in Germany.",
                 "Einstein was born on 20 March 1879.",
                 "Einstein was tall.",
-            ]
+            ],
+            "declined": False,
         }
-    return {"statements": ["A \x1b[31m[red]statement.", "Another statement."]}
+    return {"statements": ["A \x1b[31m[red]statement.", "Another statement."], "declined": False}
 
 
 class Outcome:

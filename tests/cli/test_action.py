@@ -65,7 +65,7 @@ def run_of(out: Path, right: int, count: int = 20) -> Path:
 
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": [str(request.variables["answer"])]}
+            return {"statements": [str(request.variables["answer"])], "declined": False}
         verdict = "yes" if int(request.variables["items"][0].text.split()[-1]) < right else "no"
         return {"verdicts": [{"number": 1, "reason": "", "verdict": verdict}]}
 

@@ -26,7 +26,7 @@ def run(out, right):
 
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": [str(request.variables["answer"])]}
+            return {"statements": [str(request.variables["answer"])], "declined": False}
         verdicts = [
             {
                 "number": item.number,
@@ -131,7 +131,7 @@ def test_the_trace_shows_samples_the_way_of_the_verdict(command, tmp_path):
 
         def reply(request):
             if request.prompt.name == "statements":
-                return {"statements": [str(request.variables["answer"])]}
+                return {"statements": [str(request.variables["answer"])], "declined": False}
             return {
                 "verdicts": [
                     {

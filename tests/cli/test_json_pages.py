@@ -170,7 +170,7 @@ def test_a_name_that_no_file_system_spells_right_is_an_escape(command, tmp_path)
         folder.mkdir()
     except (OSError, UnicodeEncodeError):
         pytest.skip("this file system takes no such name")
-    judge = ScriptedJudge(lambda request: {"statements": []})
+    judge = ScriptedJudge(lambda request: {"statements": [], "declined": False})
     evaluate(
         [{"question": "?", "answer": "A.", "contexts": ["A."]}],
         metrics="faithfulness",

@@ -31,7 +31,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 def asked(command, one: Path, tmp_path: Path, *options: str) -> tuple[dict, str]:
     """What the server was sent first, and the judge of the manifest."""
     given = [part for option in options for part in ("--judge-option", option)]
-    with OpenAIServer(chat('{"statements": []}')) as server:
+    with OpenAIServer(chat('{"statements": [], "declined": false}')) as server:
         judge = f"openai:small@{server.base_url}"
         command(
             "evaluate", one, "--metrics", "faithfulness", "--judge", judge, *given, "--out", tmp_path / "r"

@@ -61,7 +61,9 @@ def test_the_proof_shows_each_reference_beside_what_was_decided_on_it(command, t
     # "Bonn" is not what the answer says, "Ulm" is; "Rome" is left out of the asking
     def judge(prompt):
         if "<items>" not in prompt:
-            return json.dumps({"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."]})
+            return json.dumps(
+                {"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."], "declined": False}
+            )
         verdict = "no" if "Bonn" in prompt else "yes"
         return json.dumps({"verdicts": [{"number": 1, "verdict": verdict}]})
 
@@ -196,7 +198,7 @@ def test_evidence_is_marked_in_colour_where_there_are_colours(folder):
 
 def test_parts_of_a_composite_metric_are_shown(command, tmp_path):
     sample = {"id": "a", "question": "q?", "answer": "Yes.", "reference": "Yes."}
-    texts = {"statements": ["It is so."]}
+    texts = {"statements": ["It is so."], "declined": False}
     judge = ScriptedJudge(
         {
             "statements": texts,

@@ -21,7 +21,10 @@ def judge(missing):
     def reply(request):
         asked = request.variables
         if request.prompt.name == "statements":
-            return {"statements": [f"{asked['answer']} {number}" for number in range(1, 5)]}
+            return {
+                "statements": [f"{asked['answer']} {number}" for number in range(1, 5)],
+                "declined": False,
+            }
         first = str(asked["items"][0].text)
         number = int(first.split()[1])
         last = 4 - min(4, missing + number % 2 + (0 if number % 3 else 1))

@@ -25,7 +25,10 @@ def judge(name, *, by_chance=False):
     def reply(request):
         asked = request.variables
         if request.prompt.name == "statements":
-            return {"statements": [f"{asked['answer']} {number}" for number in range(1, 5)]}
+            return {
+                "statements": [f"{asked['answer']} {number}" for number in range(1, 5)],
+                "declined": False,
+            }
         number = int(str(asked["items"][0].text).split()[1])
         last = quality(name, number)
         return {

@@ -73,7 +73,7 @@ def test_of_several_quotes_the_first_that_was_found_is_given():
     quotes = ["nowhere to be found", "a real quote"]
     judge = ScriptedJudge(
         {
-            "statements": {"statements": ["It is."]},
+            "statements": {"statements": ["It is."], "declined": False},
             "verdicts": {"verdicts": [{"number": 1, "evidence": quotes, "verdict": "yes"}]},
         }
     )

@@ -14,6 +14,7 @@ __all__ = ["SteadyJudge"]
 Schema = dict[str, Any]
 
 FOUND = ("Einstein sailed.", "Ulm lies on the Danube.", "He was born in 1879.", "He played the violin.")
+FACTS = ("TP", "FP", "FN")
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class _Reply:
             case "integer" | "number":
                 return chance.choice([0, 1, 2, 3])
             case _:
-                return f"{chance.choice(FOUND)} {chance.randrange(10)}"
+                return f"What follows from {chance.randrange(10)}?"
 
     def _listed(self, schema: Schema, about: str) -> list[Any]:
         inner: Schema = schema.get("items", {})
@@ -85,8 +86,11 @@ class _Reply:
             likely = [self._chance(about + each).random() < 0.5 for each in self._sentences]
             entries = [number for number, relevant in enumerate(likely, start=1) if relevant]
         else:
+            list_name = about.partition(" ")[0]
             order = sorted(FOUND, key=lambda text: self._chance(about + text).random())
             some = [text for text in order if self._chance(about + text).random() < 0.7]
+            if list_name in FACTS:  # a text stands in one of the three
+                some = [text for text in some if self._chance(text).choice(FACTS) == list_name]
             texts = order[: schema["minItems"]] if "minItems" in schema else some
             entries = [text if inner.get("type") == "string" else self.value(inner, text) for text in texts]
         self._order.shuffle(entries)

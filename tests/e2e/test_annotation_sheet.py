@@ -37,7 +37,7 @@ SAMPLES = [
 def reply(request):
     asked = request.variables
     if request.prompt.name == "statements":
-        return {"statements": [f"{asked['answer']} first", f"{asked['answer']} second"]}
+        return {"statements": [f"{asked['answer']} first", f"{asked['answer']} second"], "declined": False}
     return {"verdicts": [{"number": item.number, "reason": "r", "verdict": "yes"} for item in asked["items"]]}
 
 

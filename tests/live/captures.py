@@ -35,7 +35,7 @@ def by_context() -> ScriptedJudge:
 
     def reply(request: Generate[Any]) -> dict[str, Any]:
         if request.prompt.name == "statements":
-            return {"statements": [ANSWER]}
+            return {"statements": [ANSWER], "declined": False}
         supported = any("supports" in message.content for message in request.messages[-1:])
         return {"verdicts": [{"number": 1, "verdict": "yes" if supported else "no", "reason": "so it says"}]}
 
@@ -45,5 +45,5 @@ def by_context() -> ScriptedJudge:
 def supports(text: str) -> str:
     """A judge as a function: one statement in every answer, supported."""
     if "Split the answer" in text:
-        return '{"statements": ["one"]}'
+        return '{"statements": ["one"], "declined": false}'
     return '{"verdicts": [{"number": 1, "verdict": "yes"}]}'

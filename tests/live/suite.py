@@ -414,7 +414,7 @@ class Echo:
 
 
 async def says_nothing(text: str) -> str:
-    return '{"statements": []}'
+    return '{"statements": [], "declined": false}'
 
 
 def misbehaving(kind: str, release: threading.Event) -> Callable[[str], Any]:

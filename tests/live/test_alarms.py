@@ -125,7 +125,7 @@ def test_a_judge_that_fails_is_logged_once_until_it_succeeds(
     async def judge(text: str) -> str:
         if down[0]:
             raise RuntimeError("down")
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     scorer = live(judge=judge)
     for is_down in (True, True, False, True):

@@ -37,7 +37,7 @@ def test_aflush_does_not_block_the_loop(live: MakeScorer):
 
         def judge(text: str) -> str:
             asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
-            return '{"statements": []}'
+            return '{"statements": [], "declined": false}'
 
         scorer = live(judge=judge)
         scorer.submit(capture_of())
@@ -192,7 +192,7 @@ def test_a_scorer_that_is_dropped_with_work_to_do_finishes_it():
 
     def judge(text: str) -> str:
         release.wait()
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     scorer = LiveScorer("faithfulness", judge=judge, on_result=lambda result: scored.set())
     scorer.submit(capture_of())

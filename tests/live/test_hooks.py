@@ -172,11 +172,11 @@ def test_the_background_sees_no_context_variable_of_the_host(live: MakeScorer):
 
     async def judge(text: str) -> str:
         look()
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     def sync_judge(text: str) -> str:
         look()
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     def translate(capture: Capture) -> Sample:
         look()

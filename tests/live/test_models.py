@@ -15,7 +15,7 @@ from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.live.captures import by_context, capture_of, faithful
 from tests.live.conftest import MakeScorer
 
-NOTHING = '{"statements": []}'
+NOTHING = '{"statements": [], "declined": false}'
 
 
 class Bound:
@@ -165,7 +165,7 @@ def test_no_reply_is_kept_for_another_capture(live: MakeScorer):
 def test_two_metrics_of_one_capture_share_a_call(live: MakeScorer):
     def reply(request: Generate[Any]) -> dict[str, Any]:
         if "statements" in request.prompt.name:
-            return {"statements": ["one"]}
+            return {"statements": ["one"], "declined": False}
         return {"verdicts": [{"number": 1, "verdict": "yes", "reason": "so"}]}
 
     judge = ScriptedJudge(reply)

@@ -25,7 +25,7 @@ class Gate:
     def __call__(self, text: str) -> str:
         self.asked.set()
         self.release.wait()
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_ascore_judges_on_the_callers_loop(live: MakeScorer):
 
     async def judge(text: str) -> str:
         used.add(asyncio.get_running_loop())
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     scorer = live(judge=judge)
 

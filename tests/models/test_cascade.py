@@ -12,7 +12,7 @@ from ragmetrics_core.runs import export_wave, import_replies, plan
 from ragmetrics_core.testing import ScriptedJudge
 
 SAMPLE = {"id": "q1", "question": "Where?", "answer": "In Ulm.", "contexts": ["Ada was born in Ulm."]}
-STATEMENTS = {"statements": ["Ada was born.", "It was in Ulm.", "It was cold."]}
+STATEMENTS = {"statements": ["Ada was born.", "It was in Ulm.", "It was cold."], "declined": False}
 # sure of the first and the third statement, of the second not
 CHEAP = [(1, "yes", 0.97), (2, "yes", 0.55), (3, "no", 0.05)]
 
@@ -192,7 +192,7 @@ def test_words_that_a_judge_marks_stand_where_their_statement_stands_in_the_answ
     answer = "Ada lived in Ulm. Ada was born in Ulm."
     marked = {"number": 2, "verdict": "no", "unsupported": ["in Ulm"]}
     reply = {"verdicts": [{"number": 1, "verdict": "yes"}, marked]}
-    statements = {"statements": ["Ada lived in Ulm.", "Ada was born in Ulm."]}
+    statements = {"statements": ["Ada lived in Ulm.", "Ada was born in Ulm."], "declined": False}
     judge = ScriptedJudge({"statements": statements, "verdicts": reply})
 
     record = record_of(evaluate([{**SAMPLE, "answer": answer}], metrics="faithfulness", judge=judge))

@@ -12,7 +12,7 @@ from ragmetrics_core import as_judge, evaluate, prompts, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import METRICS, get
 from ragmetrics_core.models._lexical import LexicalJudge
-from ragmetrics_core.parsers import Hints
+from ragmetrics_core.parsers import Expected, Scale
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Judge
 from ragmetrics_core.testing import HashEmbedder
@@ -34,25 +34,33 @@ VARIABLES: dict[str, Any] = {
 }
 
 
-def reply(prompt: Prompt[Any], *, draw: int = 0, draws: int = 1, **changed: Any) -> list[Completion]:
-    """What the judge says to a prompt of the library."""
+def request(prompt: Prompt[Any], *, draw: int = 0, draws: int = 1, **changed: Any) -> Generate[Any]:
+    """A prompt of the library as a driver asks it."""
     values = VARIABLES | changed
     if prompt.name == "chunk_verdicts" and "items" not in changed:
         values["items"] = (Item(1, "chunk 1"), Item(2, "chunk 2"))
     shown = {name: values[name] for name in prompt.variables}
-    request = Generate(prompt=prompt, variables=shown, draw=draw, draws=draws)
-    return list(asyncio.run(LexicalJudge().agenerate(request)))
+    expected = Expected(
+        numbers=tuple(item.number for item in shown.get("items", ())),
+        size=values["count"] if "count" in shown else 1,
+        scale=Scale(0, 10),
+        form=prompt.user,
+        graded=True,
+    )
+    return Generate(prompt=prompt, variables=shown, expected=expected, draw=draw, draws=draws)
+
+
+def reply(prompt: Prompt[Any], **changed: Any) -> list[Completion]:
+    """What the judge says to a prompt of the library."""
+    return list(asyncio.run(LexicalJudge().agenerate(request(prompt, **changed))))
 
 
 def read(prompt: Prompt[Any], **changed: Any) -> Any:
-    """The reply as the prompt's own parser reads it, with all that a driver tells the parser."""
-    values = VARIABLES | changed
-    sample = tuple(text for text in values.values() if isinstance(text, str)) + tuple(values["contexts"])
-    items = values["items"]
-    hints = Hints.counting(len(items) if "items" in prompt.variables else 0, sample)
+    """The reply as the prompt's own parser reads it, held to what a driver holds it to."""
     (completion,) = reply(prompt, **changed)
-    reading = prompt.answer.read(completion.text, hints)
-    assert not reading.dropped
+    assert completion.held_to == "graded"
+    reading = prompt.answer.read(completion.text, request(prompt, **changed).expected)
+    assert not reading.objections
     return reading.value
 
 
@@ -105,7 +113,7 @@ def test_verdicts_come_with_the_number_that_was_asked_for_and_quoted_evidence():
     assert [(verdict.number, verdict.supported) for verdict in found.verdicts] == [(4, True), (7, False)]
     assert found.verdicts[0].evidence[0] == "It also selects the UPF."
     assert '"amf" is missing' in (found.verdicts[1].reason or "")
-    low, high = found.verdicts[1].confidence, found.verdicts[0].confidence
+    low, high = found.verdicts[1].probability, found.verdicts[0].probability
     assert low is not None
     assert high is not None
     assert 0 <= low < 0.5 <= high <= 1
@@ -134,7 +142,7 @@ def test_separate_draws_ask_different_questions():
 def test_an_answer_that_declines_is_flagged_with_a_reason():
     answer = "I could not find this in the documents."
 
-    assert read(prompts.STATEMENTS, answer=answer).declined_reason == "it says that no answer was found"
+    assert read(prompts.STATEMENTS, answer=answer).declined == "it says that no answer was found"
     assert all(question.noncommittal for question in read(prompts.QUESTIONS, answer=answer).questions)
     assert read(prompts.STATEMENTS).declined is False
 
@@ -152,8 +160,8 @@ def test_sentences_are_named_by_the_numbers_that_the_prompt_shows():
 def test_nothing_relevant_is_insufficient_information():
     question = "Who painted the Mona Lisa?"
 
-    assert read(prompts.RELEVANT_SENTENCES, question=question).insufficient
-    assert read(prompts.PAPER_SENTENCES, question=question).insufficient
+    assert read(prompts.RELEVANT_SENTENCES, question=question).numbers == ()
+    assert read(prompts.PAPER_SENTENCES, question=question).sentences == ()
 
 
 def test_a_list_in_the_answer_is_not_taken_for_lines_of_the_sample():
@@ -193,9 +201,8 @@ def test_every_metric_and_variant_of_the_catalogue_is_measured_on_the_example_da
     run = evaluate(TELECOM, metrics=every, judge=LexicalJudge(), embedder=HashEmbedder())
 
     assert {record.status for record in run.records()} <= {"ok", "undefined"}
-    assert {step.rule for record in run.records() for step in record.generate_steps} == {
-        "json", "numbered", "final_list", "headings", "lines", "sentences", "insufficient",
-    }  # fmt: skip
+    # it replies in JSON, whatever a prompt asks for
+    assert {step.rule for record in run.records() for step in record.generate_steps} == {"json"}
 
 
 def test_its_scores_can_be_recomputed_from_their_records():
@@ -246,7 +253,4 @@ def test_no_text_makes_it_raise_and_every_reply_to_a_json_prompt_is_read(
         changed = dict(values)
         if prompt.name == "chunk_verdicts":
             changed["items"] = (Item(1, "chunk 1"),)
-        (completion,) = reply(prompt, **changed)
-        if completion.text.startswith("{"):
-            reading = prompt.answer.read(completion.text, Hints.counting(1))
-            assert reading.value is not None
+        assert read(prompt, **changed) is not None

@@ -13,7 +13,7 @@ import pytest
 from ragmetrics_core import prompts
 from ragmetrics_core.errors import ConfigError, ModelRefused
 from ragmetrics_core.models import LlamaJudge
-from ragmetrics_core.parsers import Hints
+from ragmetrics_core.parsers import Expected
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate
 
@@ -35,7 +35,11 @@ def judge(**settings: Any) -> LlamaJudge:
 
 
 def request(prompt: Prompt[Any], variables: Any, *, draw: int = 0) -> Generate[Any]:
-    return Generate(prompt=prompt, variables=variables, messages=prompt.render(variables), draw=draw)
+    numbers = tuple(item.number for item in variables.get("items", ()))
+    held_to = Expected(numbers=numbers, form=prompt.user)
+    return Generate(
+        prompt=prompt, variables=variables, expected=held_to, messages=prompt.render(variables), draw=draw
+    )
 
 
 def ask(model: LlamaJudge, asked: Generate[Any]) -> Completion:
@@ -50,7 +54,7 @@ def smollm() -> LlamaJudge:
 
 def test_each_item_gets_a_verdict_that_reads_as_json(smollm: LlamaJudge):
     reply = ask(smollm, request(prompts.VERDICTS, VERDICTS))
-    reading = prompts.VERDICTS.answer.read(reply.text, Hints())
+    reading = prompts.VERDICTS.answer.read(reply.text, request(prompts.VERDICTS, VERDICTS).expected)
 
     assert (reading.rule, reply.finish_reason) == ("json", "stop")
     assert reading.value is not None
@@ -59,7 +63,7 @@ def test_each_item_gets_a_verdict_that_reads_as_json(smollm: LlamaJudge):
 
 def test_statements_read_as_json_and_tell_whether_the_answer_declines(smollm: LlamaJudge):
     reply = ask(smollm, request(prompts.STATEMENTS, STATEMENTS))
-    reading = prompts.STATEMENTS.answer.read(reply.text, Hints())
+    reading = prompts.STATEMENTS.answer.read(reply.text, request(prompts.STATEMENTS, STATEMENTS).expected)
 
     assert (reading.rule, reply.finish_reason) == ("json", "stop")
     assert reading.value is not None
@@ -68,9 +72,10 @@ def test_statements_read_as_json_and_tell_whether_the_answer_declines(smollm: Ll
 
 def test_relevant_sentences_read_as_json(smollm: LlamaJudge):
     variables = {"question": "What is Paris?", "contexts": CONTEXTS}
-    reply = ask(smollm, request(prompts.RELEVANT_SENTENCES, variables))
+    asked = request(prompts.RELEVANT_SENTENCES, variables)
+    reply = ask(smollm, asked)
 
-    assert prompts.RELEVANT_SENTENCES.answer.read(reply.text, Hints()).rule == "json"
+    assert prompts.RELEVANT_SENTENCES.answer.read(reply.text, asked.expected).rule == "json"
 
 
 def test_a_prompt_for_free_text_is_answered_in_free_text(smollm: LlamaJudge):

@@ -1,30 +1,24 @@
 """The schema of a reply follows the form that the prompt shows."""
 
 import json
-import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ragmetrics_core import prompts
-from ragmetrics_core.models._reply_form import reply_schema
-from ragmetrics_core.parsers import Hints, VerdictList
-from ragmetrics_core.prompts import Item, Prompt
+from ragmetrics_core.parsers import Expected, Scale, VerdictList
+from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Generate
 
 LIBRARY = [getattr(prompts, name) for name in prompts.__all__ if isinstance(getattr(prompts, name), Prompt)]
-FOR_JSON = [prompt for prompt in LIBRARY if "JSON" in prompt.user]
-FREE_TEXT = [prompt for prompt in LIBRARY if "JSON" not in prompt.user]
+FOR_JSON = [prompt for prompt in LIBRARY if prompt.as_json]
+FOR_LINES = [prompt for prompt in LIBRARY if not prompt.as_json]
 
 
-def schema(prompt: Prompt[Any], *, numbered: bool = False, **variables: object) -> Any:
-    return reply_schema(Generate(prompt=prompt, variables=variables), numbered=numbered)
-
-
-def shown_forms(prompt: Prompt[Any]) -> list[Any]:
-    """The example replies in a prompt's text: the lines that are JSON objects."""
-    return [json.loads(line) for line in re.findall(r'^\{".*\}$', prompt.user, re.MULTILINE)]
+def schema(prompt: Prompt[Any], *, numbered: bool = False, **expected: Any) -> Any:
+    held_to = Expected(form=prompt.user, **expected)
+    return (prompt.answer.numbered_schema if numbered else prompt.answer.schema)(held_to)
 
 
 def fits(value: Any, schema: Any) -> bool:
@@ -50,19 +44,17 @@ def fits(value: Any, schema: Any) -> bool:
 
 @pytest.mark.parametrize("prompt", FOR_JSON, ids=lambda prompt: prompt.id)
 @pytest.mark.parametrize("numbered", [False, True])
-def test_the_form_that_a_prompt_shows_fits_its_schema(prompt: Prompt[Any], numbered: bool):
-    forms = shown_forms(prompt)
-    judged = max((len(form.get("verdicts", [])) for form in forms), default=0)
-    items = tuple(Item(number, "a") for number in range(1, judged + 1))
+def test_a_reply_in_the_form_of_a_prompt_fits_its_schema_and_is_read(prompt: Prompt[Any], numbered: bool):
+    asked: dict[str, Any] = {"numbers": (1, 2), "size": 3, "scale": Scale(0, 10)}
+    reply = prompt.answer.filled(Expected(form=prompt.user, **asked))
 
-    assert forms
-    form = schema(prompt, numbered=numbered, items=items, count=1)
-    assert [fits(each, form) for each in forms] == [True] * len(forms)
+    assert fits(json.loads(reply), schema(prompt, numbered=numbered, **asked))
+    assert prompt.answer.read(reply, Expected(form=prompt.user, **asked)).objections == ()
 
 
-@pytest.mark.parametrize("prompt", FREE_TEXT, ids=lambda prompt: prompt.id)
-def test_a_prompt_for_free_text_has_no_schema(prompt: Prompt[Any]):
-    assert schema(prompt, items=(Item(1, "a"),)) is None
+@pytest.mark.parametrize("prompt", FOR_LINES, ids=lambda prompt: prompt.id)
+def test_a_prompt_for_lines_of_text_has_no_schema(prompt: Prompt[Any]):
+    assert Generate(prompt=prompt, variables={}, expected=Expected(form=prompt.user)).schema is None
 
 
 def verdicts(*numbers: int) -> Any:
@@ -72,7 +64,7 @@ def verdicts(*numbers: int) -> Any:
 
 @pytest.mark.parametrize("numbered", [False, True])
 def test_verdicts_are_held_to_the_items_that_are_asked_about(numbered: bool):
-    form = schema(prompts.VERDICTS, numbered=numbered, items=(Item(3, "a"), Item(7, "b")))
+    form = schema(prompts.VERDICTS, numbered=numbered, numbers=(3, 7))
 
     assert fits(verdicts(3, 7), form)
     assert not fits(verdicts(3), form)
@@ -81,13 +73,13 @@ def test_verdicts_are_held_to_the_items_that_are_asked_about(numbered: bool):
 
 
 def test_a_numbered_list_of_verdicts_cannot_leave_out_an_item():
-    form = schema(prompts.VERDICTS, numbered=True, items=(Item(3, "a"), Item(7, "b")))
+    form = schema(prompts.VERDICTS, numbered=True, numbers=(3, 7))
 
     assert not fits(verdicts(3, 3), form)
 
 
 def test_a_verdict_is_yes_or_no():
-    form = schema(prompts.VERDICTS, items=(Item(1, "a"),))
+    form = schema(prompts.VERDICTS, numbers=(1,))
     partly = verdicts(1)
     partly["verdicts"][0]["verdict"] = "partly"
 
@@ -95,9 +87,10 @@ def test_a_verdict_is_yes_or_no():
 
 
 def test_relevant_sentences_are_numbers_or_the_phrase_that_there_are_none():
-    form = schema(prompts.RELEVANT_SENTENCES)
+    form = schema(prompts.RELEVANT_SENTENCES, numbers=(1, 2))
 
-    assert fits({"relevant": []}, form)
+    assert fits({"relevant": [2]}, form)
+    assert not fits({"relevant": [3]}, form)
     assert fits({"relevant": "Insufficient Information"}, form)
     assert not fits({"relevant": "sentences 1 and 2"}, form)
 
@@ -111,22 +104,16 @@ def test_declining_is_false_or_a_reason_and_only_where_the_prompt_asks_for_it():
 def test_as_many_questions_are_held_to_as_the_prompt_asks_for():
     question = {"question": "q", "noncommittal": False}
 
-    assert fits({"questions": [question] * 3}, schema(prompts.QUESTIONS, count=3))
-    assert not fits({"questions": [question] * 2}, schema(prompts.QUESTIONS, count=3))
+    assert fits({"questions": [question] * 3}, schema(prompts.QUESTIONS, size=3))
+    assert not fits({"questions": [question] * 2}, schema(prompts.QUESTIONS, size=3))
 
 
-def test_a_prompt_of_the_user_is_held_to_its_own_names_in_its_own_order():
-    text = 'JSON: {"verdicts": [{"number": 1, "verdict": "ja", "reason": "weil"}]} {{ contexts }} {{ items }}'
+def test_a_prompt_of_the_user_is_held_to_the_names_that_it_shows_in_its_own_order():
+    text = 'JSON: {"verdicts": [{"number": 1, "verdict": "yes", "reason": "so"}]} {{ contexts }} {{ items }}'
     prompt = prompts.VERDICTS.with_text(system="", user=text)
-    reply = {"verdicts": [{"number": 1, "verdict": "nein", "reason": "weil"}]}
+    reply = {"verdicts": [{"number": 1, "verdict": "no", "reason": "so"}]}
 
-    assert fits(reply, schema(prompt, items=(Item(1, "a"),)))
-
-
-def test_a_prompt_of_the_user_with_another_form_has_no_schema():
-    prompt = prompts.STATEMENTS.with_text(system="", user='JSON: {"facts": []} {{ question }} {{ answer }}')
-
-    assert schema(prompt) is None
+    assert fits(reply, schema(prompt, numbers=(1,)))
 
 
 class Yes(VerdictList):
@@ -136,16 +123,4 @@ class Yes(VerdictList):
 def test_a_type_of_ones_own_has_the_form_of_the_one_that_it_extends():
     own = replace(prompts.VERDICTS, answer=Yes)
 
-    assert schema(own, items=(Item(1, "a"),)) == schema(prompts.VERDICTS, items=(Item(1, "a"),))
-
-
-@pytest.mark.parametrize("prompt", FOR_JSON, ids=lambda prompt: prompt.id)
-def test_the_example_of_an_answer_fits_its_form_and_is_read_in_the_short_way(prompt: Prompt[Any]):
-    kind = prompt.answer
-    value = json.loads(kind.filled(Hints.counting(3)))
-
-    assert kind.in_form(value) is not None
-    # what the library's prompts leave out of the form, they leave out of its schema
-    form = schema(prompt, items=tuple(Item(number, "a") for number in (1, 2, 3)), count=3)
-    shown = {name: each for name, each in value.items() if name in form["properties"]}
-    assert set(shown) == set(form["required"])
+    assert schema(own, numbers=(1,)) == schema(prompts.VERDICTS, numbers=(1,))

@@ -35,7 +35,7 @@ def judge(wrong=(), silent=()):
     def reply(request):
         asked = request.variables
         if request.prompt.name == "statements":
-            return {"statements": [asked["answer"]]}
+            return {"statements": [asked["answer"]], "declined": False}
         source = int(asked["contexts"][0].partition(".")[0])
         if request.prompt.version != 4:
             return {"verdicts": [{"number": 1, "verdict": "yes"}]}

@@ -1,4 +1,4 @@
-"""A judge that copies lines of the sample says nothing by it: no text rule reads a verdict out of them."""
+"""A judge that copies lines of the sample says nothing by it: no verdict is read out of them."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,6 @@ from ragmetrics_core.models._lexical import LexicalJudge
 from ragmetrics_core.parsers import (
     ExtractedSentences,
     FactLists,
-    Hints,
     Rating,
     RelevantSentences,
     VerdictList,
@@ -23,15 +22,15 @@ from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.runs._preparation import prompt_names
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer
 
-# One attack makes items of one word, which a copy cannot be told from; the last test is about these.
-ATTACKS = [attack for attack in read_corpus().attacks if attack.id != "reference-numbering"]
+ATTACKS = read_corpus().attacks
 JUDGED = [
     f"{name}/{variant}"
     for name, kind in METRICS.items()
     if "judge" in kind.needs
     for variant in kind.variants
 ]
-JSON_RULES = {"json", "fenced", "json_lines", "block", "repair"}
+# Copying is what these ask for.
+CONTENT = {"paper_question", "paper_statements", "paper_sentences"}
 FENCED = re.compile(r"<(question|answer|reference|contexts|items)>\n(.*?)\n</\1>", re.DOTALL)
 
 
@@ -107,40 +106,22 @@ COPYING = {
 
 
 def read_as_verdicts(attacks, names, judge) -> set[tuple[str, str, str, str]]:
-    """The copied replies out of which a text rule read a judgement."""
+    """The copied lines out of which a judgement was read."""
     samples = [attacked(attack) for attack in attacks]
     run = evaluate(samples, metrics=names, judge=judge, embedder=HashEmbedder(), scorer=OverlapScorer())
     return {
         (record.sample_id, step.prompt, step.rule, str(step.value))
         for record in run.records()
         for step in record.generate_steps
-        if step.rule not in {"unread", *JSON_RULES} and not is_content(step.prompt, step.value)
+        if step.rule == "lines" and step.prompt.partition(".")[0] not in CONTENT
     }
 
 
 @pytest.mark.parametrize("judge", COPYING.values(), ids=list(COPYING))
-def test_no_text_rule_reads_a_copied_line_as_a_verdict_under_any_prompt(judge):
+def test_no_copied_line_is_read_as_a_verdict_under_any_prompt(judge):
     assert read_as_verdicts(ATTACKS, of_every_prompt(), judge) == set()
 
 
 def test_no_metric_and_no_variant_reads_a_copied_line_as_a_verdict():
     # they share the prompts of the test above, so every fourth attack will do
     assert read_as_verdicts(ATTACKS[::4], JUDGED, COPYING["as shown"]) == set()
-
-
-def is_content(prompt: str, value: Any) -> bool:
-    """Whether copying is what a prompt asks for: statements, questions, names, and sentences by number."""
-    name = prompt.partition(".")[0]
-    if name in {"relevant_sentences", "paper_sentences"}:
-        # every sentence was copied, so every sentence is named; no line of one may be read as the list
-        return not value["insufficient"] and value.get("numbers", []) == sorted(value.get("numbers", []))
-    return name in {
-        "context_entities", "entities", "paper_question", "paper_statements", "questions",
-        "reference_statements", "statements",
-    }  # fmt: skip
-
-
-def test_an_item_of_one_word_is_judged_by_it_under_its_own_number_alone():
-    # "2. Yes." may be the second item copied, or the verdict on it: it says nothing on any other item
-    reading = VerdictList.read("1. It is high.\n2. Yes.", Hints.counting(2, items=("It is high.", "Yes.")))
-    assert [(one.number, one.supported) for one in reading.value.verdicts] == [(2, True)]

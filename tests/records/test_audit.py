@@ -179,7 +179,10 @@ def test_what_cannot_be_derived_is_sealed(folder, name):
     ("change", "named"),
     [
         (lambda line: line["verdicts"]["supported"].__setitem__(1, True), "verdicts[2].supported"),
-        (lambda line: line["steps"][0].update(value={"statements": ["Einstein sang."]}), "steps[1].value"),
+        (
+            lambda line: line["steps"][0].update(value={"statements": ["Einstein sang."], "declined": False}),
+            "steps[1].value",
+        ),
         (lambda line: line.update(notes=["verdict 3 was left out"]), "notes"),
         (lambda line: line.update(value=1.0), "value"),
     ],
@@ -328,7 +331,7 @@ def test_diff_names_the_flipped_verdict_and_what_it_did():
 
 
 def test_diff_pairs_reworded_statements_and_lists_the_others():
-    other = {"statements": ["Einstein was born in Germany", "Einstein liked music."]}
+    other = {"statements": ["Einstein was born in Germany", "Einstein liked music."], "declined": False}
     before = evaluate([SAMPLE], metrics="faithfulness", judge=judged()).score("q1", "faithfulness")
     after = evaluate([SAMPLE], metrics="faithfulness", judge=judged({"statements": other})).score(
         "q1", "faithfulness"
@@ -424,7 +427,8 @@ def test_a_decision_is_true_or_false(folder):
 
 
 @pytest.mark.parametrize(
-    "reply", ['{"statements": ["\\ud800 Paris."]}', "\ud800", "1. \udfff\n2. b", "\x00\x1b[31m"]
+    "reply",
+    ['{"statements": ["\\ud800 Paris."], "declined": false}', "\ud800", "1. \udfff\n2. b", "\x00\x1b[31m"],
 )
 def test_half_characters_in_a_reply_are_stored_and_proved(tmp_path, reply):
     run = evaluate(

@@ -22,7 +22,10 @@ SAMPLES = [
 def reply(request):
     asked = request.variables
     if request.prompt.name == "statements":
-        return {"statements": [f"{asked['answer']} first {HOSTILE}", f"{asked['answer']} second"]}
+        return {
+            "statements": [f"{asked['answer']} first {HOSTILE}", f"{asked['answer']} second"],
+            "declined": False,
+        }
     # no verdict on the second statement of "two"
     items = [item for item in asked["items"] if item.text != "two stays. second"]
     return {"verdicts": [{"number": item.number, "reason": "r", "verdict": "yes"} for item in items]}

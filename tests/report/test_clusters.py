@@ -14,7 +14,7 @@ from ragmetrics_core.testing import ScriptedJudge
 
 def reply(request):
     if request.prompt.name == "statements":
-        return {"statements": [str(request.variables["answer"])]}
+        return {"statements": [str(request.variables["answer"])], "declined": False}
     verdict = "yes" if "right" in request.variables["items"][0].text else "no"
     return {"verdicts": [{"number": 1, "reason": "", "verdict": verdict}]}
 

@@ -62,7 +62,7 @@ def noise(tmp_path):
 
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": ["It was in Paris."]}
+            return {"statements": ["It was in Paris."], "declined": False}
         verdict = "no" if "made up" in json.dumps(request.variables, default=str) else "yes"
         return {"verdicts": [{"number": 1, "verdict": verdict, "reason": "", "evidence": ""}]}
 

@@ -57,7 +57,7 @@ def hostile(tmp_path_factory) -> Path:
     def reply(request: Generate[Any]) -> Any:
         if request.prompt.name == "statements":
             text = str(request.variables["question"])
-            return {"statements": [text, f"{text} again"]}
+            return {"statements": [text, f"{text} again"], "declined": False}
         text = request.variables["contexts"][0]
         return {
             "verdicts": [
@@ -215,7 +215,7 @@ def test_five_megabytes_in_every_field_are_cut_and_say_so(opened, tmp_path):
 
     def reply(request: Generate[Any]) -> Any:
         if request.prompt.name == "statements":
-            return {"statements": [text]}
+            return {"statements": [text], "declined": False}
         return {"verdicts": [{"number": 1, "reason": text, "evidence": "word word word", "verdict": "yes"}]}
 
     path = write_report(scripted([sample], reply, tmp_path / "run"), tmp_path / "report.html")

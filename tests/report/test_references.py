@@ -24,7 +24,9 @@ def page_of(tmp_path_factory):
 
     def judge(prompt):
         if "<items>" not in prompt:
-            return json.dumps({"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."]})
+            return json.dumps(
+                {"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."], "declined": False}
+            )
         verdict, quote = ("no", "") if "Bonn" in prompt else ("yes", "Ulm")
         return json.dumps({"verdicts": [{"number": 1, "evidence": quote, "verdict": verdict}]})
 

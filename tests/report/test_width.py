@@ -12,7 +12,7 @@ WORD = "w" * 3000
 def wide(tmp_path_factory):
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": [WORD]}
+            return {"statements": [WORD], "declined": False}
         return {"verdicts": [{"number": 1, "reason": WORD, "evidence": WORD[:200], "verdict": "yes"}]}
 
     folder = tmp_path_factory.mktemp("wide")

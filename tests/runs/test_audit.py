@@ -26,7 +26,7 @@ ROWS: list[dict[str, Any]] = [
 
 def reply(request: Any) -> Any:
     if request.prompt.name == "statements":
-        return {"statements": [str(request.variables["answer"])]}
+        return {"statements": [str(request.variables["answer"])], "declined": False}
     if "items" in request.variables:
         return {
             "verdicts": [

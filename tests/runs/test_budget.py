@@ -12,7 +12,7 @@ from ragmetrics_core.models import Budget, Line, Price, Traffic
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.testing import ScriptedJudge
 
-STATEMENTS = '{"statements": ["He was born in Ulm."]}'
+STATEMENTS = '{"statements": ["He was born in Ulm."], "declined": false}'
 VERDICTS = '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
 # a call costs 100 × 10 + 20 × 20 = 1,400 millionths
 USED = Usage(100, 20)

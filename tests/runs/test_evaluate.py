@@ -258,7 +258,7 @@ def test_the_progress_counts_samples_that_are_done_and_not_those_that_were_begun
     seen: list[tuple[int, int]] = []
 
     def judge(prompt: str) -> str:
-        return '{"statements": []}'
+        return '{"statements": [], "declined": false}'
 
     run = evaluate(
         many(8),

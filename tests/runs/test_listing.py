@@ -13,7 +13,7 @@ from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.testing import ScriptedJudge
 
 REPLIES = {
-    "statements": {"statements": ["He was born in Ulm."]},
+    "statements": {"statements": ["He was born in Ulm."], "declined": False},
     "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
 }
 ROWS = [

@@ -30,7 +30,10 @@ ROWS: list[dict[str, Any]] = [
 def reply(request: Generate[Any]) -> Any:
     """One statement, which is supported where the year is right."""
     if "statements" in request.prompt.name:
-        return {"statements": [str(request.variables.get("answer", "Einstein was born in Ulm."))]}
+        return {
+            "statements": [str(request.variables.get("answer", "Einstein was born in Ulm."))],
+            "declined": False,
+        }
     text = str(request.variables["items"][0].text)
     return {"verdicts": [{"number": 1, "verdict": "no" if "in 18" in text and "1879" not in text else "yes"}]}
 
@@ -201,7 +204,7 @@ def test_a_correction_in_either_run_survives(tmp_path, one, out, order):
 
 def two_statements(request: Generate[Any]) -> Any:
     if "statements" in request.prompt.name:
-        return {"statements": ["One.", "Two."]}
+        return {"statements": ["One.", "Two."], "declined": False}
     numbers = [each.number for each in request.variables["items"]]
     return {"verdicts": [{"number": number, "verdict": "no"} for number in numbers]}
 
@@ -277,7 +280,7 @@ def test_other_decisions_that_come_to_the_same_score_are_a_conflict(tmp_path, ou
     def half(right: int) -> ScriptedJudge:
         def said(request: Generate[Any]) -> Any:
             if "statements" in request.prompt.name:
-                return {"statements": ["One.", "Two."]}
+                return {"statements": ["One.", "Two."], "declined": False}
             numbers = [each.number for each in request.variables["items"]]
             return {
                 "verdicts": [

@@ -19,7 +19,7 @@ from ragmetrics_core.testing import ScriptedJudge
 from ragmetrics_core.views import Answered
 
 ROWS = [{"id": f"s{n}", "question": "Where?", "answer": f"Paris {n}."} for n in range(3)]
-REPLIES: dict[str, Any] = {"statements": {"statements": ["Paris."]}}
+REPLIES: dict[str, Any] = {"statements": {"statements": ["Paris."], "declined": False}}
 
 
 def fail() -> Any:

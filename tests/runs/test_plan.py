@@ -18,7 +18,7 @@ from ragmetrics_core.models._wrapper import Wrapper
 from ragmetrics_core.parsers import (
     DecliningVerdict,
     EntityList,
-    Hints,
+    Expected,
     QuestionList,
     Rating,
     RelevantSentences,
@@ -123,7 +123,7 @@ def test_with_several_references_a_metric_asks_at_most_what_its_plan_says(metric
 def test_a_run_that_stops_at_the_first_reference_asks_less_than_its_plan_which_says_so():
     # one grade in each direction for each of two references; the first gets the full grade both times
     row = {"question": "Where?", "answer": "In Ulm.", "reference": "Ulm.", "references": ["Rome."]}
-    arguments = {"metrics": "answer_accuracy", "judge": (judge := ScriptedJudge({"accuracy_grade": 4}))}
+    arguments = {"metrics": "answer_accuracy", "judge": (judge := ScriptedJudge({"accuracy_grade": {"rating": 4}}))}
     planned = plan([row], **arguments).total
     evaluate([row], **arguments)
     assert (len(judge.asked), planned.calls, planned.in_turn) == (2, 4, 1)
@@ -325,7 +325,7 @@ def test_a_metric_with_prompts_of_its_own_is_planned_too():
 
 
 def test_the_example_of_a_metric_of_ones_own_is_planned_as_it_runs():
-    judge = ScriptedJudge(lambda request: request.prompt.answer.filled(request.hints))
+    judge = ScriptedJudge(lambda request: request.prompt.answer.filled(request.expected))
     sample = {"question": "Where?", "answer": "It may be in Ulm. It lies on the Danube."}
     planned = plan([sample], metrics=[Hedging()], judge=judge).total
     assert judge.asked == []
@@ -338,9 +338,9 @@ def test_the_example_of_a_metric_of_ones_own_is_planned_as_it_runs():
     [VerdictList, DecliningVerdict, StatementList, QuestionList, Rating, EntityList, RelevantSentences],
 )
 def test_what_stands_in_for_a_reply_is_read_as_one(kind):
-    hints = Hints.counting(3)
-    reading = kind.read(kind.filled(hints), hints)
-    assert (reading.rule, reading.cut, reading.dropped) == ("json", False, ())
+    expected = Expected(numbers=(1, 2, 3), size=3)
+    reading = kind.read(kind.filled(expected), expected)
+    assert (reading.rule, reading.objections, reading.dropped) == ("json", (), ())
     verdicts = getattr(reading.value, "verdicts", None)
     assert verdicts is None or [verdict.number for verdict in verdicts] == [1, 2, 3]
 

@@ -41,7 +41,8 @@ class Varying(ScriptedJudge):
         repetition, draw = divmod(request.draw, 1000)
         if request.prompt.name == "statements":
             reply: Any = {
-                "statements": [f"{repetition}{place}." for place in range(len(self.said[repetition][0]))]
+                "statements": [f"{repetition}{place}." for place in range(len(self.said[repetition][0]))],
+                "declined": False,
             }
         else:
             words = {"y": "yes", "n": "no"}

@@ -209,7 +209,7 @@ def test_a_function_without_a_stable_name_is_never_cached_across_runs(tmp_path):
 
     def judge(prompt: str) -> str:
         asked.append(prompt)
-        return json.dumps({"statements": []})
+        return json.dumps({"statements": [], "declined": False})
 
     for name in ("a", "b"):
         evaluate(rows(1), metrics="faithfulness", judge=judge, out=tmp_path / name, cache=tmp_path / "c")
@@ -233,7 +233,9 @@ def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_pa
 
 
 def test_a_function_with_a_name_that_was_chosen_goes_on(tmp_path):
-    judge = CallableJudge(function=lambda prompt: json.dumps({"statements": []}), identity="mine")
+    judge = CallableJudge(
+        function=lambda prompt: json.dumps({"statements": [], "declined": False}), identity="mine"
+    )
     for count in (1, 2):
         run = evaluate(rows(count), metrics="faithfulness", judge=judge, out=tmp_path / "run")
         assert len(run) == count

@@ -62,7 +62,7 @@ def test_a_reply_that_was_cut_by_the_length_limit_is_no_reply_to_build_on(post):
 
 def test_half_a_character_in_a_reply_harms_neither_journal_nor_record(post):
     (request,) = post.export()
-    post.take(plain_line(request, '{"statements": ["Half \ud83d a character."]}'))
+    post.take(plain_line(request, '{"statements": ["Half \ud83d a character."], "declined": false}'))
     post.take(*map(scripted, post.export()))
     post.export()
     assert post.status == "ok"
@@ -78,7 +78,9 @@ def test_the_same_file_again_changes_nothing(post):
 
 def test_of_two_replies_to_one_request_the_first_counts(post):
     (request,) = post.export()
-    found = post.take(plain_line(request, STATEMENTS), plain_line(request, '{"statements": []}'))
+    found = post.take(
+        plain_line(request, STATEMENTS), plain_line(request, '{"statements": [], "declined": false}')
+    )
     assert (found.replies, found.unknown, found.waiting) == (1, 1, 0)
     assert [each["body"]["prompt"] for each in post.export()] == ["verdicts"]
 

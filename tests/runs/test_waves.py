@@ -13,8 +13,7 @@ from ragmetrics_core import Run, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_core.runs import export_wave, import_replies
-from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
-from ragmetrics_core.testing._random_judge import Filler
+from ragmetrics_core.testing import HashEmbedder, RandomJudge, ScriptedJudge
 from tests.catalogue import EVERY, MEASURABLE
 from tests.lines import plain
 from tests.runs.by_file import (
@@ -45,8 +44,9 @@ class AnyJudge(ScriptedJudge):
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         self.asked.append(request)
         chance = random.Random(f"{self.seed} {request.digest} {request.draw}")
-        values = Filler(request, self.seed, complete=chance.random() < 0.5).model(request.prompt.answer)
-        text = json.dumps(values) if chance.random() > 0.05 else "I cannot."
+        filling = RandomJudge(self.seed, complete=chance.random() < 0.5)
+        (filled,) = await filling.agenerate(request._replace(draws=1))
+        text = filled.text if chance.random() > 0.05 else "I cannot."
         usage = Usage(chance.randint(1, 99), 7)
         reply = Completion(text=text, model="served", usage=usage, finish_reason="stop")
         self.given[request.digest, request.draw] = reply

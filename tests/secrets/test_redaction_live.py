@@ -42,7 +42,9 @@ def raising(error: BaseException) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     "judge",
     [
-        lambda request: '{"statements": ["Zo\\u00eb \\"\\u00d6l/Quark\\" M\\u00fcller is in Ulm."]}',
+        lambda request: (
+            '{"statements": ["Zo\\u00eb \\"\\u00d6l/Quark\\" M\\u00fcller is in Ulm."], "declined": false}'
+        ),
         lambda request: f"{NAME} says no.",
         lambda request: ModelError(f"no {NAME}, key {KEY}\n2024 ERROR forged \x1b[31m"),
         lambda request: ValueError(f"no {NAME}, key {KEY}"),

@@ -21,7 +21,7 @@ SAMPLES = [
 def reply(request):
     asked = request.variables
     if request.prompt.name == "statements":
-        return {"statements": [f"{asked['answer']} a", f"{asked['answer']} b"]}
+        return {"statements": [f"{asked['answer']} a", f"{asked['answer']} b"], "declined": False}
     verdicts = ["yes", "no"]
     return {
         "verdicts": [

@@ -247,7 +247,7 @@ def measured_thrice(count=12):
 
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": ["it is so"]}
+            return {"statements": ["it is so"], "declined": False}
         verdict = "no" if request.draw // 1000 == 1 else "yes"
         return {"verdicts": [{"number": 1, "reason": "r", "verdict": verdict}]}
 

@@ -25,7 +25,10 @@ def judge():
     def reply(request):
         asked = request.variables
         if request.prompt.name == "statements":
-            return {"statements": [f"{asked['answer']} first", f"{asked['answer']} second"]}
+            return {
+                "statements": [f"{asked['answer']} first", f"{asked['answer']} second"],
+                "declined": False,
+            }
         text = str(asked["items"][0].text)
         votes[text] = votes.get(text, 0) + 1
         number = int(text.split()[1])
@@ -65,7 +68,10 @@ def whole():
     def reply(request):
         asked, repetition = request.variables, request.draw // 1000
         if request.prompt.name == "statements":
-            return {"statements": [f"{asked['answer']} first", f"{asked['answer']} second"]}
+            return {
+                "statements": [f"{asked['answer']} first", f"{asked['answer']} second"],
+                "declined": False,
+            }
         number = int(str(asked["items"][0].text).split()[1])
         first = number % (4 if repetition == 1 else 2) == 0
         return {

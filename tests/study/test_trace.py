@@ -17,7 +17,10 @@ def run(verdicts):
     def reply(request):
         asked = request.variables
         if request.prompt.name == "statements":
-            return {"statements": [f"first of {asked['answer']}", f"second of {asked['answer']}"]}
+            return {
+                "statements": [f"first of {asked['answer']}", f"second of {asked['answer']}"],
+                "declined": False,
+            }
         mine = verdicts if "of 2" in str(asked["items"][0]) else ("yes", "yes")
         return {
             "verdicts": [
@@ -58,7 +61,7 @@ def test_where_lower_is_better_a_sample_that_rose_is_marked_as_worse():
         def reply(request):
             asked = request.variables
             if request.prompt.name == "statements":
-                return {"statements": [str(asked["answer"])]}
+                return {"statements": [str(asked["answer"])], "declined": False}
             return {
                 "verdicts": [
                     {"number": item.number, "reason": "r", "verdict": word} for item in asked["items"]
