@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.fuzz import echo_targets, loader_targets, parser_targets, record_targets, server_targets
+from tests.fuzz import loader_targets, parser_targets, record_targets, server_targets
 from tests.fuzz.target import Target
 
 __all__ = ["TARGETS", "kept", "stored"]
@@ -14,7 +14,6 @@ TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         *parser_targets.TARGETS,
-        *echo_targets.TARGETS,
         *loader_targets.TARGETS,
         *record_targets.TARGETS,
         *server_targets.TARGETS,
