@@ -94,9 +94,15 @@ def verdicts(request: Generate[Any]) -> str:
     return f'{{"verdicts": [{", ".join(one.format(item.number) for item in items)}]}}'
 
 
+def statements(request: Generate[Any]) -> str:
+    """Four statements, and whether the text declines where the prompt asks for it."""
+    declined = ', "declined": false' if '"declined"' in request.prompt.user else ""
+    return f'{{"statements": [{STATEMENTS}]{declined}}}'
+
+
 STATEMENTS = ", ".join(f'"The network function number {n} selects a session."' for n in range(4))
 REPLIES: dict[str, Callable[[Generate[Any]], str]] = {
-    "StatementList": lambda _: f'{{"statements": [{STATEMENTS}], "declined": false}}',
+    "StatementList": statements,
     "VerdictList": verdicts,
     "RelevantSentences": lambda _: '{"relevant": [1, 4, 7]}',
 }
