@@ -70,9 +70,8 @@ def reply(request: Generate[Any]) -> Any:
     if prompt == "reference_statements":
         return {
             "statements": ["Einstein was born in Germany.", "Einstein was born in 1879."],
-            "declined": False,
         }
-    items = [item.number for item in asked["items"]]
+    items = request.expected.numbers
     quotes: dict[int, str] = {}
     if prompt == "reference_verdicts":
         quotes = {1: "born in Germany", 2: "in 1879"}
@@ -81,12 +80,7 @@ def reply(request: Generate[Any]) -> Any:
     elif asked["contexts"] == ("Half.",):
         return {"verdicts": [FIRST]}
     else:
-        return {
-            "verdicts": [
-                *(each for each in (FIRST, SECOND, THIRD) if each["number"] in items),
-                {**FIRST, "number": 9},
-            ]
-        }
+        return {"verdicts": [each for each in (FIRST, SECOND, THIRD) if each["number"] in items]}
     verdicts = [
         {"number": n, "reason": "", "evidence": quotes.get(n, ""), "verdict": "no" if n == 2 else "yes"}
         for n in items

@@ -206,8 +206,8 @@ def test_failures_are_counted_by_cause_the_most_frequent_first():
     page = printed(*terminal.remarks(run, causes))
 
     assert causes.measured == 0
-    assert "5 of 5 scores failed · 3 × timeout: statements.v1: no answer within 3 s" in page
-    assert "· 2 × parse error: statements.v1: the reply could not be read" in page
+    assert "5 of 5 scores failed · 3 × timeout: statements.v3: no answer within 3 s" in page
+    assert "· 2 × parse error: statements.v3: the reply could not be read" in page
 
 
 def test_of_many_rejected_rows_five_are_listed_and_the_rest_counted():

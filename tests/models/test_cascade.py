@@ -8,6 +8,7 @@ from ragmetrics_core import as_judge, evaluate
 from ragmetrics_core.drivers import audit
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models import Cascade
+from ragmetrics_core.protocol import Completion
 from ragmetrics_core.runs import export_wave, import_replies, plan
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -26,9 +27,14 @@ def verdicts(*told):
     }
 
 
+def graded(reply):
+    """A reply of a judge of this library, which may give probabilities and mark words."""
+    return Completion(json.dumps(reply), held_to="graded")
+
+
 def judges(cheap=CHEAP, dear=((2, "no", None),)):
     return (
-        ScriptedJudge({"verdicts": verdicts(*cheap)}, identity="cheap"),
+        ScriptedJudge({"verdicts": graded(verdicts(*cheap))}, identity="cheap"),
         ScriptedJudge({"statements": STATEMENTS, "verdicts": verdicts(*dear)}, identity="dear"),
     )
 
@@ -56,7 +62,7 @@ def test_what_the_cheap_judge_is_sure_of_is_its_own_and_the_rest_is_one_call_of_
     ]
     assert [each.confidence for each in record.verdicts] == [0.97, None, 0.05]
     assert (cheap.count("verdicts"), dear.count("verdicts")) == (1, 1)
-    assert [item.number for item in dear.asked[-1].variables["items"]] == [2]
+    assert dear.asked[-1].expected.numbers == (2,)
     assert not dear.asked[-1].again
 
 
@@ -193,7 +199,7 @@ def test_words_that_a_judge_marks_stand_where_their_statement_stands_in_the_answ
     marked = {"number": 2, "verdict": "no", "unsupported": ["in Ulm"]}
     reply = {"verdicts": [{"number": 1, "verdict": "yes"}, marked]}
     statements = {"statements": ["Ada lived in Ulm.", "Ada was born in Ulm."], "declined": False}
-    judge = ScriptedJudge({"statements": statements, "verdicts": reply})
+    judge = ScriptedJudge({"statements": statements, "verdicts": graded(reply)})
 
     record = record_of(evaluate([{**SAMPLE, "answer": answer}], metrics="faithfulness", judge=judge))
 

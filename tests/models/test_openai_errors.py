@@ -21,6 +21,7 @@ from ragmetrics_core.errors import (
     TransientModelError,
 )
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
+from ragmetrics_core.parsers import Expected
 from ragmetrics_core.protocol import Generate
 from tests.servers import Answer, OpenAIServer, closed_port
 
@@ -30,7 +31,10 @@ ERROR = {"error": {"message": "it said so"}}
 
 def ask(judge: OpenAIJudge) -> None:
     prompt, variables = prompts.PAPER_QUESTION, {"answer": "In France."}
-    request = Generate(prompt=prompt, variables=variables, messages=prompt.render(variables))
+    held_to = Expected(form=prompt.user)  # lines of text, which no server is asked to hold a model to
+    request = Generate(
+        prompt=prompt, variables=variables, expected=held_to, messages=prompt.render(variables)
+    )
     asyncio.run(judge.agenerate(request))
 
 

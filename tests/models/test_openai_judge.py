@@ -8,8 +8,10 @@ import pytest
 
 pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragmetrics[openai]'")
 
-from ragmetrics_core import prompts
+from ragmetrics_core import evaluate, prompts
+from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import OpenAIJudge
+from ragmetrics_core.parsers import Expected
 from ragmetrics_core.prompts import Item, Prompt
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from tests.servers import Answer, OpenAIServer, chat
@@ -19,11 +21,15 @@ KEY = "sk-very-secret-4711"
 
 def request(prompt: Prompt[Any] = prompts.STATEMENTS, *, draw: int = 0, draws: int = 1, **variables: object):
     variables = variables or {"question": "Where is Paris?", "answer": "In France."}
+    items: Any = variables.get("items", ())
+    expected = Expected(numbers=tuple(item.number for item in items), form=prompt.user)
     messages = prompt.render(variables)
-    return Generate(prompt=prompt, variables=variables, messages=messages, draw=draw, draws=draws)
+    return Generate(prompt, variables, expected, messages=messages, draw=draw, draws=draws)
 
 
 VERDICTS = request(prompts.VERDICTS, contexts=("One. Two.",), items=(Item(2, "A."), Item(5, "B.")))
+DECLINING = '{"statements": [], "declined": "it does not know"}'
+CALL = {"id": "1", "type": "function", "function": {"name": "StatementList", "arguments": DECLINING}}
 FREE_TEXT = request(prompts.PAPER_STATEMENTS)
 
 
@@ -36,7 +42,7 @@ def ask(judge: OpenAIJudge, asked: Generate[Any] | None = None) -> list[Completi
 
 def test_the_prompt_goes_out_as_chat_messages_with_the_key_in_the_header():
     with OpenAIServer(chat("{}")) as server:
-        ask(OpenAIJudge("m", base_url=server.base_url, api_key=KEY))
+        ask(OpenAIJudge("m", base_url=server.base_url, api_key=KEY, response_format="text"))
 
     (seen,) = server.seen
     messages = [{"role": each.role, "content": each.content} for each in request().messages]
@@ -63,7 +69,7 @@ def test_settings_are_sent_and_the_seed_differs_from_draw_to_draw():
 
 def test_a_setting_of_none_is_left_to_the_server():
     with OpenAIServer(chat("{}")) as server:
-        ask(OpenAIJudge("m", base_url=server.base_url, temperature=None))
+        ask(OpenAIJudge("m", base_url=server.base_url, temperature=None, response_format="text"))
 
     assert set(server.seen[0].body) == {"model", "messages"}
 
@@ -93,7 +99,7 @@ def test_a_text_that_utf8_cannot_carry_is_still_asked_about():
 
 def test_json_schema_holds_the_reply_to_the_form_of_the_prompt():
     with OpenAIServer(chat("{}")) as server:
-        ask(OpenAIJudge("m", base_url=server.base_url, response_format="json_schema"), VERDICTS)
+        ask(OpenAIJudge("m", base_url=server.base_url), VERDICTS)
 
     form = server.seen[0].body["response_format"]
     verdict = form["json_schema"]["schema"]["properties"]["verdicts"]["items"]["properties"]
@@ -117,7 +123,7 @@ def test_a_reply_brings_its_text_model_usage_and_finish_reason():
     with OpenAIServer(chat("Yes.", usage={"prompt_tokens": 7, "completion_tokens": 2})) as server:
         found = ask(OpenAIJudge("m", base_url=server.base_url))
 
-    assert found == [Completion("Yes.", "served-model", Usage(7, 2), "stop")]
+    assert found == [Completion("Yes.", "served-model", Usage(7, 2), "stop", held_to="json_schema")]
 
 
 def test_several_draws_are_one_call_whose_usage_is_counted_once():
@@ -153,6 +159,68 @@ def test_a_server_that_refuses_several_draws_is_asked_for_one_at_a_time_from_the
     assert ["n" in seen.body for seen in server.seen] == [True, False, False]
 
 
+def sent_form(seen: Any) -> str | None:
+    """What a request that came in holds the reply to."""
+    held_to: str | None = seen.body.get("response_format", {}).get("type")
+    return held_to
+
+
+@pytest.mark.parametrize(
+    ("refused", "asked"),
+    [
+        ({"json_schema"}, ["json_schema", "json_object"]),
+        ({"json_schema", "json_object"}, ["json_schema", "json_object", None]),
+    ],
+)
+def test_a_server_that_refuses_a_schema_is_asked_without_and_no_call_is_lost(
+    refused: set[str], asked: list[str | None]
+):
+    def answer(seen: Any) -> Answer:
+        refuses = sent_form(seen) in refused
+        return Answer(status=400, body={"error": {"message": "unknown"}}) if refuses else chat(DECLINING)
+
+    row = {"id": "q1", "question": "Where?", "answer": "Who knows.", "contexts": ["C."]}
+    with OpenAIServer(answer) as server:
+        run = evaluate(
+            [row, {**row, "id": "q2", "answer": "I cannot say."}],
+            metrics="faithfulness",
+            judge=OpenAIJudge("m", base_url=server.base_url),
+            concurrency=1,
+        )
+
+    # it is learned with the first call: the second one is sent in the way that was taken
+    assert [sent_form(seen) for seen in server.seen] == [*asked, asked[-1]]
+    assert [record.reason for record in run.records()] == ["no_statements"] * 2
+    assert {step.held_to for record in run.records() for step in record.generate_steps} == {asked[-1]}
+
+
+def test_a_server_may_refuse_a_schema_and_several_draws():
+    def answer(seen: Any) -> Answer:
+        refuses = sent_form(seen) or "n" in seen.body
+        return Answer(status=400, body={"error": {"message": "unknown"}}) if refuses else chat("{}")
+
+    with OpenAIServer(answer) as server:
+        judge = OpenAIJudge("m", base_url=server.base_url)
+        replies = [*ask(judge, request(draws=2)), *ask(judge, request(draws=2))]
+
+    sent = [(sent_form(seen), "n" in seen.body) for seen in server.seen]
+    # each form with several draws and with one; what was taken is sent at once from then on
+    assert sent == [
+        *((form, several) for form in ("json_schema", "json_object", None) for several in (True, False)),
+        (None, False),
+    ]
+    assert [reply.held_to for reply in replies] == [None, None]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_who_may_not_ask_at_all_asks_once(status: int):
+    with OpenAIServer(Answer(status=status, body={"error": {"message": "no"}})) as server:
+        with pytest.raises(ModelError):
+            ask(OpenAIJudge("m", base_url=server.base_url), request(draws=2))
+
+        assert len(server.seen) == 1
+
+
 @pytest.mark.parametrize(
     ("answer", "text", "finish_reason"),
     [
@@ -161,6 +229,8 @@ def test_a_server_that_refuses_several_draws_is_asked_for_one_at_a_time_from_the
         (chat(content="", reasoning_content="Hm", finish_reason="length"), "", "length"),
         (chat(content=[{"type": "text", "text": "Ye"}, {"type": "text", "text": "s."}]), "Yes.", "stop"),
         (chat("Yes.", finish_reason=None), "Yes.", None),
+        (chat(content=None, finish_reason="tool_calls", tool_calls=[CALL]), DECLINING, "tool_calls"),
+        (chat(content=None, finish_reason="tool_calls", tool_calls=[CALL, CALL]), "", "tool_calls"),
         (chat("Z\ud800rich"), "Z?rich", "stop"),
     ],
 )

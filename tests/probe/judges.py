@@ -45,9 +45,8 @@ def _reply(request: Generate[Any], decide: Decide) -> str:
     words = {number: "Yes" if yes else "No" for number, yes in said.items()}
     if request.prompt.name == "paper_verdicts":
         lines = [f"{number}. That is how it is. Verdict: {word}." for number, word in words.items()]
-        return "\n".join(
-            [*lines, "Final verdicts in order: " + " ".join(f"{word}." for word in words.values())]
-        )
+        last = " ".join(f"{number}. {word}." for number, word in words.items())
+        return "\n".join([*lines, f"Final verdicts: {last}"])
     # with a reason of its own: the very JSON of an attack would be a copy of it
     why = "that is how it is"
     verdicts = [{"number": n, "reason": why, "verdict": word.lower()} for n, word in words.items()]

@@ -41,7 +41,7 @@ def with_attack(variable: str, text: str) -> object:
 
 def cut(prompt: Prompt, variables: dict, variable: str) -> tuple[str, str, str]:
     """A rendered prompt before, between and behind the fences of a variable."""
-    system, user = (message.content for message in prompt.render(variables, again=bool(prompt.again)))
+    system, user = (message.content for message in prompt.render(variables))
     text = f"{system}\n\n{user}"
     # each fence is where it was made to be, once; the system text names one in passing
     opened, closed = f"\n<{variable}>\n", f"\n</{variable}>"

@@ -24,9 +24,9 @@ def page_of(tmp_path_factory):
 
     def judge(prompt):
         if "<items>" not in prompt:
-            return json.dumps(
-                {"statements": ["It is Bonn." if "Bonn" in prompt else "It is Ulm."], "declined": False}
-            )
+            statements = ["It is Bonn." if "Bonn" in prompt else "It is Ulm."]
+            declined = {"declined": False} if '"declined"' in prompt else {}
+            return json.dumps({"statements": statements, **declined})
         verdict, quote = ("no", "") if "Bonn" in prompt else ("yes", "Ulm")
         return json.dumps({"verdicts": [{"number": 1, "evidence": quote, "verdict": verdict}]})
 

@@ -28,14 +28,14 @@ def test_a_dead_judge_is_a_model_error_with_its_cause():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=dead).score("q1", "faithfulness")
     assert (score.status, score.reason) == (
         "model_error",
-        "statements.v1: ConnectionRefusedError: nobody listens",
+        "statements.v3: ConnectionRefusedError: nobody listens",
     )
 
 
 def test_a_refused_key_is_a_model_error():
     judge = scripted(statements=ModelRefused("the server refused the key (401): set OPENAI_API_KEY"))
     score = evaluate([SAMPLE], metrics="faithfulness", judge=judge).score("q1", "faithfulness")
-    assert score.reason == "statements.v1: the server refused the key (401): set OPENAI_API_KEY"
+    assert score.reason == "statements.v3: the server refused the key (401): set OPENAI_API_KEY"
 
 
 def test_a_judge_that_never_answers_times_out():
@@ -48,13 +48,13 @@ def test_a_judge_that_never_answers_times_out():
 
     run = evaluate([SAMPLE], metrics="faithfulness", judge=Hanging(), timeout=0.01, attempts=1)
     score = run.score("q1", "faithfulness")
-    assert (score.status, score.reason) == ("timeout", "statements.v1: no answer within 0.01 s")
+    assert (score.status, score.reason) == ("timeout", "statements.v3: no answer within 0.01 s")
 
 
 def test_a_models_own_timeout_is_a_timeout():
     judge = scripted(statements=ModelTimeout("gave up"))
     score = evaluate([SAMPLE], metrics="faithfulness", judge=judge, attempts=1).score("q1", "faithfulness")
-    assert (score.status, score.reason) == ("timeout", "statements.v1: gave up")
+    assert (score.status, score.reason) == ("timeout", "statements.v3: gave up")
 
 
 def test_the_time_a_call_waits_for_its_turn_is_not_counted():
@@ -72,7 +72,10 @@ def test_the_time_a_call_waits_for_its_turn_is_not_counted():
 
 def test_a_judge_that_answers_nonsense_is_a_parse_error():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=lambda _: "").score("q1", "faithfulness")
-    assert (score.status, score.reason) == ("parse_error", "statements.v1: the reply could not be read")
+    assert (score.status, score.reason) == (
+        "parse_error",
+        "statements.v3: the reply could not be read: it is empty",
+    )
 
 
 def test_a_statement_list_that_was_cut_is_no_statement_list():
@@ -82,7 +85,7 @@ def test_a_statement_list_that_was_cut_is_no_statement_list():
     )
     assert (score.status, score.reason) == (
         "parse_error",
-        "statements.v1: the reply was cut by the model's length limit",
+        "statements.v3: the reply could not be read: the reply was cut by the model's length limit",
     )
 
 
@@ -96,7 +99,7 @@ def test_a_judge_that_returns_no_completion_is_a_model_error():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=Silent()).score("q1", "faithfulness")
     assert (score.status, score.reason) == (
         "model_error",
-        "statements.v1: the judge silent returned no reply",
+        "statements.v3: the judge silent returned no reply",
     )
 
 
@@ -139,7 +142,7 @@ def test_one_failing_sample_does_not_stop_the_others():
 
 def test_on_error_raise_stops_at_the_first_failure():
     with pytest.raises(
-        RunStopped, match=r"faithfulness/strict.1 of sample q1: model_error \(statements.v1: no\)"
+        RunStopped, match=r"faithfulness/strict.1 of sample q1: model_error \(statements.v3: no\)"
     ):
         evaluate(
             [SAMPLE], metrics="faithfulness", judge=scripted(statements=ModelRefused("no")), on_error="raise"

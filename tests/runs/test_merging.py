@@ -300,7 +300,7 @@ def test_of_two_failed_scores_the_first_runs_counts_and_is_measured_again(tmp_pa
     for name in ("first", "second"):
         measured(tmp_path / name, ROWS[:1], judge=judge(verdicts=ModelError(name)), metrics=PAIR[0])
     merged = merge(tmp_path / "first", tmp_path / "second", out=out)
-    assert merged.score("q0", "faithfulness").reason == "verdicts.v2: first"
+    assert merged.score("q0", "faithfulness").reason == "verdicts.v5: first"
     assert measured(out, ROWS[:1], metrics=PAIR[0]).score("q0", "faithfulness").status == "ok"
 
 

@@ -123,7 +123,10 @@ def test_with_several_references_a_metric_asks_at_most_what_its_plan_says(metric
 def test_a_run_that_stops_at_the_first_reference_asks_less_than_its_plan_which_says_so():
     # one grade in each direction for each of two references; the first gets the full grade both times
     row = {"question": "Where?", "answer": "In Ulm.", "reference": "Ulm.", "references": ["Rome."]}
-    arguments = {"metrics": "answer_accuracy", "judge": (judge := ScriptedJudge({"accuracy_grade": {"rating": 4}}))}
+    arguments = {
+        "metrics": "answer_accuracy",
+        "judge": (judge := ScriptedJudge({"accuracy_grade": {"rating": 4}})),
+    }
     planned = plan([row], **arguments).total
     evaluate([row], **arguments)
     assert (len(judge.asked), planned.calls, planned.in_turn) == (2, 4, 1)

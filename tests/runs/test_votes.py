@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragmetrics_core import Record, Run, evaluate, prompts, recompute
+from ragmetrics_core import Record, Run, evaluate, recompute
 from ragmetrics_core.drivers import audit, by_vote
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -40,16 +39,16 @@ class Voting(ScriptedJudge):
 
     def reply(self, request: Generate[Any]) -> str:
         if request.prompt.name == "statements":
-            return json.dumps({"statements": self.texts})
+            return json.dumps({"statements": self.texts, "declined": False})
         # whoever is asked again for what was left out leaves it out again
-        ballot = self.ballots[(request.draw - request.again) % len(self.ballots)]
+        ballot = self.ballots[request.draw % len(self.ballots)]
         if ballot == "?":
             return "I cannot."
         words = {"y": "yes", "n": "no"}
         verdicts = [
             {"number": number, "verdict": words[vote], "reason": f"{self.identity}{request.draw}"}
             for number, vote in enumerate(ballot, start=1)
-            if vote in words and number in [item.number for item in request.variables["items"]]
+            if vote in words and number in request.expected.numbers
         ]
         return json.dumps({"verdicts": verdicts})
 
@@ -202,11 +201,11 @@ def test_the_record_says_whose_each_reply_is():
     record = record_of(Voting("y"), Voting("n", identity="B"), repeats=2)
     steps = [(step.prompt, step.judge, step.draw) for step in record.generate_steps]
     assert steps == [
-        ("statements.v1", "A", 0),
-        ("verdicts.v2", "A", 0),
-        ("verdicts.v2", "A", 1),
-        ("verdicts.v2", "B", 0),
-        ("verdicts.v2", "B", 1),
+        ("statements.v3", "A", 0),
+        ("verdicts.v5", "A", 0),
+        ("verdicts.v5", "A", 1),
+        ("verdicts.v5", "B", 0),
+        ("verdicts.v5", "B", 1),
     ]
     # two draws of each judge: yes, yes, no, no
     assert record.verdicts[0].votes == (True, True, False, False)
@@ -214,7 +213,7 @@ def test_the_record_says_whose_each_reply_is():
 
 def test_a_judge_of_a_panel_that_fails_fails_the_score():
     record = record_of(Voting("y"), Broken("y", identity="B"))
-    assert (record.status, record.reason) == ("model_error", "verdicts.v2: down")
+    assert (record.status, record.reason) == ("model_error", "verdicts.v5: down")
     assert audit(record) == []
 
 
@@ -259,18 +258,34 @@ def test_a_judge_that_answers_after_another_one_failed_is_not_paid_for_again(tmp
 # -- asking once more
 
 
-def test_who_asks_again_in_the_same_words_gets_as_many_new_draws():
-    class ByDraw(Voting):
-        def reply(self, request: Generate[Any]) -> str:
-            return super().reply(request._replace(again=False))
+class Mending(Voting):
+    """Gives no verdict at first in some draws, and does when it is asked once more."""
 
-    # draws 0 to 2 say nothing; the prompt has no words for asking again, so the next ones are 3 to 5
-    judge = ByDraw("?", "?", "?", "y", "n", "y")
-    own = prompts.VERDICTS.with_text(system=prompts.VERDICTS.system, user=prompts.VERDICTS.user)
-    run = evaluate([SAMPLE], metrics=[Faithfulness(verify=own)], judge=judge, repeats=3)
-    (record,) = run.records()
-    assert [request.draw for request in judge.asked if request.prompt.name == "verdicts"] == list(range(6))
+    unread: tuple[int, ...] = (0,)
+
+    def reply(self, request: Generate[Any]) -> str:
+        is_unread = not request.again and request.draw in self.unread and request.expected.numbers
+        return "I cannot." if is_unread else super().reply(request)
+
+
+def test_only_the_judge_whose_reply_could_not_be_read_is_asked_again():
+    good, bad = Voting("y"), Mending("n", identity="B")
+    record = record_of(good, bad)
+    assert (good.count("verdicts"), bad.count("verdicts")) == (1, 2)
+    assert record.verdicts[0].votes == (True, False)
+    asked = [(step.judge, step.again) for step in record.generate_steps if step.prompt == "verdicts.v5"]
+    assert asked == [("A", False), ("B", False), ("B", True)]
+    assert audit(record) == []
+
+
+def test_only_the_draw_that_could_not_be_read_is_asked_again():
+    judge = Mending("y", "n", "y")
+    judge.unread = (1,)
+    record = record_of(judge, repeats=3)
+    asked = [(request.draw, request.again) for request in judge.asked if request.expected.numbers]
+    assert asked == [(0, 0), (1, 0), (2, 0), (1, 1)]
     assert record.verdicts[0].votes == (True, False, True)
+    assert audit(record) == []
 
 
 # -- the record
