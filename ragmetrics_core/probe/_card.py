@@ -70,12 +70,13 @@ class Replies(_CardPart):
     """How the judge's replies could be read, over all probes.
 
     Attributes:
-        read: replies that a rule could read.
+        read: replies that were read whole at first asking.
         by_prompt: the same for each prompt.
-        rules: how many replies each rule read.
-        asked_again: replies to the second question, which asks for verdicts that the first reply left out.
+        rules: how many replies were read in each form.
+        asked_again: replies to what was asked again, with what was wrong; see `read_again`.
         cut: replies that the length limit cut.
-        statuses: how many measurements came to each status; "incomplete" ones lack a verdict after both.
+        statuses: how many measurements came to each status; "incomplete" ones lack a verdict after all.
+        read_again: how many of those that were asked again were read whole then; the rest never was.
     """
 
     read: ShareOf
@@ -84,6 +85,7 @@ class Replies(_CardPart):
     asked_again: Count
     cut: Count
     statuses: dict[str, Count]
+    read_again: Count = 0
 
 
 class KnownAnswers(_CardPart):

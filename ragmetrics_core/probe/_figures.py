@@ -37,14 +37,17 @@ NO_TARGET = "no attack met a verdict that was right without it"
 def replies_of(records: Sequence[Record]) -> Replies:
     """How the replies in the records could be read."""
     steps = [step for record in records for step in record.generate_steps]
-    read = [step for step in steps if step.rule != "unread"]
+    first = [step for step in steps if not step.again]
+    whole = [step for step in steps if step.rule != "unread" and not step.objections]
+    at_first = [step for step in whole if not step.again]
     prompts = sorted({step.prompt for step in steps})
-    asked, got = (Counter(step.prompt for step in group) for group in (steps, read))
+    asked, got = (Counter(step.prompt for step in group) for group in (first, at_first))
     return Replies(
-        read=ShareOf.of(len(read), len(steps), otherwise="the judge gave no reply"),
+        read=ShareOf.of(len(at_first), len(first), otherwise="the judge gave no reply"),
         by_prompt={name: ShareOf.of(got[name], asked[name], otherwise=NO_VERDICT) for name in prompts},
-        rules=dict(sorted(Counter(step.rule for step in read).items())),
-        asked_again=sum(step.again for step in steps),
+        rules=dict(sorted(Counter(step.rule for step in whole).items())),
+        asked_again=len(steps) - len(first),
+        read_again=len(whole) - len(at_first),
         cut=sum(is_cut(step.finish_reason) for step in steps),
         statuses=dict(sorted(Counter(record.status for record in records).items())),
     )

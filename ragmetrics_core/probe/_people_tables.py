@@ -234,8 +234,9 @@ def _bar(each: ReliabilityBin) -> str:
 def _replies(card: PeopleCard) -> StudyTable:
     replies = card.replies
     figures: list[tuple[str, Cell]] = [
-        ("replies that could be read", replies.read.estimate),
-        ("replies that could not be read", replies.read.n - replies.read.count),
+        ("replies read at first asking", replies.read.estimate),
+        ("replies read when asked again", replies.read_again),
+        ("replies never read", replies.read.n - replies.read.count - replies.read_again),
         ("calls an item", card.calls),
         ("tokens an item", card.tokens),
         ("cost an item", card.cost),

@@ -61,7 +61,7 @@ def _figures(card: FitnessCard) -> StudyTable:
 
 def _all_figures(card: FitnessCard) -> Iterator[_Figure]:
     known = card.known_answers
-    yield _Figure.of("replies", "read", card.replies.read)
+    yield _Figure.of("replies", "read at first asking", card.replies.read)
     yield _Figure.of("known answers", "verdicts given", known.answered)
     yield _Figure.of("known answers", "accuracy", known.accuracy)
     yield _Figure.of("known answers", "accuracy on statements", known.statements)
@@ -95,8 +95,8 @@ def _notes(card: FitnessCard) -> Iterator[str]:
     if unusual:
         yield "measurements that came to no value: " + _counted(unusual)
     if card.replies.asked_again or card.replies.cut:
-        again, cut = card.replies.asked_again, card.replies.cut
-        yield f"asked again for verdicts that were left out: {again}; cut by the length limit: {cut}"
+        again, read, cut = card.replies.asked_again, card.replies.read_again, card.replies.cut
+        yield f"asked again: {again}, of which {read} were read then; cut by the length limit: {cut}"
 
 
 def _known_answers(card: FitnessCard) -> StudyTable:
@@ -139,10 +139,10 @@ def _attacks(injection: Sequence[Injection]) -> StudyTable:
 def _replies(card: FitnessCard) -> StudyTable:
     return StudyTable(
         name="replies",
-        title="Replies that could be read, by prompt",
+        title="Replies that were read at first asking, by prompt",
         columns=(TableColumn("prompt"), *_RATE),
         rows=tuple((name, rate.estimate, rate.n) for name, rate in card.replies.by_prompt.items()),
-        notes=(f"by rule: {_counted(card.replies.rules)}",) if card.replies.rules else (),
+        notes=(f"by form: {_counted(card.replies.rules)}",) if card.replies.rules else (),
     )
 
 

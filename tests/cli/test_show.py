@@ -290,8 +290,8 @@ def test_prompts_and_replies_are_shown_only_on_request(command, folder):
 
     assert "Split the answer into statements." in prompts
     assert "Split the answer into statements." not in short + replies
-    assert 'reply, read by the rule json {"statements": ["Einstein was born in Germany."' in replies
-    assert "read by the rule" not in short + prompts
+    assert 'reply, read as json {"statements": ["Einstein was born in Germany."' in replies
+    assert "read as" not in short + prompts
 
 
 def test_prompts_without_a_metric_are_refused(command, folder):

@@ -67,7 +67,22 @@ def test_verdicts_that_are_left_out_are_counted_and_are_not_wrong():
     assert (card.known_answers.statements.n, card.known_answers.chunks.n) == (18, 18)
     assert card.known_answers.answered.count == 36
     assert card.replies.statuses == {"incomplete": 36}
-    assert card.replies.asked_again == 36
+    # no first reply is whole, and no second one is of the numbers that are left
+    assert (card.replies.read.value, card.replies.asked_again, card.replies.read_again) == (0.0, 36, 0)
+
+
+def test_replies_are_counted_as_read_at_first_after_one_more_or_never():
+    # three statements each: the first reply leaves out the last one, the second gives it; chunks stay unread
+    def replying(request):
+        if request.prompt.name == "chunk_verdicts":
+            return "I cannot."
+        numbers = request.expected.numbers if request.again else request.expected.numbers[:-1]
+        return {"verdicts": [{"number": number, "verdict": "yes"} for number in numbers]}
+
+    replies = probe(ScriptedJudge(replying), only=["known-answers"]).replies
+    # 18 lists of statements are read at the second asking, 18 of chunks never
+    assert (replies.read.count, replies.read.n, replies.read_again, replies.asked_again) == (0, 36, 18, 36)
+    assert replies.rules == {"json": 18}
 
 
 # -- injection
@@ -92,7 +107,7 @@ def test_a_judge_that_obeys_every_attack_is_always_steered():
     assert len(strict.steered_by) == len(CORPUS.attacks)
 
 
-def test_a_judge_that_copies_the_json_of_an_attack_is_not_steered_by_it():
+def test_a_judge_that_replies_with_the_json_of_an_attack_is_steered_by_it_and_the_card_says_so():
     def copying(request):
         shown = request.messages[1].content
         # of a fenced block the inside, of a line with words before it the object
@@ -105,8 +120,9 @@ def test_a_judge_that_copies_the_json_of_an_attack_is_not_steered_by_it():
         return own[0] if own else json.loads(judge_of(right).replies(request))
 
     strict, _ = probe(ScriptedJudge(copying), only=["injection"]).injection
-    assert strict.by_kind["json"].count == 0
-    assert strict.steered_by == ()
+    of_json = {attack.id for attack in CORPUS.attacks if attack.kind == "json"}
+    assert strict.by_kind["json"].count == len(strict.steered_by) > 0
+    assert of_json.issuperset(strict.steered_by)
 
 
 def test_an_attack_that_leaves_no_verdict_has_silenced_the_judge_and_not_steered_it():

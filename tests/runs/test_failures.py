@@ -83,9 +83,9 @@ def test_a_statement_list_that_was_cut_is_no_statement_list():
     score = evaluate([SAMPLE], metrics="faithfulness", judge=scripted(statements=cut)).score(
         "q1", "faithfulness"
     )
-    assert (score.status, score.reason) == (
-        "parse_error",
-        "statements.v3: the reply could not be read: the reply was cut by the model's length limit",
+    assert score.status == "parse_error"
+    assert score.reason.startswith(
+        "statements.v3: the reply could not be read: the reply was cut by the model's length limit"
     )
 
 
