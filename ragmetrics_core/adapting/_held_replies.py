@@ -86,7 +86,10 @@ async def first_taken(ways: Iterable[W], ask: Callable[[W], Awaitable[T]]) -> tu
         except ModelRefused as error:
             refusal = refusal or error
     assert refusal is not None, "there is at least one way"
-    raise refusal
+    try:
+        raise refusal
+    finally:
+        del refusal  # its traceback holds this frame, which would hold the client until somebody collects
 
 
 def response_format(request: Generate[Any]) -> Schema:
