@@ -87,15 +87,13 @@ def test_an_untouched_run_has_no_difference(folder):
 @pytest.mark.parametrize(
     ("kept", "named"),
     [
-        # the word of the vote that came last, as versions kept it that did not note its place
-        ({"declined": False, "reason": "it answers"}, []),
-        ({"declined": True, "reason": "it cannot tell"}, []),
-        ({"declined": False, "reason": "nobody said so"}, ["abstained"]),
-        # with its place it is this version's, and the majority's
+        ({"declined": True, "reason": "it cannot tell", "path": "1.1.1"}, []),
+        # the word of one vote is not the majority's
         ({"declined": False, "reason": "it answers", "path": "1.1.1"}, ["abstained"]),
+        ({"declined": True, "reason": "nobody said so", "path": "1.1.1"}, ["abstained"]),
     ],
 )
-def test_what_earlier_versions_kept_of_an_abstention_still_passes_the_audit(tmp_path, kept, named):
+def test_that_the_answer_declines_follows_from_the_majority_of_votes(tmp_path, kept, named):
     votes = [("it cannot tell", "yes"), ("it cannot tell", "yes"), ("it answers", "no")]
     declining = [{"verdicts": [{"number": 1, "reason": reason, "verdict": vote}]} for reason, vote in votes]
     evaluate(
@@ -180,7 +178,7 @@ def test_what_cannot_be_derived_is_sealed(folder, name):
     [
         (lambda line: line["verdicts"]["supported"].__setitem__(1, True), "verdicts[2].supported"),
         (
-            lambda line: line["steps"][0].update(value={"statements": ["Einstein sang."], "declined": False}),
+            lambda line: line["steps"][0].update(value={"statements": ["Einstein sang."]}),
             "steps[1].value",
         ),
         (lambda line: line.update(notes=["verdict 3 was left out"]), "notes"),
@@ -364,7 +362,8 @@ def test_a_correction_is_stored_and_proves_itself(folder):
 def test_a_run_with_prompts_of_ones_own_proves_itself_when_it_is_opened_again(tmp_path):
     own = tmp_path / "prompts"
     own.mkdir()
-    (own / "statements.v9.md").write_text("## user\nMINE {{ question }} {{ answer }}", encoding="utf-8")
+    text = '## user\nMINE {{ question }} {{ answer }} JSON: {"statements": [], "declined": false}'
+    (own / "statements.v9.md").write_text(text, encoding="utf-8")
     metrics = ["faithfulness", "factual_correctness", "answer_correctness"]
     evaluate(
         [SAMPLE], metrics=metrics, judge=judged(), embedder=HashEmbedder(), prompts=own, out=tmp_path / "run"
@@ -384,7 +383,10 @@ def test_a_run_with_prompts_of_ones_own_proves_itself_when_it_is_opened_again(tm
 @pytest.mark.parametrize(
     ("metric", "replies"),
     [
-        (ContextRelevance(extract=prompts.PAPER_SENTENCES), {"paper_sentences": "He played the violin."}),
+        (
+            ContextRelevance(extract=prompts.PAPER_SENTENCES),
+            {"paper_sentences": "He played the violin.\nEND"},
+        ),
         (
             FactualCorrectness(classify=prompts.PAPER_FACTS),
             {"paper_facts": {"TP": ["Born in Germany."], "FP": [], "FN": ["Born in 1879."]}},

@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 
 from benchmarks.workload import LocalJudge, samples
 from ragmetrics_core import Record, Run, evaluate
-from ragmetrics_core._packing import _packed_value, _WrittenTexts, packed
+from ragmetrics_core._packing import packed
 from ragmetrics_core._stored_form import unpacked
 from ragmetrics_core.drivers import audit, self_contained
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.parsers import NumberedVerdict, VerdictList
 from ragmetrics_core.runs import merge
 from ragmetrics_core.testing import HashEmbedder
 from tests.lines import plain
@@ -126,28 +125,3 @@ def record_of(replies: list[str], value: Any, notes: list[str]) -> dict[str, Any
         "steps": [{**step, "reply": reply} for reply in replies],
         "notes": notes,
     }
-
-
-_SAID = st.sampled_from(["", "yes", "@1", "The bridge opened in 1793.", "It rained. It rained.", "x" * 1001])
-_READ = st.builds(
-    NumberedVerdict,
-    number=st.integers(1, 3),
-    supported=st.booleans(),
-    reason=st.none() | _SAID,
-    evidence=st.lists(_SAID, max_size=2).map(tuple),
-    confidence=st.none() | st.sampled_from([0.0, 0.5, 1.0]),
-    unsupported=st.none() | st.lists(_SAID, max_size=2).map(tuple),
-)
-
-
-@given(st.lists(_READ, max_size=4), st.none() | st.just((1, 2)), st.lists(_SAID))
-def test_an_answer_of_verdicts_is_packed_as_its_rows_are(verdicts, passed_on, reply):
-    value = VerdictList(verdicts=tuple(verdicts), passed_on=passed_on)
-    numbered = [_WrittenTexts(), _WrittenTexts()]
-    for texts in numbered:
-        texts.add(reply)
-
-    one, other = _packed_value(value, numbered[0]), numbered[1].packed(value.written())
-
-    assert json.dumps(one) == json.dumps(other)
-    assert numbered[0] == numbered[1]

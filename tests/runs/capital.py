@@ -16,9 +16,10 @@ REFERENCED = {**SAMPLE, "reference": "Paris"}
 YES = {"verdicts": [{"number": 1, "verdict": "yes"}]}
 NO = {"verdicts": [{"number": 1, "verdict": "no"}]}
 ONE = {"statements": ["The capital is Paris."], "declined": False}
+OF_REFERENCE = {"statements": ["The capital is Paris."]}
 REPLIES = {
     "statements": ONE,
-    "reference_statements": ONE,
+    "reference_statements": OF_REFERENCE,
     "verdicts": YES,
     "reference_verdicts": YES,
     "answer_verdicts": NO,

@@ -18,7 +18,7 @@ def script(verdict: str) -> types.FunctionType:
         "def judge(prompt):\n"
         "    if 'verdict' in prompt:\n"
         f'        return \'{{"verdicts": [{{"number": 1, "verdict": "{verdict}"}}]}}\'\n'
-        '    return \'{"statements": ["It is in Paris."]}\'\n',
+        '    return \'{"statements": ["It is in Paris."], "declined": false}\'\n',
         space,
     )
     judge = space["judge"]

@@ -1,5 +1,6 @@
 """Two runs in one: parts of a data set measured apart give the run of all of it, and none is paid twice."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +30,10 @@ ROWS: list[dict[str, Any]] = [
 
 def reply(request: Generate[Any]) -> Any:
     """One statement, which is supported where the year is right."""
-    if "statements" in request.prompt.name:
-        return {
-            "statements": [str(request.variables.get("answer", "Einstein was born in Ulm."))],
-            "declined": False,
-        }
+    if request.prompt.name == "statements":
+        return {"statements": [str(request.variables["answer"])], "declined": False}
+    if request.prompt.name == "reference_statements":
+        return {"statements": ["Einstein was born in Ulm."]}
     text = str(request.variables["items"][0].text)
     return {"verdicts": [{"number": 1, "verdict": "no" if "in 18" in text and "1879" not in text else "yes"}]}
 
@@ -239,8 +239,7 @@ def test_corrections_that_contradict_each_other_are_refused_or_decided(twins, ou
 
 def test_a_correction_of_other_replies_is_never_dropped_without_a_word(tmp_path, one, out):
     def longer(request: Generate[Any]) -> Any:
-        said = reply(request)
-        return {**said, "note": "another wording"}
+        return json.dumps(reply(request), indent=2)
 
     measured(tmp_path / "two", ROWS[:3], judge=ScriptedJudge(longer))
     Run.load(tmp_path / "two").correct("q2", "faithfulness", 1, False)

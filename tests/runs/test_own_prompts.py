@@ -31,7 +31,7 @@ def test_a_translation_of_the_user_is_asked_for_samples_of_its_language(tmp_path
 
 def test_prompts_reach_the_parts_of_a_composite(tmp_path):
     (tmp_path / "reference_verdicts.v2.md").write_text(
-        "## user\nMINE {{ question }} {{ reference }} {{ items }}", encoding="utf-8"
+        '## user\nMINE {{ question }} {{ reference }} {{ items }} JSON: {"verdicts": []}', encoding="utf-8"
     )
     judge = scripted()
     run = evaluate([REFERENCED], metrics=[AnswerCorrectness(weights=(1, 0))], judge=judge, prompts=tmp_path)

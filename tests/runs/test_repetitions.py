@@ -46,7 +46,7 @@ class Varying(ScriptedJudge):
             }
         else:
             words = {"y": "yes", "n": "no"}
-            votes = enumerate(self.said[repetition][draw], start=1)
+            votes = zip(request.expected.numbers, self.said[repetition][draw], strict=False)
             reply = {"verdicts": [{"number": number, "verdict": words[vote]} for number, vote in votes]}
         return [Completion(text=json.dumps(reply))]
 

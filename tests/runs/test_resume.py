@@ -218,7 +218,10 @@ def test_a_function_without_a_stable_name_is_never_cached_across_runs(tmp_path):
 
 def test_scores_of_another_function_of_the_same_name_are_never_taken_over(tmp_path):
     def measured(verdict: str, **arguments: Any) -> Any:
-        replies = {"statements": REPLIES["statements"], "verdicts": {"verdicts": [verdict]}}
+        replies = {
+            "statements": REPLIES["statements"],
+            "verdicts": {"verdicts": [{"number": 1, "verdict": verdict}]},
+        }
 
         def judge(prompt: str) -> str:
             return json.dumps(replies["statements" if "Split the answer" in prompt else "verdicts"])

@@ -46,16 +46,18 @@ def test_whatever_is_no_reply_fails_with_its_reason_and_can_be_answered_later(po
 
 
 def test_an_empty_reply_is_a_reply_that_cannot_be_read(post):
-    (request,) = post.export()
-    assert post.take(plain_line(request, "")).replies == 1
+    for _ in range(2):  # it is asked for once more
+        (request,) = post.export()
+        assert post.take(plain_line(request, "")).replies == 1
     post.export()
     assert post.status == "parse_error"
 
 
 def test_a_reply_that_was_cut_by_the_length_limit_is_no_reply_to_build_on(post):
-    (request,) = post.export()
-    cut = Completion(text=STATEMENTS, usage=Usage(1, 1), finish_reason="length")
-    post.take(batch_line(request, cut))
+    cut = Completion(text=STATEMENTS[:-2], usage=Usage(1, 1), finish_reason="length")
+    for _ in range(2):  # it is asked for once more
+        (request,) = post.export()
+        post.take(batch_line(request, cut))
     post.export()
     assert post.status == "parse_error"
 
@@ -63,7 +65,8 @@ def test_a_reply_that_was_cut_by_the_length_limit_is_no_reply_to_build_on(post):
 def test_half_a_character_in_a_reply_harms_neither_journal_nor_record(post):
     (request,) = post.export()
     post.take(plain_line(request, '{"statements": ["Half \ud83d a character."], "declined": false}'))
-    post.take(*map(scripted, post.export()))
+    for _ in range(2):  # the statements once more, then the verdicts
+        post.take(*map(scripted, post.export()))
     post.export()
     assert post.status == "ok"
     assert list(Run.load(post.out).audit()) == []
