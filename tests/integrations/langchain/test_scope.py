@@ -203,7 +203,8 @@ class JudgeModel(Echo):
         if "statements" in text and "verdict" not in text:
             return AIMessage('{"statements": ["A book is about it."], "declined": false}')
         if "noncommittal" in text:
-            return AIMessage('{"questions": [{"question": "Which tea?", "noncommittal": false}]}')
+            asked = '{"question": "Which tea?", "noncommittal": false}'
+            return AIMessage(f'{{"questions": [{asked}, {asked}, {asked}]}}')
         if "verdict" in text:
             return AIMessage('{"verdicts": [{"number": 1, "verdict": "yes", "reason": "it says so"}]}')
         return super()._reply(messages)
