@@ -290,7 +290,12 @@ class Record(_Stored, frozen=True):
 
     def seals(self) -> tuple[str, str]:
         """The seals that these fields have in the stored form, and written out."""
-        return digest_of(self.body()), digest_of(_json(self._fields()))
+        fields = self._fields()
+        if "reader" not in self.versions:  # its steps were written before they had these fields
+            for step in fields["steps"]:
+                step.pop("held_to", None)
+                step.pop("objections", None)
+        return digest_of(self.body()), digest_of(_json(fields))
 
     def _fields(self) -> dict[str, Any]:
         attached = {"digest", "seal", "sample", "prompts", "rendered_prompts"}

@@ -87,7 +87,6 @@ def test_an_untouched_run_has_no_difference(folder):
 @pytest.mark.parametrize(
     ("kept", "named"),
     [
-        ({"declined": True, "reason": "it cannot tell", "path": "1.1.1"}, []),
         # the word of one vote is not the majority's
         ({"declined": False, "reason": "it answers", "path": "1.1.1"}, ["abstained"]),
         ({"declined": True, "reason": "nobody said so", "path": "1.1.1"}, ["abstained"]),

@@ -62,7 +62,11 @@ def test_a_record_of_the_earlier_form_proves_itself_in_a_mail(earlier):
 def test_a_record_of_the_earlier_form_is_the_same_in_todays(earlier):
     for line in (earlier / "records.jsonl").read_bytes().splitlines():
         stored = Record.from_json(line).stored()
-        assert plain(stored) | {"digest": ""} == json.loads(line) | {"digest": ""}
+        fields = plain(stored)
+        for step in fields["steps"]:
+            # fields that steps did not have then
+            assert (step.pop("held_to", None), step.pop("objections", [])) == (None, [])
+        assert fields | {"digest": ""} == json.loads(line) | {"digest": ""}
         assert len(stored.encode()) < 0.6 * len(line)
 
 
@@ -106,7 +110,8 @@ def test_columns_of_different_lengths_make_a_record_unreadable(earlier):
 @given(replies=st.lists(TEXT | VALUE.map(json.dumps), max_size=3), value=VALUE, notes=st.lists(TEXT))
 def test_whatever_was_read_is_read_again(replies, value, notes):
     fields = record_of(replies, value, notes)
-    back = unpacked(json.loads(json.dumps(packed(fields))))
+    line = json.dumps(packed(fields))
+    back = unpacked(json.loads(line), len(line))
     assert [step.get("value") for step in back["steps"]] == [value for _ in replies]
     assert [repr(step.get("value")) for step in back["steps"]] == [repr(value) for _ in replies]
     assert [step["reply"] for step in back["steps"]] == replies
