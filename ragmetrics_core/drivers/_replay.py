@@ -98,6 +98,8 @@ class Replay(Interpreter):
         """The stored replies."""
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
+        if not self._is_earlier and len({(step.draw, step.judge) for step in steps}) < len(steps):
+            raise RecordError(f"step {written(path)} stands in the record more than once")
         if request.follows:
             (unread,) = request.follows
             steps = [step for step in steps if (step.draw, step.judge) == (unread.draw, unread.judge)]
