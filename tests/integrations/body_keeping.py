@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ragmetrics_core import Sample
@@ -53,16 +54,19 @@ class BodyKeeper(OpenAIServer):
         message = _message(reply)
         reason = "stop" if isinstance(reply, str) else "tool_calls"
         if request.body.get("stream"):
-            return _streamed(message, reason)
+            return replace(_streamed(message, reason), headers=_CLOSING)
         choice = {"index": 0, "finish_reason": reason, "message": message}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        return Answer(body=_COMPLETION | {"object": "chat.completion", "choices": [choice], "usage": usage})
+        body = _COMPLETION | {"object": "chat.completion", "choices": [choice], "usage": usage}
+        return Answer(body=body, headers=_CLOSING)
 
     def answering(self, answer: str) -> Exchange:
         """The latest request that was answered with this."""
         return next(each for each in reversed(self.exchanges) if each.reply == answer)
 
 
+# a client of a loop that has ended would leave its connection open
+_CLOSING = {"connection": "close"}
 _COMPLETION = {"id": "chatcmpl-1", "created": 1, "model": "kept"}
 
 
