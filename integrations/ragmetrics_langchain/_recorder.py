@@ -2,13 +2,14 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import as_now
+from ragmetrics_core.adapting import sample_of
+from ragmetrics_core.adapting._fields import answer_in, question_in
+from ragmetrics_core.adapting.captured import Finding, Kind, Rules, Run
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -19,13 +20,14 @@ from ragmetrics_core.live import (
     reason_of,
     take_notes,
 )
-from ragmetrics_langchain._apart import JUDGE_TAG
-from ragmetrics_langchain._extraction import Rules
-from ragmetrics_langchain._scope import Scope, part_units, scope_test
-from ragmetrics_langchain._seen import Kind, RunInfo, Seen, SeenTurn, shallow
+from ragmetrics_langchain._dialect import DIALECT
+from ragmetrics_langchain._runs import ORDER, RootRun, RunInfo, Seen, Turn, held
 from ragmetrics_langchain._tracing import current_trace, parent_run_here
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "Scope"]
+
+Scope = str | Callable[[RunInfo], bool]
+Extract = Callable[[RootRun], Mapping[str, Any] | None]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Conversations that wait for a person; the one that waited longest is forgotten.

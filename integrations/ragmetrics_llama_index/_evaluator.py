@@ -293,12 +293,6 @@ class RagMetricsEvaluator(BaseEvaluator):
             return
         self._metrics = templates.updated(self._metrics, {f"{prompt.name}_template": template})
 
-    def _not_used(self, **given: tuple[object, str]) -> None:
-        """Say of arguments that mean nothing here that they do."""
-        for name, (value, why) in given.items():
-            if value is not None:
-                self._warn(name, why)
-
     def _warn(self, name: str, why: str) -> None:
         warnings.warn(f"{type(self).__name__}: {name} is not used: {why}", UserWarning, stacklevel=4)
 

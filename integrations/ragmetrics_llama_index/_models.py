@@ -63,7 +63,7 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexJudge(ForeignModel):
+class LlamaIndexJudge(ForeignModel, Judge):
     """A LlamaIndex language model as a judge.
 
     A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
@@ -114,7 +114,7 @@ class LlamaIndexJudge(ForeignModel):
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexEmbedder(ForeignModel):
+class LlamaIndexEmbedder(ForeignModel, Embedder):
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
 
     It is asked through its synchronous interface, in threads.

@@ -1,12 +1,15 @@
 """The kit of the adapters: what the models and objects of every framework have in common, said once."""
 
+from ragmetrics_core.adapting import captured
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
+from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._threads import Pool, harmless, in_thread, lend
+from ragmetrics_core.adapting._translation import sample_of
 
 __all__ = [
     "Chunk",
@@ -14,8 +17,10 @@ __all__ = [
     "ForeignModel",
     "ForeignName",
     "Pool",
+    "Skip",
     "as_now",
     "can_only_raise",
+    "captured",
     "chunks_of",
     "ending",
     "finish_reason",
@@ -24,5 +29,6 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "sample_of",
     "usage_of",
 ]

@@ -388,12 +388,15 @@ def test_relevancy_passes_what_the_contexts_support_and_the_query_asks_for(answe
 
 
 @pytest.mark.parametrize(("met", "score"), [("yes", 1.0), ("no", 0.0)])
-def test_each_guideline_has_a_verdict_and_all_must_be_kept(met, score):
-    result = GuidelineEvaluator(criteria(met), guidelines="- Names a unit.\n\n- Is short.").evaluate(
+def test_all_guidelines_are_asked_about_in_one_call_and_all_must_be_kept(met, score):
+    judge = criteria(met)
+    result = GuidelineEvaluator(judge, guidelines="- Names a unit.\n\n- Is short.").evaluate(
         QUERY, FAITHFUL, CONTEXTS
     )
     assert (result.score, result.passing) == (score, score == 1.0)
-    assert len(result.records) == 2
+    (record,) = result.records
+    assert [verdict.text for verdict in record.verdicts] == ["Names a unit.", "Is short."]
+    assert len(judge.asked) == 1
 
 
 def test_guidelines_that_say_nothing_are_an_error():

@@ -1,0 +1,155 @@
+"""What is remembered of an application's runs: references to LangChain's objects, nothing made of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+
+from ragmetrics_core.adapting import Call, Chunk, Kind
+from ragmetrics_core.live import Notes
+from ragmetrics_core.shapes import is_series
+from ragmetrics_langchain._dialect import conversation, documents_in, fields_of
+
+__all__ = ["RetrievedDocuments", "RootRun", "RunInfo", "Seen", "Turn"]
+
+
+class RunInfo(NamedTuple):
+    """What is known of a run when it begins; for `scope=`.
+
+    Attributes:
+        name: its name: `run_name`, or the class.
+        kind: "chain" (any Runnable), "prompt", "retriever" or "tool".
+        tags, metadata: as LangChain gives them, those of outer runs included.
+        is_root: whether the handler saw no run around it.
+    """
+
+    name: str
+    kind: Kind
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    is_root: bool
+
+
+class RetrievedDocuments(NamedTuple):
+    """Documents that one retrieval gave, in rank order.
+
+    Attributes:
+        name: of the retriever or the tool.
+        query: what was looked for: often not the question itself.
+        documents: what was found.
+    """
+
+    name: str
+    query: Any
+    documents: Sequence[Document]
+
+
+class RootRun(NamedTuple):
+    """A whole run, as `extract=` gets it.
+
+    Attributes:
+        name, tags, metadata: of the run.
+        inputs, outputs: what went in and came out, as the application passed it.
+        retrievals: the outermost retrievals, in the order in which they ended.
+    """
+
+    name: str
+    tags: Sequence[str]
+    metadata: Mapping[str, Any]
+    inputs: Any
+    outputs: Any
+    retrievals: Sequence[RetrievedDocuments]
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Seen(Call):
+    """A call, and what else is remembered of it.
+
+    Attributes:
+        tags, metadata: as LangChain gives them.
+        is_unit: whether it becomes a sample of its own.
+        is_streamed: whether the inputs came with the end, as they do in a stream.
+        interrupted: whether something below it waits for a person.
+        has_failed: whether it raised something else.
+        notes: of a unit, what the application said in it that it retrieved.
+        trace: id of the LangSmith trace that the run belongs to, when it is not the run itself.
+    """
+
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_unit: bool = False
+    is_streamed: bool = False
+    interrupted: bool = False
+    has_failed: bool = False
+    notes: Notes | None = None
+    trace: Any = None
+
+    @property
+    def is_resumed(self) -> bool:
+        """Whether a graph goes on from where it stopped: it gets nothing, or a `Command` of LangGraph's."""
+        return self.inputs is None or type(self.inputs).__name__ == "Command"
+
+    def retrievals(self) -> Iterator["Seen"]:
+        """The outermost calls that retrieved: a retriever hides those in it, a tool counts when none is in it."""
+        if self.kind == "retriever":
+            if self.ended is not None:
+                yield self
+            return
+        inner = [call for child in self.children if isinstance(child, Seen) for call in child.retrievals()]
+        is_search = self.kind == "tool" and not inner and bool(documents_in(self.outputs))
+        yield from [self] if is_search else inner
+
+
+class Turn(NamedTuple):
+    """One question and everything that was done to answer it.
+
+    Attributes:
+        run: the run.
+        earlier: the same turn before it was interrupted, when the run resumes it.
+    """
+
+    run: Seen
+    earlier: "Turn | None" = None
+
+    def parts(self) -> list[Seen]:
+        """The earlier runs, the first one first, and this."""
+        return [*(self.earlier.parts() if self.earlier is not None else ()), self.run]
+
+    def root_run(self) -> RootRun:
+        """The turn as `extract=` gets it."""
+        run = self.run
+        calls = sorted(
+            (call for part in self.parts() for call in part.retrievals()), key=lambda call: call.ended or 0
+        )
+        found = [RetrievedDocuments(each.name, each.query, documents_in(each.outputs)) for each in calls]
+        return RootRun(run.name, run.tags, run.metadata, run.inputs, run.outputs, found)
+
+    def noted(self) -> tuple[Chunk, ...] | None:
+        """What the application said that it retrieved, in all parts; None where it said nothing."""
+        notes = [part.notes.contexts for part in self.parts() if part.notes is not None]
+        said = [contexts for contexts in notes if contexts is not None]
+        return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
+
+    def outputs(self) -> Any:
+        """What came out, without what the state of a graph still holds from earlier turns."""
+        writes = [
+            call.outputs
+            for part in self.parts()
+            for call in part.walk()
+            if isinstance(call, Seen) and call.ended and call.metadata.get("langgraph_node") == call.name
+        ]
+        state = fields_of(self.run.outputs)
+        if not writes or not state or (self.run.is_resumed and self.earlier is None):
+            return self.run.outputs  # what another handler saw the beginning of is only in the state
+        written = {name for write in writes for name in _written(write)}
+        return {name: value for name, value in state.items() if name in written or conversation(value)}
+
+
+def _written(write: Any) -> Iterator[str]:
+    """The names of what a node wrote, also in several updates."""
+    if is_series(write):
+        for update in write:
+            yield from _written(update)
+    else:
+        yield from fields_of(write)
