@@ -2,6 +2,7 @@
 
 from ragmetrics_core.adapting import captured
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting._fields import answer_in, question_in
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting._interfaces import can_only_raise
@@ -18,6 +19,7 @@ __all__ = [
     "ForeignName",
     "Pool",
     "Skip",
+    "answer_in",
     "as_now",
     "can_only_raise",
     "captured",
@@ -29,6 +31,7 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "question_in",
     "sample_of",
     "usage_of",
 ]
