@@ -14,7 +14,7 @@ from ragmetrics_core._columns import Label, read_row
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.shapes import is_tuple
-from ragmetrics_core.stages import Shown, Sought, Stage, StageChunk, sought_in
+from ragmetrics_core.stages import Shown, Sought, Stage, StageChunk, Unproven, sought_in, unproven
 
 __all__ = [
     "Label",
@@ -126,9 +126,8 @@ class Sample(BaseModel, frozen=True):
                     f"reference_context_grades has {len(self.reference_context_grades)} grades "
                     f"for {len(graded)} relevant chunks"
                 )
-        if (shown := self.shown_stage) is not None and self.contexts != tuple(
-            chunk.text for chunk in shown.chunks
-        ):
+        shown = None if self.contexts is None else self.shown_stage
+        if shown is not None and self.contexts != tuple(chunk.text for chunk in shown.chunks):
             raise SampleError("the chunks of the stage 'shown' are not the contexts")
         if self.reference is None and self.references:
             self._fill("reference", self.references[0])
@@ -155,8 +154,33 @@ class Sample(BaseModel, frozen=True):
     def shown(self) -> tuple[Shown, ...]:
         """Whether each of the contexts stands in the request: "unseen" for all where nobody knows it."""
         if (stage := self.shown_stage) is None:
-            return ("unseen",) * len(self.contexts or ())
+            unseen: Shown = "unseen"
+            return (unseen,) * len(self.contexts or ())
         return tuple(chunk.shown or "unseen" for chunk in stage.chunks)
+
+    @property
+    def contradicted(self) -> int:
+        """How many of the contexts are not in what the model was sent, as far as that is known."""
+        return self.shown.count("absent")
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the contexts were taken out because the request contradicts them; see `strict`."""
+        return self.contexts is None and self.shown_stage is not None
+
+    def strict(self) -> Self:
+        """The sample without its contexts where the request contradicts one; the stages keep them."""
+        return (
+            self.model_copy(update={"contexts": None, "stages": self.stages}) if self.contradicted else self
+        )
+
+    @property
+    def unproven(self) -> tuple[Unproven, ...]:
+        """The chunks of which the request does not say what the stage "shown" does; empty is a proof."""
+        if self.request_messages is None or (stage := self.shown_stage) is None:
+            return ()
+        messages = [message.content for message in self.request_messages]
+        return tuple(unproven(stage, messages))
 
     def with_contexts(
         self,
@@ -278,8 +302,16 @@ class Sample(BaseModel, frozen=True):
         language = self.language if applied(self.language) == self.language else None
         # an id that was made of content needs no redaction, and may look like what is taken out
         is_kept = self.has_derived_id or _MADE_ID.fullmatch(self.id) or applied(self.id) == self.id
-        texts = [name for name in type(self).model_fields if name not in {"id", "language", "labels", *ids}]
-        changed = {name: applied(getattr(self, name)) for name in texts}
+        changed: dict[str, Any] = {}
+        if self.stages is not None:
+            changed["stages"] = tuple(
+                stage.redacted(lambda text: redacted(redact, text), lambda id: names.all([id])[0])
+                for stage in self.stages
+            )
+        apart = {"id", "language", "labels", *ids, *changed}
+        changed |= {
+            name: applied(getattr(self, name)) for name in type(self).model_fields if name not in apart
+        }
         return self.model_copy(
             update={
                 **changed,

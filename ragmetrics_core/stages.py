@@ -2,13 +2,25 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import unescape
 from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["SHOWN_STATES", "Place", "Shown", "Sought", "Stage", "StageChunk", "StageName", "sought_in"]
+__all__ = [
+    "SHOWN_STATES",
+    "Place",
+    "Shown",
+    "Sought",
+    "Stage",
+    "StageChunk",
+    "StageName",
+    "counted",
+    "sought_in",
+    "unproven",
+]
 
 StageName = Literal["retrieved", "fused", "reranked", "filtered", "shown"]
 """What a step did: searched, put several lists together, ordered anew, left some out or changed them, and
@@ -54,6 +66,13 @@ class StageChunk(BaseModel, frozen=True):
         place = {} if sought.place is None else sought.place._asdict()
         return cls(text=sought.text, id=id, score=score, rank=rank, shown=sought.shown, **place)
 
+    @property
+    def standing(self) -> str:
+        """Whether and where it stands in the request, in words."""
+        if self.message is None:
+            return self.shown or ""
+        return f"{self.shown} in message {self.message}, {self.start} to {self.end}"
+
 
 class Stage(BaseModel, frozen=True):
     """A step of a retrieval; one that found or left nothing has no chunks.
@@ -71,6 +90,19 @@ class Stage(BaseModel, frozen=True):
     component: str = ""
     query: str | None = None
     chunks: tuple[StageChunk, ...] = ()
+
+    def redacted(self, redact: Callable[[str], str], rename: Callable[[str], str]) -> Self:
+        """The same stage with other texts and ids, without the places, which were those of the texts."""
+        gone = {"message": None, "start": None, "end": None}
+        chunks = tuple(
+            chunk.model_copy(
+                update=gone
+                | {"text": redact(chunk.text), "id": None if chunk.id is None else rename(chunk.id)}
+            )
+            for chunk in self.chunks
+        )
+        query = None if self.query is None else redact(self.query)
+        return self.model_copy(update={"component": redact(self.component), "query": query, "chunks": chunks})
 
 
 class Place(NamedTuple):
@@ -101,6 +133,14 @@ class Sought(NamedTuple):
     shown: Shown
     text: str
     place: Place | None = None
+
+
+class Unproven(NamedTuple):
+    """A chunk of which the messages do not say what its stage does: rank, what is stored, what they say."""
+
+    rank: int
+    stored: str
+    derived: str
 
 
 # The shortest beginning, and the shortest piece from elsewhere, that is not there by chance.
@@ -160,6 +200,30 @@ def sought_in(
     return outcome
 
 
+def counted(states: Iterable[Shown]) -> str:
+    """How many of each, in words.
+
+    >>> counted(["verified", "absent", "verified"])
+    '2 verified, 1 absent'
+    """
+    numbers = Counter(states)
+    return ", ".join(f"{numbers[state]} {state}" for state in SHOWN_STATES if numbers[state])
+
+
+def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
+    """The chunks of the stage "shown" that do not stand in these messages where it says."""
+    for chunk in stage.chunks:
+        if chunk.message is None:
+            continue
+        there = messages[chunk.message - 1] if 0 < chunk.message <= len(messages) else ""
+        text = there[chunk.start : chunk.end]
+        longer, shorter = (chunk.text, text) if chunk.shown == "partial" else (text, chunk.text)
+        ((sought,),) = sought_in([longer], [[shorter]])
+        if not text.strip() or sought.shown != "verified":
+            stored = f"{chunk.shown}, message {chunk.message}"
+            yield Unproven(chunk.rank, stored, f"another text: {text[:80]!r}")
+
+
 class _Form:
     """A text written otherwise, which knows where each of its characters comes from."""
 
@@ -214,8 +278,8 @@ def _forms(text: str) -> Iterator[_Form]:
             break
         decoded = decoded.rewritten(_ESCAPE, _unescaped)
         yield decoded.spaced()
-    for pattern, write in ((_ENTITY, unescape), (_QUOTED_LINE, lambda _: "\n")):
-        if (other := plain.rewritten(pattern, write)) is not plain:
+    for other in (plain.rewritten(_ENTITY, unescape), plain.rewritten(_QUOTED_LINE, lambda _: "\n")):
+        if other is not plain:
             yield other.spaced()
 
 

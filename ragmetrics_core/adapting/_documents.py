@@ -57,8 +57,8 @@ def _chunks(value: object, unknown: list[str], depth: int) -> Iterator[Chunk]:
     elif value is None:
         return
     elif depth and is_tuple(value) and len(value) == 2 and _is_number(value[1]):
-        for chunk in _chunks(value[0], unknown, depth - 1):
-            yield chunk._replace(score=_number(value[1]))
+        score = _number(value[1])
+        yield from (chunk._replace(score=score) for chunk in _chunks(value[0], unknown, depth - 1))
     elif depth and _is_collection(value):
         for each in value:
             yield from _chunks(each, unknown, depth - 1)

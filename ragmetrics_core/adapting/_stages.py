@@ -118,9 +118,9 @@ def documents_by_place(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> d
     if (chunk := dialect.document(value)) is not None:
         return {"": [chunk] if chunk.text.strip() else []}
     if is_series(value):
-        parts = [documents_by_place(part, dialect, depth - 1) for part in value] if depth else []
+        parts = [documents_by_place(part, dialect, depth - 1) if depth else {} for part in value]
         held = [chunk for part in parts for chunk in part.get("", [])]
-        return {"": held} if held or not value else {}
+        return {"": held} if held or all("" in part for part in parts) else {}
     if isinstance(value, str) or value is None or not depth:
         return {}
     return {

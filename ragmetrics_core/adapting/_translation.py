@@ -51,10 +51,10 @@ def sample_of(run: Run, dialect: Dialect, rules: Rules | None = None) -> Sample:
     if run.rivals and (given is None or given.answer is None):
         _tell_rivals(run)
         raise Skip("several_answers")
-    question = _first(given and given.question, run.question, dialect) or question_in(
+    question = _first(None if given is None else given.question, run.question, dialect) or question_in(
         run.inputs, dialect, rules.input_key
     )
-    answer = _first(given and given.answer, run.answer, dialect) or answer_in(
+    answer = _first(None if given is None else given.answer, run.answer, dialect) or answer_in(
         run.outputs, dialect, rules.answer_key, run.inputs
     )
     if question is None or not question.value.strip():
@@ -134,12 +134,10 @@ def _makers(run: Run, answer: str, dialect: Dialect) -> Sequence[Call]:
     models = [call for call in run.walk() if call.kind == "model" and call.ended is not None]
     wanted = " ".join(answer.split())
     replies = [(call, " ".join(_reply(call, dialect).split())) for call in models]
-    for is_it in (
-        lambda reply: reply == wanted,
-        lambda reply: bool(reply) and (wanted in reply or reply in wanted),
-    ):
-        if same := [call for call, reply in replies if is_it(reply)]:
-            return same if len(same) == 1 else ()
+    same = [call for call, reply in replies if reply == wanted]
+    same = same or [call for call, reply in replies if reply and (wanted in reply or reply in wanted)]
+    if same:
+        return same if len(same) == 1 else ()
     return models if len(models) == 1 else ()
 
 
@@ -281,7 +279,7 @@ def _shown(
             and not retrieval.texts_of_tools
             and not any(step.chunks for step in retrieval.last)
         )
-        or (retrieval.steps and _is_explained(run, request, makers, sample, dialect))
+        or _is_explained(run, request, makers, sample, dialect)
     ):
         return _Shown([], f"{components or 'response'}: nothing was shown to {model}")
     if rules.system_message and (system := [each.text for each in request if each.role == "system"]):
@@ -324,9 +322,9 @@ def _standing(
     messages = [each.text for each in request]
     outcome = sought_in(messages, [[text for _, text in group] for group in options], besides=besides)
     standing: list[StageChunk] = []
-    for group, results in zip(options, outcome, strict=True):
+    for candidates, results in zip(options, outcome, strict=True):
         best: dict[int, tuple[Chunk, Sought]] = {}
-        for (chunk, _), sought in zip(group, results, strict=True):
+        for (chunk, _), sought in zip(candidates, results, strict=True):
             if sought.place is not None and (
                 id(chunk) not in best
                 or (sought.shown == "verified" and best[id(chunk)][1].shown != "verified")

@@ -96,7 +96,8 @@ def translated(capture: Capture) -> Sample:
     sample = capture.translate(capture)
     if capture.noted is not None:
         sample = _with_noted(sample, capture.noted)
-    if capture.needs_contexts and sample.contexts is None:
+    was_searched = sample.contexts is not None and any(each.name != "shown" for each in sample.stages or ())
+    if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
     known = {"app": capture.name, "session": capture.session}
     labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
