@@ -113,7 +113,7 @@ def test_places_inside_of_super_components_are_found():
 
     (sample,) = samples(connector)
     assert found(sample)["found_contexts"] == "extract:retriever.documents"
-    assert found(sample)["found_answer"] == "extract:llm.replies"
+    assert found(sample)["found_answer"] == "extract:llm.replies, by llm"
 
 
 def wrapped(inner: Pipeline) -> Pipeline:

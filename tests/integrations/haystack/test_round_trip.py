@@ -81,6 +81,7 @@ LIVE = {
     "requests_per_minute": 60.0,
     "tokens_per_minute": 9000.0,
     "max_pending": 10,
+    "strict_shown": True,
     "overflow": "drop_newest",
     "prompts": str(Path(__file__).parents[1] / "own_prompts"),
     "redact": without_ann,
@@ -124,7 +125,7 @@ COMPONENTS: dict[str, Any] = {
         **models(),
     ),
     "connector": lambda: RagMetricsConnector(
-        extract={"contexts": "ranker.documents"}, needs_contexts=True, **LIVE, **models()
+        extract={"contexts": "ranker.documents"}, answer_from="llm", needs_contexts=True, **LIVE, **models()
     ),
     "hook": lambda: RagMetricsAgentHook(
         gate={"faithfulness": 0.7},

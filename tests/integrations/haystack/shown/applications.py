@@ -48,9 +48,7 @@ def retriever(top_k: int = 2, texts: tuple[str, ...] = CORPUS, **options: Any) -
 
 
 def llm(model: BodyKeeper, kind: Any = OpenAIChatGenerator, **options: Any) -> Any:
-    return kind(
-        api_key=Secret.from_token("none"), model="kept", api_base_url=model.base_url, max_retries=0, **options
-    )
+    return kind(api_key=Secret.from_token("none"), model="kept", api_base_url=model.base_url, max_retries=0, **options)
 
 
 def prompt(template: str = WITH_DOCUMENTS) -> ChatPromptBuilder:

@@ -279,14 +279,17 @@ def test_a_summary_of_the_documents_by_a_model():
             "shorten.replies -> first.replies",
             "first.text -> prompt.summary",
             "prompt.prompt -> llm.messages",
+            "llm.replies -> answers.replies",
             retriever=retriever(),
             compress=prompt("Sum up: {% for doc in documents %}{{ doc.content }} {% endfor %}"),
             shorten=llm(model),
             first=First(),
             prompt=prompt("{{ summary }} Question: {{ question }}"),
             llm=llm(model),
+            answers=AnswerBuilder(),
         )
-        sample = captured(pipeline, asked())
+        data = {"retriever": {"query": QUESTION}, "answers": {"query": QUESTION}}
+        sample = captured(pipeline, data | {"prompt": {"question": QUESTION}})
 
     assert (sample.answer, sample.contexts) == (ANSWER, (summary,))
 

@@ -127,9 +127,7 @@ BESIDE = asked() | {"title_prompt": {"question": QUESTION}}
 
 def test_of_two_models_side_by_side_the_answer_builders_is_the_answer():
     with BodyKeeper(two_replies) as model:
-        sample = captured(
-            beside(model, with_answers=True), BESIDE | {"answers": {"query": QUESTION}}, run=asynchronous
-        )
+        sample = captured(beside(model, with_answers=True), BESIDE | {"answers": {"query": QUESTION}}, run=asynchronous)
 
     assert_shown(sample, model, CORPUS)
     assert (sample.answer, len(sample.contexts or ())) == (ANSWER, 2)
@@ -138,9 +136,7 @@ def test_of_two_models_side_by_side_the_answer_builders_is_the_answer():
 @pytest.mark.parametrize(("place", "answer", "contexts"), [("llm", ANSWER, 2), ("title", TITLE, 0)])
 def test_of_two_models_side_by_side_the_application_says_which_answers(place: str, answer: str, contexts: int):
     with BodyKeeper(two_replies) as model:
-        sample = captured(
-            beside(model, with_answers=False), BESIDE, run=asynchronous, extract={"answer": f"{place}.replies"}
-        )
+        sample = captured(beside(model, with_answers=False), BESIDE, run=asynchronous, answer_from=place)
 
     assert_shown(sample, model, CORPUS)
     assert (sample.answer, len(sample.contexts or ())) == (answer, contexts)
@@ -161,7 +157,7 @@ def test_where_nothing_says_which_of_two_models_answers_it_is_said_once(caplog: 
     assert connector.stats.skipped == {"several_answers": 3}
     (told,) = (each.getMessage() for each in caplog.records if "llm" in each.getMessage())
     assert "title" in told
-    assert "extract={'answer': 'llm.replies'}" in told
+    assert "answer_from='llm'" in told
 
 
 def with_follow_up(model: BodyKeeper, *, with_answers: bool) -> Any:

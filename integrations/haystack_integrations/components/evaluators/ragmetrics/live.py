@@ -13,6 +13,7 @@ from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from haystack_integrations.components.evaluators.ragmetrics.settings import LiveComponentArgs, MakeSink
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
+from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun
 
 __all__ = ["Live"]
 
@@ -119,6 +120,15 @@ class Live(LiveFace, Configured):
             self._is_told = True
             told = error if self.redact is None else type(error).__name__
             logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
+
+    def owns(self, run: WatchedRun) -> bool:  # noqa: ARG002  (a connector's does)
+        """
+        Say whether it scores a run by itself; the tracer asks.
+
+        :param run: The run.
+        :returns: False: only a connector does.
+        """
+        return False
 
     def flush(self, timeout: float | None = None) -> bool:
         """

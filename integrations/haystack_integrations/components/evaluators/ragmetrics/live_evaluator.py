@@ -13,6 +13,8 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
+from ragmetrics_core.adapting import chunks_of, sample_of
+from ragmetrics_core.adapting.captured import Finding, Run
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
@@ -21,13 +23,14 @@ from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs import OnError
 
+from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
-from haystack_integrations.components.evaluators.ragmetrics.watching import noted_here
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, noted_here
+from haystack_integrations.components.evaluators.ragmetrics.wiring import Wiring
 
 __all__ = ["RagMetricsLiveEvaluator"]
 
@@ -228,18 +231,15 @@ class RagMetricsLiveEvaluator(Live):
         return _Scored(answer, capture.id, None)
 
     def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
+        here = HERE.get()
         return Capture(
             translate=_sample,
             name=self.name,
             question=answer.query,
-            contexts=list(documents if documents is not None else answer.documents or ()),
+            contexts=documents if documents is not None else answer.documents or None,
             answer=answer.data,
             noted=noted_here(),
-            labels={
-                "found_question": "query",
-                "found_contexts": "answer_documents" if documents is None else "documents",
-                "found_answer": "answer",
-            },
+            data={"root": None if here is None else here.run.root, "place": "documents" if documents else "answers"},
         )
 
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
@@ -279,7 +279,7 @@ def _answers(
         return answers
     return [
         GeneratedAnswer(
-            data=answer_text(reply) or "",
+            data=text_in(reply) or "",
             query=query or "",
             documents=documents or [],
             meta=dict(reply.meta) if isinstance(reply, ChatMessage) else {},
@@ -289,13 +289,19 @@ def _answers(
 
 
 def _sample(capture: Capture) -> Sample:
-    passages = passages_of(capture.contexts)
-    return Sample(
-        question=capture.question or None,
-        answer=answer_text(capture.answer) or "",
-        contexts=passages.texts if passages else None,
-        context_ids=passages.ids if passages else None,
+    """The sample of an answer; the run so far knows what the model was sent for it."""
+    if not capture.question or not str(capture.answer).strip():  # nothing that could be found in a run
+        texts = None if capture.contexts is None else [chunk.text for chunk in chunks_of(capture.contexts)[0]]
+        return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)
+    root = capture.data["root"]
+    wiring = None if root is None else Wiring(root)
+    run = Run(
+        calls=wiring.calls if wiring else (),
+        question=Finding(capture.question, "query"),
+        answer=Finding(str(capture.answer), "answer"),
+        contexts=None if capture.contexts is None else Finding(capture.contexts, capture.data["place"]),
     )
+    return sample_of(run, HAYSTACK, wiring.rules if wiring else None)
 
 
 def _entries(scored: _Scored, keys: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -35,7 +35,7 @@ class Socket(NamedTuple):
 
         :returns: "component.socket".
         """
-        return f"{self.component}.{self.socket}"
+        return f"{self.component}.{self.socket}" if self.socket else self.component
 
 
 Places = Mapping[str, tuple[Socket, ...]]
@@ -45,14 +45,20 @@ Places = Mapping[str, tuple[Socket, ...]]
 _Sockets = Mapping[str, Any] | None
 
 
-def places_of(extract: object) -> Places:
+def places_of(extract: object, answer_from: object = None) -> Places:
     """
     Read what the user wrote.
 
     :param extract: A mapping of fields to places, or None.
-    :returns: The places by field.
+    :param answer_from: The component whose output is the answer, or None.
+    :returns: The places by field; that of a component has no socket.
     :raises ConfigError: It names no such field, or something that is no place.
     """
+    if answer_from is not None:
+        if not isinstance(answer_from, str) or not answer_from or (is_mapping(extract) and "answer" in extract):
+            msg = f"answer_from is the name of a component, in place of an answer in extract, not {answer_from!r}"
+            raise ConfigError(msg)
+        return {**places_of(extract), "answer": (Socket(answer_from, ""),)}
     if extract is None:
         return {}
     fields = ", ".join(_HELD)
@@ -103,7 +109,7 @@ def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> 
         )
         raise ConfigError(msg)
     known = [each for each in offered[place.component] if each is not None]
-    if len(known) < len(offered[place.component]):
+    if not place.socket or len(known) < len(offered[place.component]):
         return
     types = [sockets[place.socket] for sockets in known if place.socket in sockets]
     if not types:

@@ -1,0 +1,128 @@
+"""What a span was: its part in the run, and what it passed on."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from haystack.dataclasses import ChatMessage, GeneratedAnswer
+from ragmetrics_core.adapting import Chunk
+from ragmetrics_core.adapting.captured import Call, Kind
+from ragmetrics_core.shapes import is_mapping, is_series
+
+from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, parsed
+from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, GENERATORS, PIPELINES, TOOL, Visit
+
+__all__ = ["has", "holds_documents", "invoked", "is_written", "kind_of", "passed_on", "reaches"]
+
+# What a tool made of a generator, an agent or a whole RAG pipeline puts out: texts that a model wrote.
+_WRITTEN = frozenset({"replies", "last_message", "messages", "answers"})
+
+
+def kind_of(visit: Visit, prompts: Collection[str] = ()) -> Kind:
+    """What a component is, by what it takes and puts out."""
+    if visit.operation == TOOL:
+        return "tool"
+    if visit.operation in GENERATORS:
+        return "model"
+    named: Mapping[str, Any] = visit.outputs if is_mapping(visit.outputs) else {}
+    if any(child.operation in PIPELINES or child.operation == AGENT for child in visit.children):
+        return "chain"
+    if "replies" in named and not (is_mapping(visit.inputs) and "replies" in visit.inputs):  # which hands them on
+        return "model"
+    if any(has(value, GeneratedAnswer) for value in named.values()):
+        return "answer"
+    if "prompt" in named:
+        return "prompt"
+    is_typed = any("Document" in visit.type_of(socket) for socket in named)
+    if is_typed or holds_documents(named) or _passages(visit, prompts):
+        return "postprocessor" if holds_documents(visit.inputs) else "retriever"
+    return "chain"
+
+
+def passed_on(visit: Visit, prompts: Collection[str]) -> Any:
+    """What a component gave to others; passages that a prompt takes as plain texts are chunks."""
+    if visit.operation == TOOL:
+        return _returned(visit.outputs)
+    if not is_mapping(visit.outputs):
+        return visit.outputs
+    if kind_of(visit) == "model":
+        replies = visit.outputs.get("replies")
+        return replies[0] if is_series(replies) and len(replies) == 1 else replies
+    receivers = dict(visit.edges("output", "receivers"))
+    passages = _passages(visit, prompts)
+    taken = {socket: value for socket, value in visit.outputs.items() if receivers.get(socket)}
+    return {
+        socket: _chunks(value) if socket in passages else value for socket, value in (taken or visit.outputs).items()
+    }
+
+
+def _passages(visit: Visit, prompts: Collection[str]) -> set[str]:
+    """The outputs that are lists of texts and go into a prompt."""
+    named = visit.outputs if is_mapping(visit.outputs) else {}
+    edges = visit.edges("output", "receivers")
+    return {
+        socket
+        for socket, names in edges
+        if socket in named and visit.type_of(socket) == "list[str]" and not set(prompts).isdisjoint(names)
+    }
+
+
+def _returned(value: Any) -> Any:
+    """What a tool returned: documents, or the text that the model gets."""
+    if isinstance(value, str):
+        return value if value.strip() else []
+    if is_written(value) or not (is_mapping(value) or is_series(value)) or not value or holds_documents(value):
+        return value
+    if all(isinstance(each, str) for each in value) and is_series(value):
+        return _chunks(value)
+    if is_mapping(value) and not any(value.values()):
+        return value  # lists with nothing in them
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return value
+
+
+def _chunks(texts: Any) -> Any:
+    return [Chunk(text) for text in texts if isinstance(text, str)] if is_series(texts) else texts
+
+
+def invoked(visit: Visit, sources: Sequence[Call]) -> Iterable[Call]:
+    """The tools that a component invoked: before Haystack 3 they had no spans."""
+    messages: Any = visit.outputs.get("tool_messages") if is_mapping(visit.outputs) else None
+    for message in messages or ():
+        for result in message.tool_call_results:
+            yield Call(
+                kind="tool",
+                name=result.origin.tool_name,
+                inputs=result.origin.arguments,
+                outputs=_returned(parsed(result)),
+                sources=sources,
+                began=visit.began,
+                ended=None if result.error else visit.ended,
+            )
+
+
+def reaches(visit: Visit, receiver: str) -> bool:
+    """Whether a component gave anything to another one."""
+    if not is_mapping(visit.outputs):
+        return True
+    return any(receiver in names and socket in visit.outputs for socket, names in visit.edges("output", "receivers"))
+
+
+def holds_documents(value: Any, depth: int = 4) -> bool:
+    """Whether there are documents in it, down to a depth."""
+    if HAYSTACK.document(value) is not None:
+        return True
+    parts = value if is_series(value) else HAYSTACK.fields(value).values()
+    return bool(depth) and any(holds_documents(part, depth - 1) for part in parts)
+
+
+def has(value: object, kind: type) -> bool:
+    """Whether it is a list that begins with one of a kind."""
+    return is_series(value) and bool(value) and isinstance(value[0], kind)
+
+
+def is_written(value: object) -> bool:
+    """Whether what a tool returned is what a model wrote."""
+    return isinstance(value, ChatMessage) or (is_mapping(value) and bool(_WRITTEN & set(value)))
