@@ -14,7 +14,7 @@ from ragmetrics_core._columns import Label, read_row
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.shapes import is_tuple
-from ragmetrics_core.stages import Shown, Sought, Stage, StageChunk, Unproven, sought_in, unproven
+from ragmetrics_core.stages import Shown, SoughtText, Stage, StageChunk, Unproven, sought_in, unproven
 
 __all__ = [
     "Label",
@@ -199,7 +199,7 @@ class Sample(BaseModel, frozen=True):
             component: what showed them.
         """
         if self.request_messages is None:
-            found = [Sought("unseen", text) for text in texts]
+            found = [SoughtText("unseen", text) for text in texts]
         else:
             messages = [message.content for message in self.request_messages]
             (found,) = sought_in(messages, [texts], besides=[self.question or ""])

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 __all__ = [
     "SHOWN_STATES",
-    "Place",
+    "RequestPlace",
     "Shown",
-    "Sought",
+    "SoughtText",
     "Stage",
     "StageChunk",
     "StageName",
@@ -61,7 +61,7 @@ class StageChunk(BaseModel, frozen=True):
     end: int | None = None
 
     @classmethod
-    def of(cls, sought: "Sought", *, rank: int, id: str | None, score: float | None) -> Self:
+    def of(cls, sought: "SoughtText", *, rank: int, id: str | None, score: float | None) -> Self:
         """A chunk of the stage "shown"."""
         place = {} if sought.place is None else sought.place._asdict()
         return cls(text=sought.text, id=id, score=score, rank=rank, shown=sought.shown, **place)
@@ -105,21 +105,21 @@ class Stage(BaseModel, frozen=True):
         return self.model_copy(update={"component": redact(self.component), "query": query, "chunks": chunks})
 
 
-class Place(NamedTuple):
+class RequestPlace(NamedTuple):
     """Where a text stands: the message, from 1, and the characters in it."""
 
     message: int
     start: int
     end: int
 
-    def is_within(self, others: "Iterable[Place]") -> bool:
+    def is_within(self, others: "Iterable[RequestPlace]") -> bool:
         """Whether all of it lies in one of the others."""
         return any(
             self.message == other.message and other.start <= self.start and self.end <= other.end
             for other in others
         )
 
-    def overlaps(self, others: "Iterable[Place]") -> bool:
+    def overlaps(self, others: "Iterable[RequestPlace]") -> bool:
         """Whether some of it lies in one of the others."""
         return any(
             self.message == other.message and other.start < self.end and self.start < other.end
@@ -127,12 +127,12 @@ class Place(NamedTuple):
         )
 
 
-class Sought(NamedTuple):
+class SoughtText(NamedTuple):
     """What stands of a text: "verified" or "partial" with its place, else "absent"; `text` is what stands."""
 
     shown: Shown
     text: str
-    place: Place | None = None
+    place: RequestPlace | None = None
 
 
 class Unproven(NamedTuple):
@@ -162,7 +162,7 @@ def sought_in(
     texts: Iterable[Sequence[str]],
     *,
     besides: Sequence[str] = (),
-) -> list[list[Sought]]:
+) -> list[list[SoughtText]]:
     """Look for texts in messages: white space aside, also as JSON, Python, HTML or a quoted mail writes them.
 
     Args:
@@ -173,24 +173,24 @@ def sought_in(
             these is absent.
 
     Returns:
-        For each group one `Sought` for each text.
+        For each group one `SoughtText` for each text.
     """
     forms = [list(_forms(message)) for message in messages]
     elsewhere = [
         place
         for text in besides
         if text.strip()
-        for place in _places(forms, _Form(text).spaced().text.strip())
+        for place in _places(forms, _Writing(text).spaced().text.strip())
     ]
-    claimed: list[Place] = []
-    outcome: list[list[Sought]] = []
+    claimed: list[RequestPlace] = []
+    outcome: list[list[SoughtText]] = []
     for group in texts:
-        wanted = [_Form(text).spaced() for text in group]
+        wanted = [_Writing(text).spaced() for text in group]
         wholes = [_whole(forms, form, [*elsewhere, *claimed]) for form in wanted]
         here = [place for place in wholes if place is not None]
         outcome.append(
             [
-                Sought("verified", text, place)
+                SoughtText("verified", text, place)
                 if place is not None
                 else _part(forms, text, form, [*elsewhere, *claimed, *here])
                 for text, form, place in zip(group, wanted, wholes, strict=True)
@@ -224,18 +224,18 @@ def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
             yield Unproven(chunk.rank, stored, f"another text: {text[:80]!r}")
 
 
-class _Form:
+class _Writing:
     """A text written otherwise, which knows where each of its characters comes from."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._maps: list[tuple[list[int], list[tuple[int, int, bool]]]] = []
 
-    def spaced(self) -> "_Form":
+    def spaced(self) -> "_Writing":
         """With single spaces only."""
         return self.rewritten(_SPACE, lambda _: " ")
 
-    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> "_Form":
+    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> "_Writing":
         """With all matches of a pattern written anew; itself where there are none."""
         pieces: list[str] = []
         starts: list[int] = []
@@ -250,7 +250,7 @@ class _Form:
             last = match.end()
         if not pieces:
             return self
-        form = _Form("".join([*pieces, self.text[last:]]))
+        form = _Writing("".join([*pieces, self.text[last:]]))
         starts.append(length)
         origins.append((last, len(self.text), True))
         form._maps = [*self._maps, (starts, origins)]
@@ -268,9 +268,9 @@ class _Form:
         return start, end
 
 
-def _forms(text: str) -> Iterator[_Form]:
+def _forms(text: str) -> Iterator[_Writing]:
     """A message as it is, and as what it may be the writing of."""
-    plain = _Form(text)
+    plain = _Writing(text)
     yield plain.spaced()
     decoded = plain
     for _ in range(2):  # a tool's JSON may be a text in another JSON
@@ -293,7 +293,7 @@ def _unescaped(escape: str) -> str:
     return "\ufffd" if 0xD800 <= units[0] < 0xE000 else chr(units[0])
 
 
-def _places(forms: Sequence[Sequence[_Form]], wanted: str) -> Iterator[Place]:
+def _places(forms: Sequence[Sequence[_Writing]], wanted: str) -> Iterator[RequestPlace]:
     """Where a text stands, in all messages."""
     if not wanted:
         return
@@ -301,20 +301,24 @@ def _places(forms: Sequence[Sequence[_Form]], wanted: str) -> Iterator[Place]:
         for form in message:
             at = form.text.find(wanted)
             while at >= 0:
-                yield Place(number, *form.origin(at, at + len(wanted)))
+                yield RequestPlace(number, *form.origin(at, at + len(wanted)))
                 at = form.text.find(wanted, at + 1)
 
 
-def _whole(forms: Sequence[Sequence[_Form]], wanted: _Form, apart: Sequence[Place]) -> Place | None:
+def _whole(
+    forms: Sequence[Sequence[_Writing]], wanted: _Writing, apart: Sequence[RequestPlace]
+) -> RequestPlace | None:
     return next((place for place in _places(forms, wanted.text.strip()) if not place.is_within(apart)), None)
 
 
-def _part(forms: Sequence[Sequence[_Form]], text: str, wanted: _Form, apart: Sequence[Place]) -> Sought:
+def _part(
+    forms: Sequence[Sequence[_Writing]], text: str, wanted: _Writing, apart: Sequence[RequestPlace]
+) -> SoughtText:
     """The longest piece of a text that stands somewhere apart from these places."""
     whole = wanted.text
     seeds = [(len(whole) - len(whole.lstrip()), _BEGINNING)]
     seeds += [(at, _PIECE) for at in (*range(0, len(whole) - _PIECE, _PIECE), len(whole) - _PIECE) if at > 0]
-    best: tuple[int, int, Place] | None = None
+    best: tuple[int, int, RequestPlace] | None = None
     for at, length in seeds:
         if best is not None and best[0] <= at and at + length <= best[1]:
             continue  # it stands in the piece that is there already
@@ -327,13 +331,13 @@ def _part(forms: Sequence[Sequence[_Form]], text: str, wanted: _Form, apart: Seq
                 if start < 0:
                     continue
                 low, high, begin, end = _extended(whole, at, at + length, form.text, start)
-                place = Place(number, *form.origin(begin, end))
+                place = RequestPlace(number, *form.origin(begin, end))
                 if (best is None or high - low > best[1] - best[0]) and not place.overlaps(apart):
                     best = low, high, place
     if best is None:
-        return Sought("absent", text)
+        return SoughtText("absent", text)
     start, end = wanted.origin(best[0], best[1])
-    return Sought("partial", text[start:end].strip(), best[2])
+    return SoughtText("partial", text[start:end].strip(), best[2])
 
 
 def _extended(whole: str, low: int, high: int, text: str, start: int) -> tuple[int, int, int, int]:

@@ -1,6 +1,14 @@
 """The kit of the adapters: what the models and objects of every framework have in common, said once."""
 
-from ragmetrics_core.adapting import captured
+from ragmetrics_core.adapting._captured import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    Dialect,
+    Kind,
+    NamedValue,
+    Rules,
+)
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import answer_in, question_in
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
@@ -13,16 +21,22 @@ from ragmetrics_core.adapting._threads import Pool, harmless, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
 
 __all__ = [
+    "Call",
+    "CapturedMessage",
+    "CapturedRun",
     "Chunk",
+    "Dialect",
     "Ending",
     "ForeignModel",
     "ForeignName",
+    "Kind",
+    "NamedValue",
     "Pool",
+    "Rules",
     "Skip",
     "answer_in",
     "as_now",
     "can_only_raise",
-    "captured",
     "chunks_of",
     "ending",
     "finish_reason",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.adapting.captured import Dialect, Finding, Message
+from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, NamedValue
 
 __all__ = ["CONTEXT_KEYS", "answer_in", "at", "history_in", "question_in"]
 
@@ -21,40 +21,44 @@ MESSAGES = "messages"
 STRUCTURED = "structured_response"
 
 
-def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> Finding | None:
+def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedValue | None:
     """The question: under a given key, else a known one; the last message of a person; the only text."""
     named = dialect.fields(inputs)
     if key is not None:
         text = _wording(at(named, key, dialect), dialect)
-        return None if text is None else Finding(text, f"input_key {key!r}")
+        return None if text is None else NamedValue(text, f"input_key {key!r}")
     for name in QUESTION_KEYS:
         if (text := _wording(named.get(name), dialect)) is not None:
-            return Finding(text, f"inputs[{name!r}]")
+            return NamedValue(text, f"inputs[{name!r}]")
     said = named.get(MESSAGES) if named else inputs
     if (number := _last_question(messages := dialect.messages(said))) is not None:
-        return Finding(messages[number].text, "last human message of the inputs")
+        return NamedValue(messages[number].text, "last human message of the inputs")
     if text := dialect.text(said):
-        return Finding(text, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
+        return NamedValue(text, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
     texts = [(name, value) for name, value in named.items() if isinstance(value, str) and value]
-    return Finding(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}") if len(texts) == 1 else None
+    return (
+        NamedValue(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}") if len(texts) == 1 else None
+    )
 
 
-def answer_in(outputs: Any, dialect: Dialect, key: str | None = None, inputs: Any = None) -> Finding | None:
+def answer_in(
+    outputs: Any, dialect: Dialect, key: str | None = None, inputs: Any = None
+) -> NamedValue | None:
     """The answer: under a given key, else a known one; the model's last message; the only new text."""
     named = dialect.fields(outputs)
     if key is not None:
         text = _reply(at(named, key, dialect), dialect)
-        return None if text is None else Finding(text, f"answer_key {key!r}")
+        return None if text is None else NamedValue(text, f"answer_key {key!r}")
     if (structured := named.get(STRUCTURED)) is not None:  # the last message is its raw JSON, or a tool's
         return _structured(structured, dialect)
     if (text := dialect.text(outputs)) is not None:
-        return Finding(text, "the output")
+        return NamedValue(text, "the output")
     for name in ANSWER_KEYS:
         if (text := _reply(named.get(name), dialect)) is not None:
-            return Finding(text, f"outputs[{name!r}]")
+            return NamedValue(text, f"outputs[{name!r}]")
     if messages := dialect.messages(named.get(MESSAGES) if named else outputs):
         text = _last_reply(messages)
-        return None if text is None else Finding(text, "last message of the model")
+        return None if text is None else NamedValue(text, "last message of the model")
     known = dialect.fields(inputs)
     texts = [
         (name, value)
@@ -62,11 +66,11 @@ def answer_in(outputs: Any, dialect: Dialect, key: str | None = None, inputs: An
         if isinstance(value, str) and name not in known and name not in QUESTION_KEYS + CONTEXT_KEYS
     ]
     if len(texts) == 1 and MESSAGES not in named:
-        return Finding(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}")
+        return NamedValue(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}")
     return None
 
 
-def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[Message]:
+def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[CapturedMessage]:
     """What was said before the question: in the messages, else under a known name of the inputs."""
     for value in (outputs, inputs):
         named = dialect.fields(value)
@@ -107,21 +111,21 @@ def _reply(value: Any, dialect: Dialect) -> str | None:
     return next((text for name in ANSWER_KEYS if (text := dialect.text(named.get(name))) is not None), None)
 
 
-def _structured(response: Any, dialect: Dialect) -> Finding | None:
+def _structured(response: Any, dialect: Dialect) -> NamedValue | None:
     texts = {
         name: value for name, value in dialect.fields(response).items() if isinstance(value, str) and value
     }
     known = next((name for name in ANSWER_KEYS if name in texts), None)
     key = known or (next(iter(texts)) if len(texts) == 1 else None)
-    return None if key is None else Finding(texts[key], f"outputs[{STRUCTURED!r}].{key}")
+    return None if key is None else NamedValue(texts[key], f"outputs[{STRUCTURED!r}].{key}")
 
 
-def _last_question(messages: Sequence[Message]) -> int | None:
+def _last_question(messages: Sequence[CapturedMessage]) -> int | None:
     numbers = reversed(range(len(messages)))
     return next((n for n in numbers if messages[n].role == "user" and messages[n].text.strip()), None)
 
 
-def _last_reply(messages: Sequence[Message]) -> str | None:
+def _last_reply(messages: Sequence[CapturedMessage]) -> str | None:
     """The last message of all, when it is the model's or that of a tool which returns directly."""
     last = messages[-1] if messages else None
     if last is None or last.calls_tools or last.has_failed or last.role not in ("assistant", "tool"):

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ragmetrics_core.adapting._captured import Call, Dialect, Rules
 from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._fields import question_in
-from ragmetrics_core.adapting.captured import Call, Dialect, Rules
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.stages import Stage, StageChunk, StageName
 
-__all__ = ["Retrieval", "documents_by_place", "retrieval_of"]
+__all__ = ["RetrievalSteps", "documents_by_place", "retrieval_of"]
 
 # How deep documents lie in what a call gives: lists of lists, a state in a command, a result with sources.
 _DEEPEST = 4
@@ -28,7 +28,7 @@ class _Step(NamedTuple):
 
 
 @dataclass
-class Retrieval:
+class RetrievalSteps:
     """What is known of a run's retrieval.
 
     Attributes:
@@ -65,9 +65,9 @@ class Retrieval:
         )
 
 
-def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retrieval:
+def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> RetrievalSteps:
     """The stages among calls that are given in the order in which they ended."""
-    retrieval = Retrieval()
+    retrieval = RetrievalSteps()
     places: set[str] = set()  # entries of a state that held documents once
     for call in calls:
         taken = documents_by_place(call.inputs, dialect)

@@ -4,15 +4,15 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import CONTEXT_KEYS, answer_in, at, history_in, question_in
 from ragmetrics_core.adapting._skip import Skip
-from ragmetrics_core.adapting._stages import Retrieval, documents_by_place, retrieval_of, texts_in
-from ragmetrics_core.adapting.captured import Call, Dialect, Finding, Message, Rules, Run
+from ragmetrics_core.adapting._stages import RetrievalSteps, documents_by_place, retrieval_of, texts_in
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.sample import Sample, Turn
 from ragmetrics_core.shapes import is_series
-from ragmetrics_core.stages import Sought, Stage, StageChunk, sought_in
+from ragmetrics_core.stages import SoughtText, Stage, StageChunk, sought_in
 
 __all__ = ["sample_of"]
 
@@ -32,7 +32,7 @@ class _Shown(NamedTuple):
     stages: Sequence[Stage] = ()
 
 
-def sample_of(run: Run, dialect: Dialect, rules: Rules | None = None) -> Sample:
+def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) -> Sample:
     """The sample of a run; its labels `found_question`, `found_contexts` and `found_answer` name rules.
 
     In this order. Question and answer: what `extract` gave, the host's wiring, the known places. The calls
@@ -87,11 +87,11 @@ def sample_of(run: Run, dialect: Dialect, rules: Rules | None = None) -> Sample:
     return sample if given is None else _with_more(sample, given)
 
 
-def _first(given: str | None, known: Finding | None, dialect: Dialect) -> Finding | None:
+def _first(given: str | None, known: NamedValue | None, dialect: Dialect) -> NamedValue | None:
     if given is not None:
-        return Finding(given, "extract")
+        return NamedValue(given, "extract")
     text = None if known is None else dialect.text(known.value)
-    return None if known is None or text is None else Finding(text, known.rule)
+    return None if known is None or text is None else NamedValue(text, known.rule)
 
 
 def _named(rule: str, makers: Sequence[Call]) -> str:
@@ -99,7 +99,7 @@ def _named(rule: str, makers: Sequence[Call]) -> str:
     return f"{rule}, by {names}" if names else rule
 
 
-def _turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
+def _turns(messages: Sequence[CapturedMessage]) -> tuple[Turn, ...]:
     """What was said, without calls of tools and their results."""
     return tuple(
         Turn(role=each.role, content=each.text)
@@ -112,7 +112,7 @@ def _is_several(outputs: Any, dialect: Dialect) -> bool:
     return is_series(outputs) and len(outputs) > 0 and not documents_by_place(outputs, dialect)
 
 
-def _tell_rivals(run: Run) -> None:
+def _tell_rivals(run: CapturedRun) -> None:
     names = ", ".join(run.rivals)
     if names not in _TOLD and len(_TOLD) < 100:
         _TOLD.add(names)
@@ -127,7 +127,7 @@ def _tell_rivals(run: Run) -> None:
 # Which calls made the answer, and what came before them
 
 
-def _makers(run: Run, answer: str, dialect: Dialect) -> Sequence[Call]:
+def _makers(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]:
     """The calls that made the answer: by the wiring, else the only one whose reply the answer is."""
     if run.answered_by is not None:
         return run.answered_by
@@ -148,9 +148,9 @@ def _reply(call: Call, dialect: Dialect) -> str:
     return messages[-1].text if messages else ""
 
 
-def _request(makers: Sequence[Call], dialect: Dialect) -> list[Message] | None:
+def _request(makers: Sequence[Call], dialect: Dialect) -> list[CapturedMessage] | None:
     """The messages of the calls that made the answer; None where those of one are not known."""
-    request: list[Message] = []
+    request: list[CapturedMessage] = []
     for call in makers:
         messages = _messages(call.inputs, dialect)
         if not messages:
@@ -159,14 +159,14 @@ def _request(makers: Sequence[Call], dialect: Dialect) -> list[Message] | None:
     return request or None
 
 
-def _messages(value: Any, dialect: Dialect) -> Sequence[Message]:
+def _messages(value: Any, dialect: Dialect) -> Sequence[CapturedMessage]:
     if messages := dialect.messages(value):
         return messages
     text = dialect.text(value)
-    return () if text is None else [Message("user", text)]
+    return () if text is None else [CapturedMessage("user", text)]
 
 
-def _before(run: Run, makers: Sequence[Call]) -> list[Call]:
+def _before(run: CapturedRun, makers: Sequence[Call]) -> list[Call]:
     """The calls that the answer was made of, in the order in which they ended."""
     calls = [
         call for call in run.walk() if call.ended is not None and not any(call is each for each in makers)
@@ -195,15 +195,15 @@ def _wired(makers: Sequence[Call]) -> list[Call]:
 # What was shown
 
 
-def _at_key(run: Run, dialect: Dialect, rules: Rules) -> Finding | None:
+def _at_key(run: CapturedRun, dialect: Dialect, rules: Rules) -> NamedValue | None:
     if rules.context_key is None:
         return None
     sides = (dialect.fields(run.outputs), dialect.fields(run.inputs))
     value = next((held for side in sides if (held := at(side, rules.context_key, dialect)) is not None), None)
-    return None if value is None else Finding(value, f"context_key {rules.context_key!r}")
+    return None if value is None else NamedValue(value, f"context_key {rules.context_key!r}")
 
 
-def _with_said(sample: Sample, said: Finding, dialect: Dialect) -> Sample:
+def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
     """The sample with the contexts that the application says it has."""
     value = said.value
     if dialect.document(value) is not None or not is_series(value):
@@ -241,10 +241,10 @@ def _with_shown(sample: Sample, shown: _Shown) -> Sample:
 
 
 def _shown(
-    run: Run,
+    run: CapturedRun,
     makers: Sequence[Call],
-    request: Sequence[Message] | None,
-    retrieval: Retrieval,
+    request: Sequence[CapturedMessage] | None,
+    retrieval: RetrievalSteps,
     sample: Sample,
     dialect: Dialect,
     rules: Rules,
@@ -262,7 +262,7 @@ def _shown(
         found = (
             None
             if chunks is None
-            else [_marked(Sought("unseen", chunk.text), chunk) for chunk in _once(chunks)]
+            else [_marked(SoughtText("unseen", chunk.text), chunk) for chunk in _once(chunks)]
         )
         return _Shown(
             found, f"{components or 'response'}: no request was seen" if found is not None else "none"
@@ -295,10 +295,10 @@ def _shown(
 
 
 def _standing(
-    run: Run,
+    run: CapturedRun,
     makers: Sequence[Call],
-    request: Sequence[Message],
-    retrieval: Retrieval,
+    request: Sequence[CapturedMessage],
+    retrieval: RetrievalSteps,
     sample: Sample,
     dialect: Dialect,
 ) -> tuple[list[StageChunk], list[Stage]]:
@@ -323,7 +323,7 @@ def _standing(
     outcome = sought_in(messages, [[text for _, text in group] for group in options], besides=besides)
     standing: list[StageChunk] = []
     for candidates, results in zip(options, outcome, strict=True):
-        best: dict[int, tuple[Chunk, Sought]] = {}
+        best: dict[int, tuple[Chunk, SoughtText]] = {}
         for (chunk, _), sought in zip(candidates, results, strict=True):
             if sought.place is not None and (
                 id(chunk) not in best
@@ -348,7 +348,7 @@ def _texts(chunk: Chunk) -> list[str]:
 
 def _written(
     calls: Sequence[Call],
-    retrieval: Retrieval,
+    retrieval: RetrievalSteps,
     messages: Sequence[str],
     besides: Sequence[str],
     claimed: Sequence[StageChunk],
@@ -385,7 +385,7 @@ def _reads(call: Call, texts: Sequence[str], dialect: Dialect) -> bool:
     return bool(messages) and any(each.shown != "absent" for each in sought_in(messages, [texts])[0])
 
 
-def _overlap(sought: Sought, chunk: StageChunk) -> bool:
+def _overlap(sought: SoughtText, chunk: StageChunk) -> bool:
     place = sought.place
     return (
         place is not None
@@ -396,7 +396,11 @@ def _overlap(sought: Sought, chunk: StageChunk) -> bool:
 
 
 def _is_explained(
-    run: Run, request: Sequence[Message], makers: Sequence[Call], sample: Sample, dialect: Dialect
+    run: CapturedRun,
+    request: Sequence[CapturedMessage],
+    makers: Sequence[Call],
+    sample: Sample,
+    dialect: Dialect,
 ) -> bool:
     """Whether all that went into the prompt is known to be no document: the question, what was said before.
 
@@ -440,7 +444,7 @@ def _documents(value: Any, dialect: Dialect) -> list[Chunk] | None:
     return [chunk for chunks in held.values() for chunk in chunks] if held else None
 
 
-def _loose(run: Run, dialect: Dialect) -> list[Chunk] | None:
+def _loose(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
     """Documents and texts under a telling name of what came out of the run or went into it."""
     for value in (run.outputs, run.inputs):
         named: Mapping[str, Any] = dialect.fields(value)
@@ -454,7 +458,7 @@ def _loose(run: Run, dialect: Dialect) -> list[Chunk] | None:
     return None
 
 
-def _marked(sought: Sought, chunk: Chunk) -> StageChunk:
+def _marked(sought: SoughtText, chunk: Chunk) -> StageChunk:
     return StageChunk.of(sought, rank=1, id=chunk.id, score=chunk.score)
 
 
@@ -468,7 +472,7 @@ def _once(chunks: Iterable[Chunk]) -> list[Chunk]:
 # What `extract` gives
 
 
-def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, Finding | None]:
+def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, NamedValue | None]:
     """What `extract` gave, as a sample; and the contexts apart, whose documents have ids."""
     if unknown := [name for name in given if name not in Sample.model_fields]:
         known = ", ".join(sorted(Sample.model_fields))
@@ -480,7 +484,7 @@ def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, Finding 
         if name != "contexts" and value is not None
     }
     sample = Sample.from_mapping(row) if row else Sample()
-    return sample, None if contexts is None else Finding(contexts, "extract")
+    return sample, None if contexts is None else NamedValue(contexts, "extract")
 
 
 def _in_text(value: Any, dialect: Dialect) -> Any:

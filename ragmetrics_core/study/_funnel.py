@@ -141,7 +141,7 @@ class _Row:
 
 
 @dataclass
-class _Counts:
+class _FunnelCounts:
     rows: dict[tuple[str, str], _Row] = field(default_factory=dict[tuple[str, str], _Row])
     lost: list[Lost] = field(default_factory=list[Lost])
     hops: dict[int, list[tuple[int, bool, bool]]] = field(
@@ -161,7 +161,7 @@ def study_funnel(run: Run) -> Funnel:
     Raises:
         ConfigError: no sample says what became of its retrieval.
     """
-    counts = _Counts()
+    counts = _FunnelCounts()
     for sample in run.samples():
         if sample.stages is not None or sample.request_messages is not None:
             _count(sample, counts)
@@ -204,7 +204,7 @@ def _hop(number: int, searches: Sequence[tuple[int, bool, bool]]) -> FunnelHop:
     )
 
 
-def _count(sample: Sample, counts: _Counts) -> None:
+def _count(sample: Sample, counts: _FunnelCounts) -> None:
     counts.samples += 1
     stages = sample.stages or ()
     relevant = _relevant(sample)
@@ -301,7 +301,7 @@ def _are_one(one: str, other: str) -> bool:
     return bool(first and second) and (first in second or second in first)
 
 
-def _look(sample: Sample, relevant: list[_Relevant] | None, counts: _Counts) -> None:
+def _look(sample: Sample, relevant: list[_Relevant] | None, counts: _FunnelCounts) -> None:
     """Search by search: what was new in it, and what is odd."""
     searches = [stage for stage in sample.stages or () if stage.name == "retrieved"]
     if not searches and sample.request_messages is not None and relevant != []:

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple
 
-from ragmetrics_core.adapting import Chunk
-from ragmetrics_core.adapting.captured import Call, Dialect, Kind, Message
+from ragmetrics_core.adapting import Call, CapturedMessage, Chunk, Dialect, Kind
 
 
 class Doc(NamedTuple):
@@ -33,9 +32,9 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _messages(value: object) -> Sequence[Message]:
+def _messages(value: object) -> Sequence[CapturedMessage]:
     if isinstance(value, list) and value and all(isinstance(each, Said) for each in value):
-        return [Message(each.role, each.text) for each in value]
+        return [CapturedMessage(each.role, each.text) for each in value]
     return ()
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Skip, sample_of
-from ragmetrics_core.adapting.captured import Call, Finding, Rules, Run
+from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, Skip, sample_of
 from tests.adapting.plain import PLAIN, Clock, Doc, Said
 
 LADY = Doc("The lighthouse was built in 1893 by the harbour board.", "lady")
@@ -16,8 +15,8 @@ def asked(*texts: str) -> list[Said]:
     return [Said("user", text) for text in texts]
 
 
-def run_of(*calls: Call, outputs: object = "In 1893.", **more: object) -> Run:
-    return Run(calls=calls, inputs={"question": QUESTION}, outputs=outputs, **more)  # type: ignore[arg-type]
+def run_of(*calls: Call, outputs: object = "In 1893.", **more: object) -> CapturedRun:
+    return CapturedRun(calls=calls, inputs={"question": QUESTION}, outputs=outputs, **more)  # type: ignore[arg-type]
 
 
 def stages(sample: Sample) -> list[tuple[str, str, int]]:
@@ -201,7 +200,7 @@ def test_what_the_application_says_is_taken_and_marked_where_the_request_has_it_
     sample = sample_of(
         run_of(
             clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
-            contexts=Finding([LADY, FERRY], "context_key 'docs'"),
+            contexts=NamedValue([LADY, FERRY], "context_key 'docs'"),
         ),
         PLAIN,
     )
