@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
@@ -55,6 +55,7 @@ class BatchEvaluator(Configured):
     repeats: int
     include_records: bool
     out: str | None
+    _more_outputs: ClassVar[Mapping[str, Any]] = {}
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Declare inputs and outputs; called at the end of a constructor."""
@@ -68,21 +69,13 @@ class BatchEvaluator(Configured):
         for name, type_ in _INPUT_TYPES.items():
             if name not in self._needed:
                 component.set_input_type(self, name, type_ | None, None)
-        meta = list[dict[str, Any]] | None
-        if len(metrics) == 1:
-            component.set_output_types(
-                self,
-                score=float,
-                individual_scores=list[float],
-                results=list[dict[str, Any]],
-                meta=meta,  # type: ignore[arg-type]
-            )
-        else:
-            component.set_output_types(
-                self,
-                results=dict[str, dict[str, Any]],
-                meta=meta,  # type: ignore[arg-type]
-            )
+        outputs: dict[str, Any] = {
+            "score": float,
+            "individual_scores": list[float],
+            "results": list[dict[str, Any]],
+            "meta": list[dict[str, Any]] | None,
+        }
+        component.set_output_types(self, **outputs, **self._more_outputs)
 
     def warm_up(self) -> None:
         """Warm up the chat generator and the text embedder."""
@@ -106,7 +99,7 @@ class BatchEvaluator(Configured):
 
         :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
             `ground_truth_answers`: lists of the same length, as far as the metrics need them.
-        :returns: With one metric:
+        :returns: The outputs of Haystack's evaluators, of several metrics the first one's:
 
             - `score`: The mean of the scores; NaN when there is none.
             - `individual_scores`: The score of each sample; NaN where there is none.
@@ -115,7 +108,8 @@ class BatchEvaluator(Configured):
               the whole `record`.
             - `meta`: For each reply of the judge the model, the tokens and why it ended.
 
-            With several metrics `results` has these by the metric's name, for `EvaluationRunResult`.
+            and from `RagMetricsEvaluator` `by_metric`, which has the first three by the metric's name, for
+            `EvaluationRunResult`.
         :raises InputError: The inputs do not fit together; a `ValueError`.
         :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
@@ -164,9 +158,9 @@ class BatchEvaluator(Configured):
             for signature, key in names_of(self._metrics).items()
         }
         meta = meta_of(run, ids)
-        if len(by_metric) == 1:
-            return next(iter(by_metric.values())) | {"meta": meta}
-        return {"results": by_metric, "meta": meta}
+        # the first metric's are what they would be without the others
+        outputs = next(iter(by_metric.values())) | {"meta": meta}
+        return outputs | ({"by_metric": by_metric} if self._more_outputs else {})
 
     def _entry(self, record: Record) -> dict[str, Any]:
         """The result of one sample; drop-ins add what Haystack's own evaluator has."""

@@ -84,6 +84,8 @@ class Configured:
                 )
                 raise ConfigError(msg)
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
+        if chat_generator is None and "judge" in needed:
+            chat_generator = self._default_judge()
         ways = {
             "judge": (chat_generator, "chat_generator=..., a chat generator or a name,"),
             "embedder": (text_embedder, "text_embedder=..., an embedder or a name,"),
@@ -98,6 +100,10 @@ class Configured:
         self._judge_by_name: Judge | None = None
         self._embedder_by_name: Embedder | None = None
         return chosen
+
+    def _default_judge(self) -> ChatGenerator | None:
+        """The judge where one is needed and none was given; None where there is no default."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """
