@@ -319,6 +319,7 @@ def _standing(
         known |= {chunk.text for chunk in fresh}
         options.append([(chunk, text) for chunk in fresh for text in _texts(chunk)])
     besides = [sample.question or "", *(turn.content for turn in sample.history or ())]
+    besides += [stage.query for stage in sample.stages or () if stage.query]
     messages = [each.text for each in request]
     outcome = sought_in(messages, [[text for _, text in group] for group in options], besides=besides)
     standing: list[StageChunk] = []
