@@ -1,5 +1,6 @@
-"""How LangChain's objects are read: documents, texts of messages, conversations, fields of whatever has some."""
+"""How LangChain's objects are read: documents, messages, conversations, fields of whatever has some."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
@@ -9,31 +10,47 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
-from ragmetrics_core.adapting import Chunk, Dialect, Message
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["DIALECT", "conversation", "documents_in", "fields_of", "request_of", "result_of"]
+__all__ = [
+    "DIALECT",
+    "MESSAGES",
+    "conversation",
+    "documents_in",
+    "fields_of",
+    "part_without_text",
+    "request_of",
+]
+
+MESSAGES = "messages"
 
 _ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
 # Where rerankers put the score that they gave.
 _SCORE = "relevance_score"
 
 
-def fields_of(value: object) -> Mapping[str, Any]:
-    """The fields of a mapping, a model or a dataclass, as a state may be; of a `Command` those it updates."""
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """The fields of a mapping, a model or a dataclass, as a state may be; of a `Command` those it updates.
+
+    Those of a tool's message are what it gives besides its text.
+    """
     if is_mapping(value):
         return value
+    if isinstance(value, ToolMessage):
+        return {} if value.artifact is None else {"artifact": value.artifact}
     if isinstance(value, BaseModel) and not isinstance(value, BaseMessage | Document | PromptValue):
         return {name: getattr(value, name) for name in type(value).model_fields}
-    if type(value).__name__ == "Command" and hasattr(value, "update"):
-        update = value.update
-        return dict(cast("list[tuple[str, Any]]", update)) if isinstance(update, list) else fields_of(update)
+    if type(value).__name__ == "Command":
+        update = cast("Any", value).update
+        is_pairs = isinstance(update, list)
+        return dict(cast("list[tuple[str, Any]]", update)) if is_pairs else fields_of(update)
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: getattr(value, each.name) for each in fields(value)}
     return {}
 
 
-def conversation(value: object) -> list[BaseMessage]:
+def conversation(value: Any) -> list[BaseMessage]:
     """The messages of a list in any form that LangChain takes; empty when it is no list of messages."""
     if isinstance(value, BaseMessage):
         return [value]
@@ -47,7 +64,7 @@ def conversation(value: object) -> list[BaseMessage]:
         return []
 
 
-def _is_message(value: object) -> bool:
+def _is_message(value: Any) -> bool:
     match value:
         case BaseMessage():
             return True
@@ -59,59 +76,67 @@ def _is_message(value: object) -> bool:
             return False
 
 
-def request_of(messages: Sequence[BaseMessage | str]) -> list[Message]:
+def request_of(messages: Sequence[BaseMessage | str]) -> list[CapturedMessage]:
     """What a model is sent, held as it is now: texts, not the application's messages."""
-    return [Message("user", each) if isinstance(each, str) else _message(each) for each in messages]
+    return [CapturedMessage("user", each) if isinstance(each, str) else _message(each) for each in messages]
 
 
-def _message(message: BaseMessage) -> Message:
-    content = message.content
-    return Message(
+def _message(message: BaseMessage) -> CapturedMessage:
+    return CapturedMessage(
         _ROLES.get(message.type, message.type),
-        content if isinstance(content, str) else str(message.text),
+        _said(message),
         calls_tools=isinstance(message, AIMessage) and bool(message.tool_calls),
         has_failed=isinstance(message, ToolMessage) and message.status == "error",
     )
 
 
-def _messages(value: object) -> Sequence[Message]:
-    if isinstance(value, list) and value and isinstance(value[0], Message):
-        return cast("list[Message]", value)
+def _said(message: BaseMessage) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    if isinstance(message, ToolMessage) and all(isinstance(part, str) for part in content):
+        return json.dumps(content, ensure_ascii=False)  # as LangGraph writes it for the model
+    return str(message.text)
+
+
+def _messages(value: Any) -> Sequence[CapturedMessage]:
+    if isinstance(value, list) and value and isinstance(value[0], CapturedMessage):
+        return cast("list[CapturedMessage]", value)
     return request_of(conversation(value))
 
 
-def _document(value: object) -> Chunk | None:
+def _document(value: Any) -> Chunk | None:
     if not isinstance(value, Document):
         return None
     score = value.metadata.get(_SCORE)
     return Chunk(value.page_content, value.id, score if isinstance(score, float) else None)
 
 
-def _text(value: object) -> str | None:
-    if isinstance(value, str):
-        return str(value)
-    return str(value.text) if isinstance(value, BaseMessage) else None
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else _said(value) if isinstance(value, BaseMessage) else None
 
 
-def documents_in(value: object) -> list[Document]:
+def documents_in(value: Any) -> list[Document]:
     """The documents of a list, or of the first list in a mapping that has some."""
     if isinstance(value, Document):
         return [value]
     if is_series(value):
         documents = [each for each in value if isinstance(each, Document)]
         return documents if len(documents) == len(value) else []
-    lists = (documents_in(each) for each in fields_of(value).values() if is_series(each))
-    return next((documents for documents in lists if documents), [])
+    for each in fields_of(value).values():
+        if is_series(each) and (found := documents_in(each)):
+            return found
+    return []
 
 
-def result_of(output: object) -> object:
-    """What a tool found: the documents of its message, else its text."""
-    if not isinstance(output, ToolMessage):
-        return output
-    artifact = output.artifact
-    if documents_in(artifact) or (is_series(artifact) and not artifact):
-        return artifact
-    return str(output.text)
+def part_without_text(inputs: Any) -> str | None:
+    """What a question in these inputs has besides text: "image", "audio", "file"; None for nothing."""
+    for value in (inputs, *fields_of(inputs).values()):
+        last = conversation(value)[-1:]
+        if last and last[0].type == "human" and not isinstance(last[0].content, str):
+            kinds = (str(block["type"]) for block in last[0].content_blocks)
+            return next((kind.replace("-", "_") for kind in kinds if kind != "text"), None)
+    return None
 
 
 DIALECT = Dialect(document=_document, text=_text, messages=_messages, fields=fields_of)

@@ -7,7 +7,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting.captured import Rules
+from ragmetrics_core.adapting import Rules
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings
 from ragmetrics_core.protocol import Scorer, TextFunction

@@ -5,8 +5,7 @@ from typing import Any, Protocol
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from ragmetrics_core.adapting import is_judging
-from ragmetrics_core.adapting.captured import Kind
+from ragmetrics_core.adapting import Kind, is_judging
 from ragmetrics_langchain._apart import JUDGE_TAG
 
 __all__ = ["Hooks", "RunTaker"]
@@ -46,7 +45,9 @@ class Hooks(BaseCallbackHandler):
     def __init__(self, taker: RunTaker) -> None:
         self._taker = taker
 
-    def _begin(self, kind: Kind, serialized: Any, inputs: Any, told: Mapping[str, Any]) -> None:
+    def _begin(
+        self, kind: Kind, serialized: Mapping[str, Any] | None, inputs: Any, told: Mapping[str, Any]
+    ) -> None:
         if JUDGE_TAG not in (told.get("tags") or ()):
             name = str(told.get("name") or (serialized or {}).get("name") or kind)
             self._guarded(self._taker.begin, kind, name, inputs, told)

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 
-from ragmetrics_core.adapting import Call, Chunk, Kind
+from ragmetrics_core.adapting import Call, Chunk, Kind, as_now
 from ragmetrics_core.live import Notes
-from ragmetrics_core.shapes import is_series
-from ragmetrics_langchain._dialect import conversation, documents_in, fields_of
+from ragmetrics_core.shapes import is_dict, is_list, is_series
+from ragmetrics_langchain._dialect import conversation, documents_in, fields_of, request_of
 
-__all__ = ["RetrievedDocuments", "RootRun", "RunInfo", "Seen", "Turn"]
+__all__ = ["LangChainRun", "LangChainTurn", "RetrievedDocuments", "RootRun", "RunInfo"]
+
+# The order in which calls began and ended.
+_ORDER = count(1)
 
 
 class RunInfo(NamedTuple):
@@ -63,25 +67,24 @@ class RootRun(NamedTuple):
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class Seen(Call):
+class LangChainRun(Call):
     """A call, and what else is remembered of it.
 
     Attributes:
-        tags, metadata: as LangChain gives them.
+        id, tags, metadata: as LangChain gives them.
         is_unit: whether it becomes a sample of its own.
         is_streamed: whether the inputs came with the end, as they do in a stream.
         interrupted: whether something below it waits for a person.
-        has_failed: whether it raised something else.
         notes: of a unit, what the application said in it that it retrieved.
         trace: id of the LangSmith trace that the run belongs to, when it is not the run itself.
     """
 
+    id: Any = None
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     is_unit: bool = False
     is_streamed: bool = False
     interrupted: bool = False
-    has_failed: bool = False
     notes: Notes | None = None
     trace: Any = None
 
@@ -90,18 +93,37 @@ class Seen(Call):
         """Whether a graph goes on from where it stopped: it gets nothing, or a `Command` of LangGraph's."""
         return self.inputs is None or type(self.inputs).__name__ == "Command"
 
-    def retrievals(self) -> Iterator["Seen"]:
-        """The outermost calls that retrieved: a retriever hides those in it, a tool counts when none is in it."""
+    def begin(self, inputs: Any, *, whole: bool) -> None:
+        """Hold what goes in with its texts as they are now; where not the whole is needed, its documents."""
+        self.began = self.began or next(_ORDER)
+        if self.kind == "model":
+            self.inputs = request_of(inputs)
+        else:
+            self.inputs = as_now(inputs) if whole else _shallow(inputs)
+
+    def end(self, outputs: Any, *, whole: bool) -> None:
+        """Hold what came out, likewise."""
+        if self.kind == "model":
+            generation = outputs.generations[0][0]
+            self.outputs = getattr(generation, "message", generation.text)
+        else:
+            self.outputs = as_now(outputs) if whole else _shallow(outputs)
+        self.ended = next(_ORDER)
+
+    def retrievals(self) -> Iterator["LangChainRun"]:
+        """The outermost calls that retrieved: a retriever hides those in it, a tool is one when none is."""
         if self.kind == "retriever":
             if self.ended is not None:
                 yield self
             return
-        inner = [call for child in self.children if isinstance(child, Seen) for call in child.retrievals()]
+        inner = [
+            call for child in self.children if isinstance(child, LangChainRun) for call in child.retrievals()
+        ]
         is_search = self.kind == "tool" and not inner and bool(documents_in(self.outputs))
         yield from [self] if is_search else inner
 
 
-class Turn(NamedTuple):
+class LangChainTurn(NamedTuple):
     """One question and everything that was done to answer it.
 
     Attributes:
@@ -109,10 +131,10 @@ class Turn(NamedTuple):
         earlier: the same turn before it was interrupted, when the run resumes it.
     """
 
-    run: Seen
-    earlier: "Turn | None" = None
+    run: LangChainRun
+    earlier: "LangChainTurn | None" = None
 
-    def parts(self) -> list[Seen]:
+    def parts(self) -> list[LangChainRun]:
         """The earlier runs, the first one first, and this."""
         return [*(self.earlier.parts() if self.earlier is not None else ()), self.run]
 
@@ -137,7 +159,9 @@ class Turn(NamedTuple):
             call.outputs
             for part in self.parts()
             for call in part.walk()
-            if isinstance(call, Seen) and call.ended and call.metadata.get("langgraph_node") == call.name
+            if isinstance(call, LangChainRun)
+            and call.ended
+            and call.metadata.get("langgraph_node") == call.name
         ]
         state = fields_of(self.run.outputs)
         if not writes or not state or (self.run.is_resumed and self.earlier is None):
@@ -153,3 +177,19 @@ def _written(write: Any) -> Iterator[str]:
             yield from _written(update)
     else:
         yield from fields_of(write)
+
+
+def _shallow(value: Any) -> Any:
+    """What the application may change after the run, held: lists and mappings one level deep, documents."""
+    if is_list(value) and type(value) is list:
+        return [_held(each) for each in value]
+    if is_dict(value):
+        return {
+            name: [_held(inner) for inner in each] if is_list(each) and type(each) is list else _held(each)
+            for name, each in value.items()
+        }
+    return _held(value)
+
+
+def _held(value: Any) -> Any:
+    return as_now(value) if isinstance(value, Document) else value

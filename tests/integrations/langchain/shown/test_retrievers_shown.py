@@ -1,4 +1,4 @@
-"""Retrievers around retrievers: what the model saw are the contexts, and what was lost on the way is a stage."""
+"""Retrievers around retrievers: what the model saw are the contexts."""
 
 from collections.abc import Sequence
 from typing import Any

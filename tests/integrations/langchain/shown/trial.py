@@ -92,19 +92,19 @@ class Trial:
 
     def holds(self, sample: Sample, *contexts: str) -> None:
         """Likewise, of one sample among several."""
-        assert sample.contexts == contexts
+        assert sample.contexts == contexts, sample.labels
         assert_shown(sample, self.server, CORPUS)
 
     def expect_unknown(self) -> Sample:
         """Nobody can know what was shown, and nothing is said to be."""
         sample = self.sample()
-        assert sample.contexts is None
+        assert sample.contexts is None, sample.contexts
         return sample
 
 
 @contextmanager
 def trial(replies: Mapping[str, Reply | list[Reply]], **options: Any) -> Iterator[Trial]:
-    """A trial whose model replies by what stands in the request: the first key that does, else a text of its own.
+    """A trial whose model replies by what stands in the request: the first key that does; else anew.
 
     Args:
         replies: a reply, or several for the first request with the key, the second and so on.
