@@ -1,10 +1,11 @@
 """What became of a retrieval, stage by stage, and whether its texts stand in what the model was sent."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import unescape
+from itertools import islice
 from typing import Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict
@@ -119,13 +120,6 @@ class RequestPlace(NamedTuple):
             for other in others
         )
 
-    def overlaps(self, others: "Iterable[RequestPlace]") -> bool:
-        """Whether some of it lies in one of the others."""
-        return any(
-            self.message == other.message and other.start < self.end and self.start < other.end
-            for other in others
-        )
-
 
 class SoughtText(NamedTuple):
     """What stands of a text: "verified" or "partial" with its place, else "absent"; `text` is what stands."""
@@ -146,6 +140,9 @@ class Unproven(NamedTuple):
 # The shortest beginning, and the shortest piece from elsewhere, that is not there by chance.
 _BEGINNING = 20
 _PIECE = 40
+# Pieces of a text that are looked for, and places where a text stands, at most: a request may be long.
+_SEEDS = 24
+_MOST = 100
 _SPACE = re.compile(r"\s{2,}|[^\S ]")
 _QUOTED_LINE = re.compile(r"\n[ \t]*>+[ \t]?")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
@@ -180,7 +177,7 @@ def sought_in(
         place
         for text in besides
         if text.strip()
-        for place in _places(forms, _Writing(text).spaced().text.strip())
+        for place in islice(_places(forms, _Writing(text).spaced().text.strip()), _MOST)
     ]
     claimed: list[RequestPlace] = []
     outcome: list[list[SoughtText]] = []
@@ -188,11 +185,15 @@ def sought_in(
         wanted = [_Writing(text).spaced() for text in group]
         wholes = [_whole(forms, form, [*elsewhere, *claimed]) for form in wanted]
         here = [place for place in wholes if place is not None]
+        left = forms
+        if len(here) < len(wholes):
+            taken = [*elsewhere, *claimed, *here]
+            left = [
+                [form.without(number, taken) for form in forms_of] for number, forms_of in enumerate(forms, 1)
+            ]
         outcome.append(
             [
-                SoughtText("verified", text, place)
-                if place is not None
-                else _part(forms, text, form, [*elsewhere, *claimed, *here])
+                SoughtText("verified", text, place) if place is not None else _part(left, text, form)
                 for text, form, place in zip(group, wanted, wholes, strict=True)
             ]
         )
@@ -256,6 +257,22 @@ class _Writing:
         form._maps = [*self._maps, (starts, origins)]
         return form
 
+    def without(self, number: int, places: Sequence[RequestPlace]) -> "_Writing":
+        """With characters that no text has at these places of the message of this number."""
+        here = [place for place in places if place.message == number]
+        if not here:
+            return self
+        text = self.text
+        for place in here:
+            start, end = (
+                bisect_left(range(len(text)), at, key=lambda each: self.origin(each, each + 1)[0])
+                for at in (place.start, place.end)
+            )
+            text = text[:start] + "\0" * (end - start) + text[end:]
+        form = _Writing(text)
+        form._maps = self._maps
+        return form
+
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the text as it was that these characters come from."""
         for starts, origins in reversed(self._maps):
@@ -302,22 +319,22 @@ def _places(forms: Sequence[Sequence[_Writing]], wanted: str) -> Iterator[Reques
             at = form.text.find(wanted)
             while at >= 0:
                 yield RequestPlace(number, *form.origin(at, at + len(wanted)))
-                at = form.text.find(wanted, at + 1)
+                at = form.text.find(wanted, at + len(wanted))
 
 
 def _whole(
     forms: Sequence[Sequence[_Writing]], wanted: _Writing, apart: Sequence[RequestPlace]
 ) -> RequestPlace | None:
-    return next((place for place in _places(forms, wanted.text.strip()) if not place.is_within(apart)), None)
+    places = islice(_places(forms, wanted.text.strip()), _MOST)
+    return next((place for place in places if not place.is_within(apart)), None)
 
 
-def _part(
-    forms: Sequence[Sequence[_Writing]], text: str, wanted: _Writing, apart: Sequence[RequestPlace]
-) -> SoughtText:
-    """The longest piece of a text that stands somewhere apart from these places."""
+def _part(forms: Sequence[Sequence[_Writing]], text: str, wanted: _Writing) -> SoughtText:
+    """The longest piece of a text that stands somewhere."""
     whole = wanted.text
+    step = max(_PIECE, len(whole) // _SEEDS)
     seeds = [(len(whole) - len(whole.lstrip()), _BEGINNING)]
-    seeds += [(at, _PIECE) for at in (*range(0, len(whole) - _PIECE, _PIECE), len(whole) - _PIECE) if at > 0]
+    seeds += [(at, _PIECE) for at in (*range(0, len(whole) - _PIECE, step), len(whole) - _PIECE) if at > 0]
     best: tuple[int, int, RequestPlace] | None = None
     for at, length in seeds:
         if best is not None and best[0] <= at and at + length <= best[1]:
@@ -331,9 +348,8 @@ def _part(
                 if start < 0:
                     continue
                 low, high, begin, end = _extended(whole, at, at + length, form.text, start)
-                place = RequestPlace(number, *form.origin(begin, end))
-                if (best is None or high - low > best[1] - best[0]) and not place.overlaps(apart):
-                    best = low, high, place
+                if best is None or high - low > best[1] - best[0]:
+                    best = low, high, RequestPlace(number, *form.origin(begin, end))
     if best is None:
         return SoughtText("absent", text)
     start, end = wanted.origin(best[0], best[1])

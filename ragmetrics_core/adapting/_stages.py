@@ -11,7 +11,7 @@ from ragmetrics_core.adapting._fields import question_in
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.stages import Stage, StageChunk, StageName
 
-__all__ = ["RetrievalSteps", "documents_by_place", "retrieval_of"]
+__all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "retrieval_of"]
 
 # How deep documents lie in what a call gives: lists of lists, a state in a command, a result with sources.
 _DEEPEST = 4
@@ -128,6 +128,16 @@ def documents_by_place(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> d
         for name, part in dialect.fields(value).items()
         if not isinstance(part, str) and (inner := documents_by_place(part, dialect, depth - 1))
     }
+
+
+def documents_anywhere(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> list[Chunk]:
+    """The typed documents in a value, also those that some of its parts hold: the artifacts of messages."""
+    if (chunk := dialect.document(value)) is not None:
+        return [chunk]
+    if isinstance(value, str) or value is None or not depth:
+        return []
+    parts = value if is_series(value) else dialect.fields(value).values()
+    return [chunk for part in parts for chunk in documents_anywhere(part, dialect, depth - 1)]
 
 
 def _given(

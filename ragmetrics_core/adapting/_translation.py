@@ -8,7 +8,13 @@ from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRu
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
 from ragmetrics_core.adapting._fields import CONTEXT_KEYS, answer_in, at, history_in, question_in
 from ragmetrics_core.adapting._skip import Skip
-from ragmetrics_core.adapting._stages import RetrievalSteps, documents_by_place, retrieval_of, texts_in
+from ragmetrics_core.adapting._stages import (
+    RetrievalSteps,
+    documents_anywhere,
+    documents_by_place,
+    retrieval_of,
+    texts_in,
+)
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.sample import Sample, Turn
 from ragmetrics_core.shapes import is_series
@@ -30,6 +36,7 @@ class _Shown(NamedTuple):
     chunks: Sequence[StageChunk] | None
     rule: str
     stages: Sequence[Stage] = ()
+    model: str = ""
 
 
 def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) -> Sample:
@@ -135,10 +142,15 @@ def _makers(run: CapturedRun, answer: str, dialect: Dialect) -> Sequence[Call]:
     wanted = " ".join(answer.split())
     replies = [(call, " ".join(_reply(call, dialect).split())) for call in models]
     same = [call for call, reply in replies if reply == wanted]
-    same = same or [call for call, reply in replies if reply and (wanted in reply or reply in wanted)]
+    same = same or [call for call, reply in replies if _holds(reply, wanted) or _holds(wanted, reply)]
     if same:
         return same if len(same) == 1 else ()
     return models if len(models) == 1 else ()
+
+
+def _holds(longer: str, shorter: str) -> bool:
+    """Whether a text stands in another one, and not by chance."""
+    return len(shorter) >= _SHORTEST and shorter in longer
 
 
 def _reply(call: Call, dialect: Dialect) -> str:
@@ -228,7 +240,7 @@ def _with_shown(sample: Sample, shown: _Shown) -> Sample:
     chunks = tuple(
         chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(shown.chunks, start=1)
     )
-    stage = Stage(name="shown", component=shown.rule, query=sample.question, chunks=chunks)
+    stage = Stage(name="shown", component=shown.model, query=sample.question, chunks=chunks)
     ids = [chunk.id for chunk in chunks if chunk.id is not None]
     return sample.model_copy(
         update={
@@ -271,7 +283,7 @@ def _shown(
     stood, steps = _standing(run, makers, request, retrieval, sample, dialect)
     if stood:
         rule = ", ".join(dict.fromkeys([*filter(None, [components]), *(step.component for step in steps)]))
-        return _Shown(stood, f"{rule or 'run'}, shown to {model}", steps)
+        return _Shown(stood, f"{rule or 'run'}, shown to {model}", steps, model)
     if (
         (named is not None and not named)
         or (
@@ -281,10 +293,10 @@ def _shown(
         )
         or _is_explained(run, request, makers, sample, dialect)
     ):
-        return _Shown([], f"{components or 'response'}: nothing was shown to {model}")
+        return _Shown([], f"{components or 'response'}: nothing was shown to {model}", model=model)
     if rules.system_message and (system := [each.text for each in request if each.role == "system"]):
         text = "\n\n".join(system)
-        return _Shown([_marked(sought_in([text], [[text]])[0][0], Chunk(text))], SYSTEM)
+        return _Shown([_marked(sought_in([text], [[text]])[0][0], Chunk(text))], SYSTEM, model=model)
     if retrieval.steps or named:
         return _Shown(
             None,
@@ -308,8 +320,8 @@ def _standing(
     earlier = [step.chunks for step in reversed(retrieval.steps)]
     sources = [
         chunk
-        for value in (*(call.inputs for call in calls), run.sources, run.inputs, run.outputs)
-        for chunk in _documents(value, dialect) or ()
+        for value in (*(call.inputs for call in (*calls, *makers)), run.sources, run.inputs, run.outputs)
+        for chunk in documents_anywhere(value, dialect)
     ]
     groups = [last, *earlier, sources, _loose(run, dialect) or [] if not retrieval.steps else []]
     known: set[str] = set()
@@ -410,7 +422,10 @@ def _is_explained(
     calls = _before(run, makers)
     sides = [sample.question, *(turn.content for turn in sample.history or ())]
     sides += [stage.query for stage in sample.stages or ()]
-    sides += [_reply(call, dialect) for call in calls if call.kind == "model"]
+    # what a model wrote that was shown documents may be these in other words
+    texts = [chunk.text for stage in sample.stages or () for chunk in stage.chunks]
+    models = [call for call in calls if call.kind == "model"]
+    sides += [_reply(call, dialect) for call in models if not texts or not _reads(call, texts, dialect)]
     known = {" ".join(text.split()) for text in sides if text} | {""}
     whole = " ".join(" ".join(each.text.split()) for each in request)
     prompts = [call for call in calls if call.kind == "prompt" and _made(call, whole, dialect)]
@@ -423,10 +438,10 @@ def _is_explained(
     for value in values:
         if isinstance(value, bool | int | float) or value is None:
             continue
-        texts = [each.text for each in _messages(value, dialect)]
-        if not texts and not (is_series(value) and not value):
+        said = [each.text for each in _messages(value, dialect)]
+        if not said and not (is_series(value) and not value):
             return False
-        if any(" ".join(text.split()) not in known for text in texts):
+        if any(" ".join(text.split()) not in known for text in said):
             return False
     return True
 

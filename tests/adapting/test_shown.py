@@ -1,9 +1,12 @@
 """What the model was shown is known and verified, or it is said that nobody knows."""
 
+from dataclasses import replace
+
 import pytest
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, Skip, sample_of
+from ragmetrics_core.adapting import Call, CapturedMessage, CapturedRun, NamedValue, Rules, Skip, sample_of
+from ragmetrics_core.sample import Turn
 from tests.adapting.plain import PLAIN, Clock, Doc, Said
 
 LADY = Doc("The lighthouse was built in 1893 by the harbour board.", "lady")
@@ -51,11 +54,7 @@ def test_what_a_filter_drops_is_no_context_and_a_filter_that_drops_all_leaves_no
         PLAIN,
     )
     assert sample.contexts == ()
-    assert stages(sample) == [
-        ("retrieved", "search", 2),
-        ("filtered", "cutoff", 0),
-        ("shown", sample.labels["found_contexts"], 0),
-    ]
+    assert stages(sample) == [("retrieved", "search", 2), ("filtered", "cutoff", 0), ("shown", "llm", 0)]
 
 
 def test_a_state_whose_documents_a_node_empties_shows_none():
@@ -249,3 +248,86 @@ def test_a_chunk_that_only_stands_in_the_question_was_not_shown():
         PLAIN,
     )
     assert sample.contexts == (LADY.text[4:],)
+
+
+def test_chunks_that_share_their_beginning_are_told_apart():
+    head = "Document of the harbour board, volume seven. "
+    clock = Clock()
+    first, second = Doc(head + "It was built in 1893."), Doc(head + "It leaves at seven.")
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [first, second]),
+            clock.call("model", "llm", asked(f"{first.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (first.text,)
+
+
+def test_of_a_chunk_that_is_shown_behind_its_overlap_with_another_the_rest_is_a_context():
+    overlap, rest = "The board meets on Mondays.", "Its chair is chosen by the five oldest skippers."
+    clock = Clock()
+    first, second = Doc(f"{LADY.text} {overlap}"), Doc(f"{overlap} {rest}")
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [first, second]),
+            clock.call("model", "llm", asked(f"{first.text} {rest}\n{QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    # the second chunk stands there whole, for its beginning is the end of the first
+    assert sample.contexts == (first.text, second.text)
+    assert sample.shown == ("verified", "verified")
+
+
+def test_documents_of_an_earlier_turn_that_the_request_still_holds_are_contexts():
+    clock = Clock()
+    request = [Said("user", "And before?"), {"artifact": [LADY]}]
+
+    def messages(value: object) -> list[CapturedMessage]:
+        parts = value if isinstance(value, list) else []
+        return [
+            CapturedMessage(each.role, each.text)
+            if isinstance(each, Said)
+            else CapturedMessage("tool", each["artifact"][0].text)
+            for each in parts
+        ]
+
+    sample = sample_of(
+        run_of(clock.call("model", "llm", request, "In 1893.")), replace(PLAIN, messages=messages)
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_nothing_but_the_question_in_the_request_shows_nothing():
+    clock = Clock()
+    sample = sample_of(run_of(clock.call("model", "llm", asked(QUESTION), "In 1893.")), PLAIN)
+    assert (sample.contexts, sample.shown_stage is not None) == ((), True)
+
+
+def test_what_a_redactor_takes_out_is_in_no_stage_and_no_message():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    ).redacted(lambda text: text.replace("1893", "[year]"))
+    assert "1893" not in sample.model_dump_json()
+    assert sample.shown == ("verified",)
+    assert sample.unproven == ()
+
+
+def test_a_stage_that_says_another_place_than_the_request_has_is_found_out():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.unproven == ()
+    request = [Turn(role="user", content=f"Some other text than that. {QUESTION}")]
+    assert [each.rank for each in sample.model_copy(update={"request_messages": request}).unproven] == [1]
