@@ -23,7 +23,6 @@ from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import OnError, with_prompts
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
-from ragmetrics_llama_index._contexts import is_pair
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
 from ragmetrics_llama_index._responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index._results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
@@ -205,8 +204,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     ) -> TracedEvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
 
-        A stream is read to its end; structured output counts as its JSON. Nodes that hold the answers to an
-        engine's sub-questions are no contexts: nobody retrieved them. The other arguments are those of
+        A stream is read to its end; structured output counts as its JSON. The other arguments are those of
         `aevaluate`.
 
         Args:
@@ -220,7 +218,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             return await self.aevaluate(query, None, None, **kwargs)
         whole = await read_whole(response)
         nodes = nodes_in(whole)
-        contexts = None if nodes is None else [text_of_node(node) for node in nodes if not is_pair(node)]
+        contexts = None if nodes is None else [text_of_node(node) for node in nodes]
         answer = answer_in(whole) if response_field is None else entry_in(whole, response_field)
         return await self.aevaluate(query, answer, contexts, **kwargs)
 

@@ -1,7 +1,7 @@
 """The evaluators under LlamaIndex's own names, with its call forms, and those of our other metrics.
 
-Each class is data: what it measures, what its built-in counterpart takes, and where its threshold lies. All of
-the work is `RagMetricsEvaluator`'s.
+Each class is data: what it measures, what its built-in counterpart takes, and where its threshold lies.
+All of the work is `RagMetricsEvaluator`'s.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,14 +52,14 @@ Template = str | BasePromptTemplate
 
 _OWN_PARSERS = "replies are read by the parsers of the prompts"
 _NOT_USED = {
-    "score_threshold": "there it is the full marks to divide by, and the score here is a share; use threshold=",
+    "score_threshold": "there it is the full marks to divide by; the score here is a share: use threshold=",
     "parser_function": _OWN_PARSERS,
     "output_parser": _OWN_PARSERS,
 }
 
 
 class NamedEvaluatorArgs(EvaluatorArgs, total=False):
-    """What evaluators with a name of their own take besides; the signature of each says which, and in which order."""
+    """What evaluators with a name of their own take besides; the signature of each says which of it."""
 
     raise_error: bool
     """Raise where there is no score; in faithfulness and relevancy also where the answer does not pass."""
@@ -152,10 +152,11 @@ class _Named(RagMetricsEvaluator):
 
     def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
         """What is measured with these arguments."""
-        metric = given.get("metric")
+        metric: Metric[Any] | None = given.get("metric")
         if metric is None:
             return self._measured
-        if not isinstance(metric, kind := type(self._measured[0])):
+        kind: type[object] = type(self._measured[0])
+        if not isinstance(metric, kind):
             raise ConfigError(f"{type(self).__name__} takes a {kind.__name__}, not {metric!r}")
         return [metric]
 
@@ -299,8 +300,8 @@ class CorrectnessEvaluator(_Named):
     """How far the answer agrees with the reference, on LlamaIndex's scale from 1 to 5.
 
     The value v is the factual correctness of answer and reference in [0, 1] (answer correctness without the
-    similarity, so that no embedding model is needed), and the score 1 + 4 v; `scale="0-1"` gives the value as it
-    is. It passes from 4.0 on, which is v = 0.75. The reference is needed: without one there is no score.
+    similarity, so that no embedding model is needed), and the score 1 + 4 v; `scale="0-1"` gives the value
+    itself. It passes from 4.0 on, which is v = 0.75. The reference is needed: without one there is no score.
     `metric=AnswerCorrectness()` has the weights 0.75 and 0.25, and needs `embed_model`.
 
     Raises:
@@ -321,7 +322,8 @@ class CorrectnessEvaluator(_Named):
         low, high = passing.scaled(0.0), passing.scaled(1.0)
         if not low <= threshold <= high:
             raise ConfigError(
-                f"score_threshold must be between {low:g} and {high:g} on the scale {scale!r}, not {threshold:g}"
+                f"score_threshold must be between {low:g} and {high:g} on the scale {scale!r}, "
+                f"not {threshold:g}"
             )
         return passing._replace(threshold=threshold)
 
@@ -329,8 +331,8 @@ class CorrectnessEvaluator(_Named):
 class SemanticSimilarityEvaluator(_Named):
     """Cosine between the vectors of answer and reference, in [-1, 1].
 
-    `similarity_fn` must be None, for a record proves cosines, and `similarity_mode` the cosine; for vectors of
-    length one the dot product is the same number. A score of `similarity_threshold` or more passes.
+    `similarity_fn` must be None, for a record proves cosines, and `similarity_mode` the cosine; for vectors
+    of length one the dot product is the same number. A score of `similarity_threshold` or more passes.
 
     Raises:
         ConfigError: another similarity than the cosine is asked for.

@@ -1,31 +1,24 @@
 """Workflows and agents as users build them."""
 
-import asyncio
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool
+from llama_index.core.tools import QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 
 from tests.integrations.body_keeping import Call
+from tests.integrations.llama_index.agents import ran, search, tool_of
 from tests.integrations.llama_index.fakes import FunctionRetriever
-from tests.integrations.llama_index.shown.applications import TOP_TWO, Application, application, query_engine
+from tests.integrations.llama_index.shown.applications import TOP_TWO, Application, Applications, query_engine
 from tests.integrations.llama_index.shown.served import ANSWER, HIGH, QUESTION, ServedLLM, index
 
+AGENTS = Applications()
 IN_SHORT = "In short, it is a high tower."
 LOOK = "tower, how high"
 BELOW = "It says what the texts of the tower say."
-
-
-def ran(workflow: Any, **start: Any) -> str:
-    async def run() -> str:
-        return str(await workflow.run(**start))
-
-    return asyncio.run(run())
 
 
 # Workflows
@@ -81,26 +74,25 @@ def watched(workflow: Workflow, **expected: Any) -> Application:
     return Application(ask=lambda: ran(workflow, query=QUESTION), options={"watch": [workflow]}, **expected)
 
 
-@application("workflow that returns a response, `watch=[workflow]`")
+@AGENTS("workflow that returns a response, `watch=[workflow]`")
 def _(llm: ServedLLM) -> Application:
     return watched(Rag(llm))
 
 
-@application("workflow that shows its model one of two nodes, `watch=[workflow]`")
+@AGENTS("workflow that shows its model one of two nodes, `watch=[workflow]`")
 def _(llm: ServedLLM) -> Application:
     return watched(Asking(llm), contexts=(HIGH,))
 
 
-@application(
+@AGENTS(
     "workflow in which a model shortens what was retrieved, `watch=[workflow]`",
     ("Shorten: ", IN_SHORT),
-    written=(ANSWER, IN_SHORT),
 )
 def _(llm: ServedLLM) -> Application:
-    return watched(Shortening(llm))
+    return watched(Shortening(llm), contexts=(IN_SHORT,))
 
 
-@application("workflow that retrieves and asks without it, `watch=[workflow]`")
+@AGENTS("workflow that retrieves and asks without it, `watch=[workflow]`")
 def _(llm: ServedLLM) -> Application:
     return watched(Ignoring(llm), contexts=None)
 
@@ -109,8 +101,8 @@ def _(llm: ServedLLM) -> Application:
 
 
 def calls(*names: str) -> tuple[Any, Any]:
-    """The model calls tools as long as there is nothing but the question."""
-    return (lambda text: text.strip() == QUESTION), [Call(name, {"input": LOOK}) for name in names]
+    """The model calls tools first."""
+    return None, [Call(name, {"input": LOOK}) for name in names]
 
 
 def agent(llm: ServedLLM, *given: Any) -> FunctionAgent:
@@ -123,46 +115,33 @@ def asking(asked: Any, *, context_tools: tuple[str, ...] = (), **expected: Any) 
 
 
 def engine_tool(llm: ServedLLM, **options: Any) -> QueryEngineTool:
-    return QueryEngineTool.from_defaults(
-        query_engine(llm, **options), name="towers", description="knows towers"
-    )
+    return tool_of(query_engine(llm, **options))
 
 
 def retriever_tool(retriever: Any) -> RetrieverTool:
     return RetrieverTool.from_defaults(retriever, name="towers", description="finds texts about towers")
 
 
-def search(function: Callable[[str], Any]) -> FunctionTool:
-    def run(input: str) -> Any:
-        return function(input)
-
-    return FunctionTool.from_defaults(run, name="search", description="looks things up")
-
-
 ENGINE = (f"Query: {LOOK}", BELOW)
 
 
-@application(
-    "agent with a query engine as its tool, bare `instrument`", calls("towers"), ENGINE, written=(BELOW,)
-)
+@AGENTS("agent with a query engine as its tool, bare `instrument`", calls("towers"), ENGINE, written=(BELOW,))
 def _(llm: ServedLLM) -> Application:
     asked = agent(llm, engine_tool(llm))
     return Application(ask=lambda: ran(asked, user_msg=QUESTION), question=LOOK, answer=BELOW)
 
 
-@application(
-    "agent with a query engine as its tool, `watch=[agent]`", calls("towers"), ENGINE, written=(ANSWER, BELOW)
-)
+@AGENTS("agent with a query engine as its tool, `watch=[agent]`", calls("towers"), ENGINE)
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, engine_tool(llm)))
+    return asking(agent(llm, engine_tool(llm)), contexts=(BELOW,))
 
 
-@application("agent with a retriever as its tool, `watch=[agent]`", calls("towers"))
+@AGENTS("agent with a retriever as its tool, `watch=[agent]`", calls("towers"))
 def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))))
 
 
-@application("agent with a retriever that finds nothing, `watch=[agent]`", calls("towers"))
+@AGENTS("agent with a retriever that finds nothing, `watch=[agent]`", calls("towers"))
 def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, retriever_tool(FunctionRetriever(lambda _: []))), contexts=())
 
@@ -171,7 +150,7 @@ REACT = f'Thought: I look it up.\nAction: towers\nAction Input: {{"input": "{LOO
 REACTED = f"Thought: I can answer.\nAnswer: {ANSWER}"
 
 
-@application(
+@AGENTS(
     "`ReActAgent` with a retriever as its tool, `watch=[agent]`",
     ("Observation: The tower", REACTED),
     (QUESTION, REACT),
@@ -182,35 +161,33 @@ def _(llm: ServedLLM) -> Application:
     return asking(ReActAgent(name="guide", description="knows towers", tools=[tool], llm=llm))
 
 
-@application("several agents, `watch=[AgentWorkflow]`", calls("towers"))
+@AGENTS("several agents, `watch=[AgentWorkflow]`", calls("towers"))
 def _(llm: ServedLLM) -> Application:
     guide = agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2)))
     return asking(AgentWorkflow([guide], root_agent="guide"))
 
 
-@application("agent that does not look, `watch=[agent]`")
+@AGENTS("agent that does not look, `watch=[agent]`")
 def _(llm: ServedLLM) -> Application:
-    return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))), contexts=None)
+    return asking(agent(llm, retriever_tool(index().as_retriever(similarity_top_k=2))), contexts=())
 
 
-@application("agent with a function as its tool, `watch=[agent]`", calls("search"))
+@AGENTS("agent with a function as its tool, `watch=[agent]`", calls("search"))
 def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, search(lambda _: HIGH)), contexts=None)
 
 
-@application('agent with a function as its tool, `context_tools=["search"]`', calls("search"))
+@AGENTS('agent with a function as its tool, `context_tools=["search"]`', calls("search"))
 def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, search(lambda _: HIGH)), contexts=(HIGH,), context_tools=("search",))
 
 
-@application('agent with a function that finds nothing, `context_tools=["search"]`', calls("search"))
+@AGENTS('agent with a function that finds nothing, `context_tools=["search"]`', calls("search"))
 def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, search(lambda _: [])), contexts=(), context_tools=("search",))
 
 
-@application(
-    'agent with a tool behind the Model Context Protocol, `context_tools=["search"]`', calls("search")
-)
+@AGENTS('agent with a tool behind the Model Context Protocol, `context_tools=["search"]`', calls("search"))
 def _(llm: ServedLLM) -> Application:
     def call(_: str) -> Any:
         return SimpleNamespace(content=[SimpleNamespace(type="text", text=text) for text in TOP_TWO])
@@ -218,12 +195,14 @@ def _(llm: ServedLLM) -> Application:
     return asking(agent(llm, search(call)), context_tools=("search",))
 
 
-@application(
+MADE_UP = "It is 400 m high, says a model."
+
+
+@AGENTS(
     'agent with a tool in which a model writes, `context_tools=["search"]`',
-    ("Make it up", "It is 400 m high, says a model."),
+    ("Make it up", MADE_UP),
     calls("search"),
-    written=(ANSWER, "It is 400 m high, says a model."),
 )
 def _(llm: ServedLLM) -> Application:
     made_up = search(lambda _: str(llm.complete("Make it up.")))
-    return asking(agent(llm, made_up), contexts=None, context_tools=("search",))
+    return asking(agent(llm, made_up), contexts=(MADE_UP,), context_tools=("search",))

@@ -20,12 +20,14 @@ class Application:
     Attributes:
         ask: asks it, and reads the answer to its end.
         contexts: what the model was shown; None where nobody can know.
+        shown: what is known of the contexts, besides that they were verified.
         question, answer: the sample's.
         options: what `instrument` is told.
     """
 
     ask: Callable[[], object]
     contexts: tuple[str, ...] | None = TOP_TWO
+    shown: str = "verified"
     question: str = QUESTION
     answer: str = ANSWER
     options: dict[str, Any] = field(default_factory=dict)
@@ -49,20 +51,19 @@ class Entry:
     written: Sequence[str]
 
 
-APPLICATIONS: dict[str, Entry] = {}
+class Applications(dict[str, Entry]):
+    """Applications by their names on the page."""
 
+    def __call__(
+        self, name: str, *replies: tuple[Any, Any], written: Sequence[str] = (ANSWER,)
+    ) -> Callable[[Maker], Maker]:
+        """Take the application that is made by what follows."""
 
-def application(
-    name: str, *replies: tuple[str, Any], written: Sequence[str] = (ANSWER,)
-) -> Callable[[Maker], Maker]:
-    """An application, under its name on the page."""
+        def register(make: Maker) -> Maker:
+            self[name] = Entry(make=make, replies=replies, written=written)
+            return make
 
-    def register(make: Maker) -> Maker:
-        assert name not in APPLICATIONS
-        APPLICATIONS[name] = Entry(make=make, replies=replies, written=written)
-        return make
-
-    return register
+        return register
 
 
 class DropsAll(BaseNodePostprocessor):

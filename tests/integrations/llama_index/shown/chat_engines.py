@@ -4,11 +4,14 @@ import asyncio
 from typing import Any
 
 from tests.integrations.llama_index.scored import memory
-from tests.integrations.llama_index.shown.applications import Application, DropsAll, application
+from tests.integrations.llama_index.shown.applications import Application, Applications, DropsAll
 from tests.integrations.llama_index.shown.query_engines import EMPTY
-from tests.integrations.llama_index.shown.served import QUESTION, ServedLLM, index
+from tests.integrations.llama_index.shown.served import HIGH, OPENED, QUESTION, ServedLLM, index
 
+CHAT_ENGINES = Applications()
 CONDENSED = ("standalone question", "How high is the tower in Paris?")
+NEAREST = (HIGH, OPENED)
+"""What is nearest to the condensed question."""
 
 
 def chat(mode: str, llm: ServedLLM, **options: Any) -> Any:
@@ -29,68 +32,68 @@ def astreamed(engine: Any) -> str:
     return asyncio.run(read())
 
 
-@application("`ContextChatEngine`")
+@CHAT_ENGINES("`ContextChatEngine`")
 def _(llm: ServedLLM) -> Application:
     return Application(ask=lambda: chat("context", llm).chat(QUESTION))
 
 
-@application("`ContextChatEngine` with `stream_chat`")
+@CHAT_ENGINES("`ContextChatEngine` with `stream_chat`")
 def _(llm: ServedLLM) -> Application:
     return Application(ask=lambda: streamed(chat("context", llm)))
 
 
-@application("`ContextChatEngine` with `astream_chat`")
+@CHAT_ENGINES("`ContextChatEngine` with `astream_chat`")
 def _(llm: ServedLLM) -> Application:
     return Application(ask=lambda: astreamed(chat("context", llm)))
 
 
-@application("`CondenseQuestionChatEngine`", CONDENSED)
+@CHAT_ENGINES("`CondenseQuestionChatEngine`", CONDENSED)
 def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("condense_question", llm).chat(QUESTION))
+    return Application(ask=lambda: chat("condense_question", llm).chat(QUESTION), contexts=NEAREST)
 
 
-@application("`CondenseQuestionChatEngine` with `stream_chat`", CONDENSED)
+@CHAT_ENGINES("`CondenseQuestionChatEngine` with `stream_chat`", CONDENSED)
 def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: streamed(chat("condense_question", llm, streaming=True)))
+    return Application(ask=lambda: streamed(chat("condense_question", llm, streaming=True)), contexts=NEAREST)
 
 
-@application("`CondensePlusContextChatEngine`", CONDENSED)
+@CHAT_ENGINES("`CondensePlusContextChatEngine`", CONDENSED)
 def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("condense_plus_context", llm).chat(QUESTION))
+    return Application(ask=lambda: chat("condense_plus_context", llm).chat(QUESTION), contexts=NEAREST)
 
 
-@application("`CondensePlusContextChatEngine` with `astream_chat`", CONDENSED)
+@CHAT_ENGINES("`CondensePlusContextChatEngine` with `astream_chat`", CONDENSED)
 def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: astreamed(chat("condense_plus_context", llm)))
+    return Application(ask=lambda: astreamed(chat("condense_plus_context", llm)), contexts=NEAREST)
 
 
-@application("`SimpleChatEngine`")
+@CHAT_ENGINES("`SimpleChatEngine`")
 def _(llm: ServedLLM) -> Application:
-    return Application(ask=lambda: chat("simple", llm).chat(QUESTION), contexts=None)
+    return Application(ask=lambda: chat("simple", llm).chat(QUESTION), contexts=())
 
 
 # A postprocessor finds nothing good enough
 
 
-@application("`ContextChatEngine`, a postprocessor drops every node", written=())
+@CHAT_ENGINES("`ContextChatEngine`, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = chat("context", llm, node_postprocessors=[DropsAll()])
     return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)
 
 
-@application("`ContextChatEngine` with `stream_chat`, a postprocessor drops every node", written=())
+@CHAT_ENGINES("`ContextChatEngine` with `stream_chat`, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = chat("context", llm, node_postprocessors=[DropsAll()])
     return Application(ask=lambda: streamed(engine), contexts=(), answer=EMPTY)
 
 
-@application("`CondenseQuestionChatEngine`, a postprocessor drops every node", CONDENSED, written=())
+@CHAT_ENGINES("`CondenseQuestionChatEngine`, a postprocessor drops every node", CONDENSED, written=())
 def _(llm: ServedLLM) -> Application:
     engine = chat("condense_question", llm, node_postprocessors=[DropsAll()])
     return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)
 
 
-@application("`CondensePlusContextChatEngine`, a postprocessor drops every node", CONDENSED, written=())
+@CHAT_ENGINES("`CondensePlusContextChatEngine`, a postprocessor drops every node", CONDENSED, written=())
 def _(llm: ServedLLM) -> Application:
     engine = chat("condense_plus_context", llm, node_postprocessors=[DropsAll()])
     return Application(ask=lambda: engine.chat(QUESTION), contexts=(), answer=EMPTY)

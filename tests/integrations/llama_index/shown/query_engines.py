@@ -8,6 +8,7 @@ from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform, StepDecomposeQueryTransform
+from llama_index.core.node_parser import SentenceWindowNodeParser
 from llama_index.core.postprocessor import (
     LLMRerank,
     LongContextReorder,
@@ -27,7 +28,14 @@ from llama_index.core.query_engine import (
 from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever, RecursiveRetriever
-from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import (
+    Document,
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
 from llama_index.core.selectors import LLMMultiSelector, LLMSingleSelector
 from llama_index.core.storage.docstore import SimpleDocumentStore
 from llama_index.core.tools import QueryEngineTool
@@ -37,9 +45,9 @@ from tests.integrations.llama_index.fakes import FunctionRetriever, WordEmbeddin
 from tests.integrations.llama_index.shown.applications import (
     TOP_TWO,
     Application,
+    Applications,
     DropsAll,
     KeepsTheLast,
-    application,
     query_engine,
 )
 from tests.integrations.llama_index.shown.served import (
@@ -55,6 +63,7 @@ from tests.integrations.llama_index.shown.served import (
     index,
 )
 
+QUERY_ENGINES = Applications()
 EMPTY = "Empty Response"
 
 
@@ -66,69 +75,69 @@ def asked(engine: Any, **expected: Any) -> Application:
 # Response modes
 
 
-@application("query engine")
+@QUERY_ENGINES("query engine")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm))
 
 
-@application("query engine with the mode `refine`")
+@QUERY_ENGINES("query engine with the mode `refine`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, response_mode="refine"))
 
 
-@application("query engine with the mode `tree_summarize`")
+@QUERY_ENGINES("query engine with the mode `tree_summarize`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, response_mode="tree_summarize"))
 
 
-@application("query engine with the mode `simple_summarize`")
+@QUERY_ENGINES("query engine with the mode `simple_summarize`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, response_mode="simple_summarize"))
 
 
-@application("query engine with the mode `accumulate`")
+@QUERY_ENGINES("query engine with the mode `accumulate`")
 def _(llm: ServedLLM) -> Application:
     both = f"Response 1: {ANSWER}\n---------------------\nResponse 2: {ANSWER}"
     return asked(query_engine(llm, response_mode="accumulate"), answer=both)
 
 
-@application("query engine with the mode `compact_accumulate`")
+@QUERY_ENGINES("query engine with the mode `compact_accumulate`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, response_mode="compact_accumulate"), answer=f"Response 1: {ANSWER}")
 
 
-@application("query engine with the mode `generation`")
+@QUERY_ENGINES("query engine with the mode `generation`")
 def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="generation"), contexts=None)
+    return asked(query_engine(llm, response_mode="generation"), contexts=())
 
 
-@application("query engine with the mode `context_only`", written=())
+@QUERY_ENGINES("query engine with the mode `context_only`", written=())
 def _(llm: ServedLLM) -> Application:
-    return asked(query_engine(llm, response_mode="context_only"), answer="\n\n".join(TOP_TWO))
+    return asked(query_engine(llm, response_mode="context_only"), answer="\n\n".join(TOP_TWO), shown="unseen")
 
 
-@application("query engine with the mode `no_text`")
+@QUERY_ENGINES("query engine with the mode `no_text`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, response_mode="no_text"), answer="", contexts=None)
 
 
-@application("query engine with `aquery`")
+@QUERY_ENGINES("query engine with `aquery`")
 def _(llm: ServedLLM) -> Application:
     engine = query_engine(llm)
     return Application(ask=lambda: asyncio.run(engine.aquery(QUESTION)))
 
 
-@application("query engine that streams")
+@QUERY_ENGINES("query engine that streams")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, streaming=True))
 
 
-@application("query engine that streams, with the mode `refine`")
+@QUERY_ENGINES("query engine that streams, with the mode `refine`")
 def _(llm: ServedLLM) -> Application:
     return asked(query_engine(llm, streaming=True, response_mode="refine"))
 
 
-@application("query engine that streams, with `aquery`")
+@QUERY_ENGINES("query engine that streams, with `aquery`")
 def _(llm: ServedLLM) -> Application:
     engine = query_engine(llm, streaming=True)
 
@@ -139,47 +148,50 @@ def _(llm: ServedLLM) -> Application:
     return Application(ask=lambda: asyncio.run(read()))
 
 
-@application("summary index with `tree_summarize` over chunks that do not fit one request")
+@QUERY_ENGINES("summary index with `tree_summarize` over chunks that do not fit one request")
 def _(llm: ServedLLM) -> Application:
-    long = [TextNode(text=f"{text} " * 400, id_=text) for text in CORPUS]
+    long = [
+        TextNode(text=" ".join(f"{text} This is note {note} on it." for note in range(100)))
+        for text in CORPUS
+    ]
     engine = SummaryIndex(long).as_query_engine(llm=llm, response_mode="tree_summarize")
-    return asked(engine, contexts=tuple(node.text for node in long))
+    return asked(engine, contexts=tuple(node.text for node in long), shown="partial")
 
 
 # Postprocessors
 
 
-@application("query engine with a reranker", ("Relevance", "Doc: 2, Relevance: 9"))
+@QUERY_ENGINES("query engine with a reranker", ("Relevance", "Doc: 2, Relevance: 9"))
 def _(llm: ServedLLM) -> Application:
     ranker = LLMRerank(llm=llm, top_n=1)
     return asked(query_engine(llm, node_postprocessors=[ranker]), contexts=(HEAVY,))
 
 
-@application("query engine with two postprocessors")
+@QUERY_ENGINES("query engine with two postprocessors")
 def _(llm: ServedLLM) -> Application:
     steps = [LongContextReorder(), KeepsTheLast()]
     return asked(query_engine(llm, similarity_top_k=1, node_postprocessors=steps), contexts=(HIGH,))
 
 
-@application("query engine, `SimilarityPostprocessor` drops every node", written=())
+@QUERY_ENGINES("query engine, `SimilarityPostprocessor` drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     strict = SimilarityPostprocessor(similarity_cutoff=1.1)
     return asked(query_engine(llm, node_postprocessors=[strict]), contexts=(), answer=EMPTY)
 
 
-@application("query engine that streams, a postprocessor drops every node", written=())
+@QUERY_ENGINES("query engine that streams, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = query_engine(llm, streaming=True, node_postprocessors=[DropsAll()])
     return asked(engine, contexts=(), answer=EMPTY)
 
 
-@application("`CitationQueryEngine`, a postprocessor drops every node", written=())
+@QUERY_ENGINES("`CitationQueryEngine`, a postprocessor drops every node", written=())
 def _(llm: ServedLLM) -> Application:
     engine = CitationQueryEngine.from_args(index(), llm=llm, node_postprocessors=[DropsAll()])
     return asked(engine, contexts=(), answer=EMPTY)
 
 
-@application(
+@QUERY_ENGINES(
     "HyDE, a postprocessor drops every node", ("write a passage", "A tower may be 9 m high."), written=()
 )
 def _(llm: ServedLLM) -> Application:
@@ -189,24 +201,22 @@ def _(llm: ServedLLM) -> Application:
     return asked(engine, contexts=(), answer=EMPTY)
 
 
-@application("query engine with a sentence window")
+@QUERY_ENGINES("query engine with a sentence window")
 def _(llm: ServedLLM) -> Application:
-    nodes = [
-        TextNode(text=text, id_=text, metadata={"window": f"{text} {after}"})
-        for text, after in zip(CORPUS, (*CORPUS[1:], ""), strict=True)
-    ]
+    parser = SentenceWindowNodeParser.from_defaults(window_size=1)
+    nodes = parser.get_nodes_from_documents([Document(text=" ".join(CORPUS))])
     engine = index(nodes=nodes).as_query_engine(
         llm=llm,
         similarity_top_k=1,
         node_postprocessors=[MetadataReplacementPostProcessor(target_metadata_key="window")],
     )
-    return asked(engine, contexts=(f"{HIGH} {OPENED}",))
+    return asked(engine, contexts=(f"{HIGH}  {OPENED} ",))
 
 
 # Retrievers
 
 
-@application("`AutoMergingRetriever`")
+@QUERY_ENGINES("`AutoMergingRetriever`")
 def _(llm: ServedLLM) -> Application:
     parent = TextNode(text=f"{HIGH} {OPENED}", id_="parent")
     leaves = [TextNode(text=text, id_=text) for text in (HIGH, OPENED)]
@@ -221,7 +231,7 @@ def _(llm: ServedLLM) -> Application:
     return asked(RetrieverQueryEngine.from_args(retriever, llm=llm), contexts=(parent.text,))
 
 
-@application("`QueryFusionRetriever` with several questions", ("search queries", "How tall?\nHow old?"))
+@QUERY_ENGINES("`QueryFusionRetriever` with several questions", ("search queries", "How tall?\nHow old?"))
 def _(llm: ServedLLM) -> Application:
     found = {QUESTION: [HIGH], "How tall?": [HIGH, HEAVY], "How old?": [OPENED]}
     retriever = QueryFusionRetriever(
@@ -234,11 +244,10 @@ def _(llm: ServedLLM) -> Application:
     return asked(RetrieverQueryEngine.from_args(retriever, llm=llm), contexts=(HIGH, HEAVY, OPENED))
 
 
-@application(
-    "`RecursiveRetriever` over engines",
-    ("bread", "So it says about bread."),
-    written=(ANSWER, "So it says about bread."),
-)
+BAKED = "It says how hot bread bakes."
+
+
+@QUERY_ENGINES("`RecursiveRetriever` over engines", (BREAD, BAKED))
 def _(llm: ServedLLM) -> Application:
     class Links(FunctionRetriever):
         def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -248,20 +257,21 @@ def _(llm: ServedLLM) -> Application:
     retriever = RecursiveRetriever(
         "links", retriever_dict={"links": Links(lambda _: [])}, query_engine_dict={"below": below}
     )
-    return asked(RetrieverQueryEngine.from_args(retriever, llm=llm), contexts=(BREAD,))
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
+    return asked(engine, contexts=(f"Query: {QUESTION}\nResponse: {BAKED}",))
 
 
 # Engines around engines
 
 
-@application("`CitationQueryEngine`")
+@QUERY_ENGINES("`CitationQueryEngine`")
 def _(llm: ServedLLM) -> Application:
     engine = CitationQueryEngine.from_args(index(), llm=llm, similarity_top_k=2)
     texts = tuple(f"Source {place}:\n{text}\n" for place, text in enumerate(TOP_TWO, 1))
     return asked(engine, contexts=texts)
 
 
-@application("HyDE", ("write a passage", "A tower may be 9 m high."))
+@QUERY_ENGINES("HyDE", ("write a passage", "A tower may be 9 m high."))
 def _(llm: ServedLLM) -> Application:
     return asked(TransformQueryEngine(query_engine(llm), HyDEQueryTransform(llm, include_original=True)))
 
@@ -275,6 +285,12 @@ def tools(llm: ServedLLM, **options: Any) -> list[QueryEngineTool]:
     ]
 
 
+# What the engines below reply to what they found.
+TALL = "It says how high the tower is."
+AWAKE = "It says when lynxes are awake."
+BELOW = ((HIGH, TALL), (LYNX, AWAKE))
+
+
 def choosing(*choices: int) -> tuple[str, str]:
     """What a selector's model replies."""
     return "most relevant to the question", json.dumps(
@@ -282,12 +298,12 @@ def choosing(*choices: int) -> tuple[str, str]:
     )
 
 
-@application("`RouterQueryEngine` that chooses one engine", choosing(1))
+@QUERY_ENGINES("`RouterQueryEngine` that chooses one engine", choosing(1))
 def _(llm: ServedLLM) -> Application:
     return asked(RouterQueryEngine(LLMSingleSelector.from_defaults(llm), tools(llm), llm=llm))
 
 
-@application(
+@QUERY_ENGINES(
     "`RouterQueryEngine` that chooses one engine, a postprocessor drops every node", choosing(1), written=()
 )
 def _(llm: ServedLLM) -> Application:
@@ -297,16 +313,19 @@ def _(llm: ServedLLM) -> Application:
     )
 
 
-@application("`RouterQueryEngine` that chooses several engines", choosing(1, 2))
+@QUERY_ENGINES("`RouterQueryEngine` that chooses several engines", choosing(1, 2), *BELOW)
 def _(llm: ServedLLM) -> Application:
     engine = RouterQueryEngine(LLMMultiSelector.from_defaults(llm), tools(llm), llm=llm)
-    return asked(engine, contexts=(*TOP_TWO, LYNX))
+    return asked(engine, contexts=(TALL, AWAKE))
 
 
-SUB_QUESTIONS = [{"sub_question": f"About {name}?", "tool_name": name} for name in ("towers", "lynxes")]
+SUB_QUESTIONS = [
+    {"sub_question": QUESTION, "tool_name": "towers"},
+    {"sub_question": "When are lynxes awake?", "tool_name": "lynxes"},
+]
 
 
-@application("`SubQuestionQueryEngine`", ("# Example 2", json.dumps({"items": SUB_QUESTIONS})))
+@QUERY_ENGINES("`SubQuestionQueryEngine`", ("# Example 2", json.dumps({"items": SUB_QUESTIONS})), *BELOW)
 def _(llm: ServedLLM) -> Application:
     engine = SubQuestionQueryEngine.from_defaults(
         tools(llm),
@@ -316,10 +335,11 @@ def _(llm: ServedLLM) -> Application:
         verbose=False,
         use_async=False,
     )
-    return asked(engine, contexts=(*TOP_TWO, LYNX))
+    pairs = zip((QUESTION, "When are lynxes awake?"), (TALL, AWAKE), strict=True)
+    return asked(engine, contexts=tuple(f"Sub question: {sub}\nResponse: {reply}" for sub, reply in pairs))
 
 
-@application("`MultiStepQueryEngine`", ("New question", "How high is the tower now?"))
+@QUERY_ENGINES("`MultiStepQueryEngine`", ("New question", "How high is the tower now?"), *BELOW)
 def _(llm: ServedLLM) -> Application:
     engine = MultiStepQueryEngine(
         query_engine(llm),
@@ -327,7 +347,7 @@ def _(llm: ServedLLM) -> Application:
         response_synthesizer=get_response_synthesizer(llm),
         num_steps=1,
     )
-    return asked(engine)
+    return asked(engine, contexts=(f"\nQuestion: How high is the tower now?\nAnswer: {TALL}",))
 
 
 class Passes(BaseEvaluator):
@@ -345,7 +365,7 @@ class Passes(BaseEvaluator):
         return EvaluationResult(passing=next(self.verdicts, True), response=ANSWER, feedback="Say more.")
 
 
-@application(
+@QUERY_ENGINES(
     "`RetryQueryEngine` that asks twice",
     ("Say more", "It is higher than it was."),
     written=("It is higher than it was.",),
@@ -354,7 +374,7 @@ def _(llm: ServedLLM) -> Application:
     return asked(RetryQueryEngine(query_engine(llm), Passes()), answer="It is higher than it was.")
 
 
-@application("`CustomQueryEngine` that returns its nodes")
+@QUERY_ENGINES("`CustomQueryEngine` that returns its nodes")
 def _(llm: ServedLLM) -> Application:
     class Searching(CustomQueryEngine):
         def custom_query(self, query_str: str) -> Response:
@@ -365,7 +385,7 @@ def _(llm: ServedLLM) -> Application:
     return asked(Searching())
 
 
-@application("`CustomQueryEngine` that returns a text, with `note_contexts`")
+@QUERY_ENGINES("`CustomQueryEngine` that returns a text, with `note_contexts`")
 def _(llm: ServedLLM) -> Application:
     class Noting(CustomQueryEngine):
         def custom_query(self, query_str: str) -> str:
@@ -375,7 +395,7 @@ def _(llm: ServedLLM) -> Application:
     return asked(Noting())
 
 
-@application("`CustomQueryEngine` that shows one of two nodes")
+@QUERY_ENGINES("`CustomQueryEngine` that shows one of two nodes")
 def _(llm: ServedLLM) -> Application:
     class Choosy(CustomQueryEngine):
         def custom_query(self, query_str: str) -> str:

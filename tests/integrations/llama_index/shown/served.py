@@ -12,15 +12,11 @@ from llama_index.core.base.llms.types import (
     ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
-    CompletionResponseGen,
-    LLMMetadata,
 )
 from llama_index.core.llms.callbacks import llm_chat_callback, llm_completion_callback
-from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.schema import TextNode
 
+from tests.integrations.llama_index.agents import ToolCallingLLM
 from tests.integrations.llama_index.fakes import WordEmbedding
 
 QUESTION = "How high is the tower?"
@@ -33,21 +29,10 @@ LYNX = "Lynxes hunt by night."
 CORPUS = (HIGH, OPENED, HEAVY, BREAD, LYNX)
 
 
-class ServedLLM(FunctionCallingLLM):
+class ServedLLM(ToolCallingLLM):
     """Asks an OpenAI-compatible server, as the integrations for such servers do."""
 
     url: str
-    model_name: str = "served"
-    is_function_calling: bool = True
-
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(
-            model_name=self.model_name,
-            is_chat_model=True,
-            is_function_calling_model=self.is_function_calling,
-            context_window=4000,
-        )
 
     def _body(self, messages: Sequence[ChatMessage], *, stream: bool, **kwargs: Any) -> dict[str, Any]:
         sent = [{"role": each.role.value, "content": each.content, **_calls(each)} for each in messages]
@@ -91,44 +76,6 @@ class ServedLLM(FunctionCallingLLM):
             text=(await self.achat([ChatMessage(content=prompt)])).message.content or ""
         )
 
-    @llm_completion_callback()
-    def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponseGen:
-        raise NotImplementedError
-
-    @llm_completion_callback()
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        raise NotImplementedError
-
-    def _prepare_chat_with_tools(
-        self,
-        tools: Any,
-        user_msg: Any = None,
-        chat_history: list[ChatMessage] | None = None,
-        verbose: bool = False,
-        allow_parallel_tool_calls: bool = False,
-        tool_required: bool = False,
-        **kwargs: Any,
-    ) -> dict[str, Any]:
-        asked = (
-            [ChatMessage(content=user_msg)] if isinstance(user_msg, str) else [user_msg] if user_msg else []
-        )
-        specs = [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
-        return {"messages": [*(chat_history or []), *asked], "tools": specs, **kwargs}
-
-    def get_tool_calls_from_response(
-        self, response: ChatResponse, error_on_no_tool_call: bool = True, **kwargs: Any
-    ) -> list[ToolSelection]:
-        return [
-            ToolSelection(
-                tool_id=call["id"],
-                tool_name=call["function"]["name"],
-                tool_kwargs=json.loads(call["function"]["arguments"]),
-            )
-            for call in response.message.additional_kwargs.get("tool_calls", [])
-        ]
-
 
 def index(texts: Sequence[str] = CORPUS, nodes: Sequence[Any] | None = None) -> VectorStoreIndex:
     """A vector index over the corpus, without a model behind HTTP for the vectors."""
@@ -137,12 +84,18 @@ def index(texts: Sequence[str] = CORPUS, nodes: Sequence[Any] | None = None) -> 
 
 
 def replying(*rules: tuple[Any, Any]) -> Callable[[str], Any]:
-    """What the model says: the first rule whose words are in the messages, or that says so, else the answer."""
+    """What the model says: the first rule whose words are in the messages, else the answer.
 
-    def fits(rule: Any, text: str) -> bool:
-        return bool(rule(text)) if callable(rule) else rule in text
+    A rule without words is for the first request alone.
+    """
+    first = iter([None])
 
-    return lambda text: next((reply for rule, reply in rules if fits(rule, text)), ANSWER)
+    def reply(text: str) -> Any:
+        is_first = next(first, "") is None
+        fitting = (said for words, said in rules if (is_first if words is None else words in text))
+        return next(fitting, ANSWER)
+
+    return reply
 
 
 def _calls(message: ChatMessage) -> dict[str, Any]:
