@@ -37,16 +37,17 @@ _BUILT_IN = ("eval_template", "refine_template")
 
 
 class EvaluatorArgs(TrafficArgs, total=False):
-    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`."""
+    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`.
+
+    Attributes:
+        repeats: how often each verdict is asked for, as further draws; the majority decides.
+        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
+        prompts: a folder of prompt files that replace those of the same name.
+    """
 
     repeats: int
-    """How often each verdict is asked for, as further draws; the majority decides."""
-
     redact: Redact | None
-    """Takes what is private out of texts before a model or a record sees it; see `evaluate`."""
-
     prompts: str | Path | Mapping[str, PromptText] | None
-    """A folder of prompt files that replace those of the same name."""
 
 
 EVALUATOR_DEFAULTS: Mapping[str, Any] = {

@@ -59,43 +59,36 @@ _NOT_USED = {
 
 
 class NamedEvaluatorArgs(EvaluatorArgs, total=False):
-    """What evaluators with a name of their own take besides; the signature of each says which of it."""
+    """What evaluators with a name of their own take besides; the signature of each says which of it.
+
+    Attributes:
+        raise_error: raise where there is no score; in faithfulness and relevancy also where the answer does
+            not pass.
+        eval_template, refine_template: in place of the prompt that has the same variables; one that was
+            written for the built-in evaluator has none of ours and is not used, with a warning.
+        score_threshold: a score of this or more passes, in `CorrectnessEvaluator`; not used in the others,
+            with a warning.
+        parser_function, output_parser: not used, with a warning.
+        guidelines: one in each line, or a list.
+        embed_model: the embedder; by default `Settings.embed_model`.
+        scale: that of `CorrectnessEvaluator`.
+        threshold: a score of this or more passes; without one nothing passes or fails.
+        metric: the metric with other settings, such as `Faithfulness(granularity="sentence")`.
+        traffic: how the models are asked; see `RagMetricsEvaluator`.
+    """
 
     raise_error: bool
-    """Raise where there is no score; in faithfulness and relevancy also where the answer does not pass."""
-
     eval_template: Template | None
-    """In place of the prompt that has the same variables; one that was written for the built-in evaluator has
-    none of ours and is not used, with a warning."""
-
     refine_template: Template | None
-    """Likewise."""
-
     score_threshold: float | None
-    """A score of this or more passes, in `CorrectnessEvaluator`; not used in the others, with a warning."""
-
     parser_function: Callable[[str], tuple[float | None, str | None]] | None
-    """Not used, with a warning; so is `output_parser`."""
-
     output_parser: object
-
     guidelines: str | Sequence[str] | None
-    """One in each line, or a list."""
-
     embed_model: AnyEmbedder | None
-    """The embedder; by default `Settings.embed_model`."""
-
     scale: Literal["1-5", "0-1"]
-    """That of `CorrectnessEvaluator`."""
-
     threshold: float | None
-    """A score of this or more passes; without one nothing passes or fails."""
-
     metric: Metric[Any] | None
-    """The metric with other settings, such as `Faithfulness(granularity="sentence")`."""
-
     traffic: Traffic | None
-    """How the models are asked; see `RagMetricsEvaluator`."""
 
 
 class _Named(RagMetricsEvaluator):

@@ -16,7 +16,7 @@ from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.instrumentation.span import active_span_id
-from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
+from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.workflow import Workflow
 from pydantic import PrivateAttr
 
@@ -271,7 +271,7 @@ class Spans:
             self._live.skip("never_ended")
 
 
-class SpanHandler(BaseSpanHandler[Any]):
+class SpanHandler(NullSpanHandler):
     """What LlamaIndex's dispatcher calls; keeps no span objects, and never raises.
 
     The dispatcher would swallow an error without a word.
@@ -333,15 +333,6 @@ class SpanHandler(BaseSpanHandler[Any]):
     def close(self) -> None:
         """The dispatcher shuts down: finish what was captured."""
         self._live.flush()
-
-    def new_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
-
-    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
-
-    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
 
 
 def _method(span: str) -> str:

@@ -1,6 +1,7 @@
 """Streams that are read by the user and noted on the way: the same objects, the same tokens, no delay."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
@@ -78,24 +79,31 @@ def tee(
         response.response_gen = _anoted(response.response_gen, stream, span)
 
 
+@contextmanager
+def _settled(stream: Stream) -> Generator[None]:
+    """The stream ends as the reading of it does; everything is the reader's, and is only noted here."""
+    try:
+        yield
+    except BaseException as error:
+        stream.give_up(reason_of(error))
+        raise
+    stream.finish()
+
+
 def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
     """The tokens, as they come; closing it closes the inner one."""
     try:
-        while True:
-            read = READ.set(span)
-            try:
-                token = next(tokens)
-            except StopIteration:
-                break
-            finally:
-                READ.reset(read)
-            stream.note(_text(token))
-            yield token
-    except BaseException as error:  # everything is the reader's; it is only noted here
-        stream.give_up(reason_of(error))
-        raise
-    else:
-        stream.finish()
+        with _settled(stream):
+            while True:
+                read = READ.set(span)
+                try:
+                    token = next(tokens)
+                except StopIteration:
+                    break
+                finally:
+                    READ.reset(read)
+                stream.note(_text(token))
+                yield token
     finally:
         if hasattr(tokens, "close"):
             tokens.close()
@@ -104,21 +112,17 @@ def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
 async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> AsyncGenerator[T]:
     """The tokens, as they come; closing it closes the inner one."""
     try:
-        while True:
-            read = READ.set(span)
-            try:
-                token = await anext(tokens)
-            except StopAsyncIteration:
-                break
-            finally:
-                READ.reset(read)
-            stream.note(_text(token))
-            yield token
-    except BaseException as error:  # everything is the reader's; it is only noted here
-        stream.give_up(reason_of(error))
-        raise
-    else:
-        stream.finish()
+        with _settled(stream):
+            while True:
+                read = READ.set(span)
+                try:
+                    token = await anext(tokens)
+                except StopAsyncIteration:
+                    break
+                finally:
+                    READ.reset(read)
+                stream.note(_text(token))
+                yield token
     finally:
         if hasattr(tokens, "aclose"):
             await tokens.aclose()
