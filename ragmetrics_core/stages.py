@@ -167,18 +167,13 @@ def sought_in(
         texts: groups of texts, the surest first. A text of a later group that only stands inside one of an
             earlier group is absent: it is there as a part of that.
         besides: texts that are in the messages for another reason, such as the question; what stands only in
-            these is absent.
+            these is absent. One that is a message of its own is that message.
 
     Returns:
         For each group one `SoughtText` for each text.
     """
     forms = [list(_forms(message)) for message in messages]
-    elsewhere = [
-        place
-        for text in besides
-        if text.strip()
-        for place in islice(_places(forms, _Writing(text).spaced().text.strip()), _MOST)
-    ]
+    elsewhere = [place for text in besides if text.strip() for place in _elsewhere(forms, text)]
     claimed: list[RequestPlace] = []
     outcome: list[list[SoughtText]] = []
     for group in texts:
@@ -223,6 +218,14 @@ def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
         if not text.strip() or sought.shown != "verified":
             stored = f"{chunk.shown}, message {chunk.message}"
             yield Unproven(chunk.rank, stored, f"another text: {text[:80]!r}")
+
+
+def _elsewhere(forms: "Sequence[Sequence[_Writing]]", text: str) -> list[RequestPlace]:
+    """Where a text stands as what it is; where it is a message of its own, only there."""
+    wanted = _Writing(text).spaced().text.strip()
+    places = list(islice(_places(forms, wanted), _MOST))
+    own = [place for place in places if forms[place.message - 1][0].text.strip() == wanted]
+    return own or places
 
 
 class _Writing:

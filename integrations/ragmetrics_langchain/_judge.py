@@ -149,7 +149,7 @@ async def _all(calls: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[
 
 def _check_takes_messages(model: Model) -> None:
     try:
-        taken = model.InputType
+        taken: Any = model.InputType
     except TypeError:  # it does not say
         return
     if is_typeddict(taken) or (isinstance(taken, type) and issubclass(taken, BaseModel)):

@@ -62,7 +62,7 @@ def translated(
         answer=made.answer,
         answered_by=None if is_answered else made.calls,
         rivals=made.rivals,
-        line=f"answer_key={made.rivals[0]!r} in the handler's arguments" if made.rivals else "",
+        line=f"answer_key={made.rivals[0]!r}, or extract=, in the handler's arguments" if made.rivals else "",
         history=history,
         given=given,
     )
@@ -78,29 +78,36 @@ class _Made(NamedTuple):
 
 
 def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Made:
-    """The answer among the outputs, and the model call whose reply it is: the same object, else its text.
+    """The answer among the outputs, and the model call whose reply it is.
 
-    Where no rule names the answer, it is the only output that a model replied with.
+    Where no rule names the answer, it is the only text of the outputs that a model replied with. Where
+    several calls replied with its text, it is the one inside the call that put out this very object.
     """
     ended = [call for call in calls if call.ended is not None]
     replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
     found = answer_in(outputs, DIALECT, rules.answer_key, inputs)
     if found is None and rules.answer_key is None:
         said = {text for _, texts in replies for text in texts if text}
-        named = {
-            name: text for name, value in fields_of(outputs).items() if (text := DIALECT.text(value)) in said
-        }
+        named = [
+            (name, text)
+            for name, value in fields_of(outputs).items()
+            for text in _texts(DIALECT.text(value) or value)
+            if text in said
+        ]
         if len(named) != 1:
-            return _Made(None, rivals=list(named))
-        ((name, text),) = named.items()
+            return _Made(None, rivals=[name for name, _ in named])
+        ((name, text),) = named
         found = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
     if found is None:
         return _Made(None)
     equal = [call for call, texts in replies if found.value in texts]
-    same = [call for call, texts in replies if any(text is found.value for text in texts)]
     if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == found.value for call in ended):
         return _Made(found, ())  # it returned directly
-    return _Made(found, next((calls for calls in (same, equal) if len(calls) == 1), None))
+    if len(equal) > 1:
+        holders = [call for call in ended if any(text is found.value for text in _texts(call.outputs))]
+        inside = [[call for call in holder.walk() if call in equal] for holder in holders]
+        equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
+    return _Made(found, equal if len(equal) == 1 else None)
 
 
 def _replies(reply: Any) -> Iterator[str]:
@@ -111,8 +118,8 @@ def _replies(reply: Any) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
+    if (text := DIALECT.text(value)) is not None:
+        yield text
     elif is_mapping(value) or is_series(value):
         for part in value.values() if is_mapping(value) else value:
             yield from _texts(part)

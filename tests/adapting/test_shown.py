@@ -250,6 +250,24 @@ def test_a_chunk_that_only_stands_in_the_question_was_not_shown():
     assert sample.contexts == (LADY.text[4:],)
 
 
+def test_a_chunk_that_was_an_answer_before_is_shown_where_a_tool_says_it():
+    clock = Clock()
+    request = [Said("user", "Who built it?"), Said("tool", f"{LADY.text} {FERRY.text}")]
+    request += [Said("assistant", LADY.text), Said("user", QUESTION)]
+    sample = sample_of(
+        replace(
+            run_of(
+                clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+                clock.call("model", "llm", request, "In 1893."),
+            ),
+            history=[CapturedMessage("user", "Who built it?"), CapturedMessage("assistant", LADY.text)],
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text, FERRY.text)
+    assert sample.shown == ("verified", "verified")
+
+
 def test_chunks_that_share_their_beginning_are_told_apart():
     head = "Document of the harbour board, volume seven. "
     clock = Clock()

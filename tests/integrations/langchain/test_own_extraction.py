@@ -40,16 +40,6 @@ def test_keys_that_are_given_win_over_the_rules(make_handler: MakeHandler, only_
     }
 
 
-def test_a_key_that_is_not_there_is_not_replaced_by_a_rule(make_handler: MakeHandler):
-    handler = make_handler(context_key="passages", needs_contexts=True)
-    chain = RunnableLambda(
-        lambda given: {"answer": answer("tea"), "context": Shelf().invoke(given["question"])}
-    )
-    chain.invoke({"question": question("tea")}, {"callbacks": [handler]})
-
-    expect_skip(handler, "no_contexts")
-
-
 def test_extract_sees_the_run_and_says_what_it_wants_the_rest_is_left_to_the_rules(
     make_handler: MakeHandler, only_sample: OnlySample
 ):
