@@ -19,7 +19,7 @@ __all__ = [
     "conversation",
     "documents_in",
     "fields_of",
-    "part_without_text",
+    "asks_with_media",
     "request_of",
 ]
 
@@ -129,14 +129,13 @@ def documents_in(value: Any) -> list[Document]:
     return []
 
 
-def part_without_text(inputs: Any) -> str | None:
-    """What a question in these inputs has besides text: "image", "audio", "file"; None for nothing."""
+def asks_with_media(inputs: Any) -> bool:
+    """Whether the question in these inputs has more than text: an image, a recording, a file."""
     for value in (inputs, *fields_of(inputs).values()):
         last = conversation(value)[-1:]
         if last and last[0].type == "human" and not isinstance(last[0].content, str):
-            kinds = (str(block["type"]) for block in last[0].content_blocks)
-            return next((kind.replace("-", "_") for kind in kinds if kind != "text"), None)
-    return None
+            return any(block["type"] != "text" for block in last[0].content_blocks)
+    return False
 
 
 DIALECT = Dialect(document=_document, text=_text, messages=_messages, fields=fields_of)

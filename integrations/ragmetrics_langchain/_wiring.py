@@ -18,7 +18,7 @@ from ragmetrics_core.adapting import (
     sample_of,
 )
 from ragmetrics_core.shapes import is_mapping, is_series
-from ragmetrics_langchain._dialect import DIALECT, documents_in, fields_of, part_without_text
+from ragmetrics_langchain._dialect import DIALECT, documents_in, fields_of, asks_with_media
 
 __all__ = ["earlier_documents", "translated", "with_earlier"]
 
@@ -47,11 +47,11 @@ def translated(
         history: where it is neither in the inputs nor in the outputs.
 
     Raises:
-        Skip: as `sample_of`; "image_in_question" and the like.
+        Skip: as `sample_of`; "media_in_question".
     """
     is_asked = given is not None and given.get("question") is not None
-    if not is_asked and (kind := part_without_text(inputs)):
-        raise Skip(f"{kind}_in_question")
+    if not is_asked and asks_with_media(inputs):
+        raise Skip("media_in_question")
     made = _made([inner for call in calls for inner in call.walk()], outputs, inputs, rules)
     is_answered = given is not None and given.get("answer") is not None
     run = CapturedRun(

@@ -232,4 +232,4 @@ def test_a_question_with_an_image_is_a_reason(start):
     agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", "Searches.")])
     agent.invoke({"messages": [HumanMessage([{"type": "text", "text": ABOUT_TEA}, picture])]}, app.config)
     assert app.samples() == []
-    assert app.handler.stats.skipped == {"image_in_question": 1}
+    assert app.handler.stats.skipped == {"media_in_question": 1}
