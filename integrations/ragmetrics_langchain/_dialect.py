@@ -16,10 +16,10 @@ from ragmetrics_core.shapes import is_mapping, is_series
 __all__ = [
     "DIALECT",
     "MESSAGES",
+    "asks_with_media",
     "conversation",
     "documents_in",
     "fields_of",
-    "asks_with_media",
     "request_of",
 ]
 

@@ -18,7 +18,7 @@ from ragmetrics_core.adapting import (
     sample_of,
 )
 from ragmetrics_core.shapes import is_mapping, is_series
-from ragmetrics_langchain._dialect import DIALECT, documents_in, fields_of, asks_with_media
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, documents_in, fields_of
 
 __all__ = ["earlier_documents", "translated", "with_earlier"]
 
@@ -91,8 +91,8 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
         named = [
             (name, text)
             for name, value in fields_of(outputs).items()
-            for text in _texts(DIALECT.text(value) or value)
-            if text in said
+            for text in _texts(value)
+            if name != MESSAGES and text in said
         ]
         if len(named) != 1:
             return _Made(None, rivals=[name for name, _ in named])
