@@ -84,13 +84,7 @@ def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> Retri
                 rules.called.add(call.name)
                 retrieval.texts_of_tools = True
             continue
-        if call.kind not in ("retriever", "postprocessor") and any(
-            [chunk.text for chunk in chunks] == [chunk.text for chunk in step.chunks]
-            and (chunks or step in inside)
-            for step in retrieval.steps
-        ):
-            continue  # it hands on what is there
-        if call.kind == "tool" and not chunks and inside:
+        if call.kind not in ("retriever", "postprocessor") and _hands_on(call, chunks, inside, retrieval):
             continue
         lists = [step.chunks for step in inside] or [held for held in taken.values() if held]
         lists = lists or [
@@ -138,6 +132,21 @@ def documents_anywhere(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> l
         return []
     parts = value if is_series(value) else dialect.fields(value).values()
     return [chunk for part in parts for chunk in documents_anywhere(part, dialect, depth - 1)]
+
+
+def _hands_on(
+    call: Call, chunks: Sequence[Chunk], inside: Sequence[_Step], retrieval: RetrievalSteps
+) -> bool:
+    """Whether a call gives what is there already: some of the last lists, whole and each in its order."""
+    if not chunks:
+        before = inside if inside or call.kind == "tool" else retrieval.last
+        return any(not step.chunks for step in before)
+    texts = [chunk.text for chunk in chunks]
+    lists = [[chunk.text for chunk in step.chunks] for step in retrieval.last]
+    lists = [held for held in lists if any(text in texts for text in held)]
+    return {text for held in lists for text in held} == set(texts) and all(
+        [text for text in texts if text in held] == held for held in lists
+    )
 
 
 def _given(
