@@ -67,7 +67,6 @@ def test_only_public_names_of_the_core_and_of_haystack_are_used():
     public = {
         "",
         "adapting",
-        "adapting.captured",
         "errors",
         "gate",
         "keywords",

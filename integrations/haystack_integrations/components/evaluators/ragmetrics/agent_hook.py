@@ -7,8 +7,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import sample_of
-from ragmetrics_core.adapting.captured import Call, Run
+from ragmetrics_core.adapting import Call, CapturedRun, sample_of
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
@@ -164,7 +163,7 @@ def _sample(capture: Capture) -> Sample:
     here: Here | None = capture.data["here"]
     wiring = None if here is None else Wiring(here.run.root)
     asked = {"messages": messages[:-1]}
-    run = Run(
+    run = CapturedRun(
         calls=wiring.calls if wiring else (),
         inputs=asked,
         outputs={"messages": messages},

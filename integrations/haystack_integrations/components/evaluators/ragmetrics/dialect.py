@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer, TextContent, ToolCallResult
-from ragmetrics_core.adapting import Chunk
-from ragmetrics_core.adapting.captured import Dialect, Message
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
 from ragmetrics_core.shapes import is_mapping, is_series
 
 __all__ = ["HAYSTACK", "parsed", "text_in"]
@@ -34,23 +33,23 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _messages(value: object) -> list[Message]:
+def _messages(value: object) -> list[CapturedMessage]:
     """The messages of a generator's inputs or outputs, or of a list; a text is what somebody says."""
     if is_mapping(value):
         held = (value.get(name) for name in ("messages", "prompt", "replies"))
         return next((_messages(each) for each in held if each), [])
     if isinstance(value, str):
-        return [Message("user", value)]
+        return [CapturedMessage("user", value)]
     listed = value if is_series(value) else [value]
     if all(isinstance(each, str) for each in listed):  # replies of a generator of texts
-        return [Message("assistant", str(each)) for each in listed]
+        return [CapturedMessage("assistant", str(each)) for each in listed]
     return [_message(each) for each in listed if isinstance(each, ChatMessage)]
 
 
-def _message(message: ChatMessage) -> Message:
+def _message(message: ChatMessage) -> CapturedMessage:
     results = message.tool_call_results
     texts = [*message.texts, *(text for each in results for text in _parts(each))]
-    return Message(
+    return CapturedMessage(
         message.role.value,
         "\n".join(texts),
         calls_tools=bool(message.tool_calls),

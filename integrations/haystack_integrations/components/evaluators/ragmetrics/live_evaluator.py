@@ -13,8 +13,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import chunks_of, sample_of
-from ragmetrics_core.adapting.captured import Finding, Run
+from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
@@ -295,11 +294,11 @@ def _sample(capture: Capture) -> Sample:
         return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)
     root = capture.data["root"]
     wiring = None if root is None else Wiring(root)
-    run = Run(
+    run = CapturedRun(
         calls=wiring.calls if wiring else (),
-        question=Finding(capture.question, "query"),
-        answer=Finding(str(capture.answer), "answer"),
-        contexts=None if capture.contexts is None else Finding(capture.contexts, capture.data["place"]),
+        question=NamedValue(capture.question, "query"),
+        answer=NamedValue(str(capture.answer), "answer"),
+        contexts=None if capture.contexts is None else NamedValue(capture.contexts, capture.data["place"]),
     )
     return sample_of(run, HAYSTACK, wiring.rules if wiring else None)
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from haystack import Pipeline
 from haystack.components.agents import Agent
 from haystack.core.component.types import InputSocket, OutputSocket
+from haystack.core.pipeline.base import PipelineBase
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from haystack.tools import Toolset
 from haystack.tools.tool import Tool
@@ -89,7 +89,7 @@ def check_places(places: Places, pipeline: object) -> None:
     :param pipeline: The pipeline; nothing is checked when it is none.
     :raises ConfigError: There is no such component or socket, or it cannot hold the field.
     """
-    if not places or not isinstance(pipeline, Pipeline):
+    if not places or not isinstance(pipeline, PipelineBase):
         return
     offered: dict[str, list[_Sockets]] = {}
     for name, sockets in _inside(pipeline, set()):
@@ -125,7 +125,7 @@ def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> 
         raise ConfigError(msg)
 
 
-def _inside(pipeline: Pipeline, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
+def _inside(pipeline: PipelineBase, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
     """The components of a pipeline and of all that its components run inside, and the tools of its agents."""
     if id(pipeline) in seen:
         return
@@ -137,9 +137,9 @@ def _inside(pipeline: Pipeline, seen: set[int]) -> Iterator[tuple[str, _Sockets]
 
 def _below(instance: object, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
     for value in vars(instance).values() if hasattr(instance, "__dict__") else ():
-        pipelines = value if is_series(value) and value and isinstance(value[0], Pipeline) else [value]
+        pipelines = value if is_series(value) and value and isinstance(value[0], PipelineBase) else [value]
         for each in pipelines:
-            if isinstance(each, Pipeline):
+            if isinstance(each, PipelineBase):
                 yield from _inside(each, seen)
     if isinstance(instance, Agent):
         yield from _tools(instance, seen)

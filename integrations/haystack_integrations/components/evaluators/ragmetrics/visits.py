@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
-from ragmetrics_core.adapting import Chunk
-from ragmetrics_core.adapting.captured import Call, Kind
+from ragmetrics_core.adapting import Call, Chunk, Kind
 from ragmetrics_core.shapes import is_mapping, is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, parsed

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import sample_of
-from ragmetrics_core.adapting.captured import Call, Finding, Rules, Run
+from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, sample_of
 from ragmetrics_core.live import Capture, Skip
 from ragmetrics_core.shapes import is_mapping, is_series
 
@@ -82,7 +81,7 @@ class Wiring:
         tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
         return Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
 
-    def run(self, inputs: Mapping[str, Any], places: Places) -> Run:
+    def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
         """
         Make the captured run of a pipeline or an agent.
 
@@ -96,14 +95,14 @@ class Wiring:
         likely = sorted(makers, key=self._is_grounded, reverse=True)
         rivals = list(dict.fromkeys(call.name for call in likely))
         reply = next((each for each in replies if not makers or makers[-1] in each.makers), None)
-        return Run(
+        return CapturedRun(
             calls=self.calls,
             inputs=self._inputs(inputs, reply, makers),
             answered_by=makers,
             rivals=rivals if len(rivals) > 1 else [],
             line=f"RagMetricsConnector(..., answer_from={rivals[0]!r})" if rivals else "",
             question=self._question(places["question"]) if "question" in places else None,
-            answer=Finding(reply.text, f"{'extract:' * ('answer' in places)}{reply.place}") if reply else None,
+            answer=NamedValue(reply.text, f"{'extract:' * ('answer' in places)}{reply.place}") if reply else None,
             contexts=self._contexts(places["contexts"]) if "contexts" in places else None,
         )
 
@@ -191,16 +190,19 @@ class Wiring:
                 return replies
         return []
 
-    def _reply(self, visit: Visit, socket: str) -> _Reply | None:
+    def _reply(self, visit: Visit | Call, socket: str) -> _Reply | None:
         value = visit.outputs.get(socket) if is_mapping(visit.outputs) else None
         text = text_in(value[-1:] if socket == "messages" and is_series(value) else value)
         if not text:
             return None
-        makers = self._makers(self._made[id(visit)])
-        if len(makers) > 1:  # the question that a model rewrote goes the same way as the reply
-            said = [call for call in makers if _same(text, self._said(call))]
-            makers = said or makers
+        makers = self._makers_of(visit, text)
         return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
+
+    def _makers_of(self, visit: Visit | Call, text: str) -> list[Call]:
+        makers = self._makers(visit if isinstance(visit, Call) else self._made[id(visit)])
+        # the question that a model rewrote goes the same way as the reply
+        said = [call for call in makers if _same(text, self._said(call))] if len(makers) > 1 else []
+        return said or makers
 
     def _makers(self, call: Call) -> list[Call]:
         """The nearest model calls that a component's text comes from, against the edges."""
@@ -288,27 +290,27 @@ class Wiring:
                 return [reply._replace(is_sure=True)]
         return []
 
-    def _at(self, visit: Visit, place: Socket) -> _Reply | None:
+    def _at(self, visit: Visit | Call, place: Socket) -> _Reply | None:
         if place.socket:
             text = text_in(_value(visit, place.socket))
-            reply = self._reply(visit, place.socket)
-            return reply or (_Reply(text, place, self._makers(self._made[id(visit)])) if text else None)
+            return _Reply(text, place, self._makers_of(visit, text)) if text else None
         sockets = visit.outputs if is_mapping(visit.outputs) else ()
         return next((reply for socket in sockets if (reply := self._reply(visit, socket))), None)
 
-    def _question(self, places: Sequence[Socket]) -> Finding | None:
+    def _question(self, places: Sequence[Socket]) -> NamedValue | None:
         texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
         named = [(text, place) for text, place in reversed(texts) if text]
-        return Finding(*_rule(named[0][0], [named[0][1]])) if named else Finding("", "extract")
+        return NamedValue(*_rule(named[0][0], [named[0][1]])) if named else NamedValue("", "extract")
 
-    def _contexts(self, places: Sequence[Socket]) -> Finding | None:
+    def _contexts(self, places: Sequence[Socket]) -> NamedValue | None:
         latest = {place: _value(visit, place.socket) for visit, place in reversed(list(self._filled(places)))}
         held = [latest[place] for place in places if latest.get(place) is not None]
-        return Finding(*_rule(held, places)) if held else None
+        return NamedValue(*_rule(held, places)) if held else None
 
-    def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit, Socket]]:
-        """The visits of these components, the latest first."""
-        visits = sorted(_walk(self._root), key=lambda each: each.began, reverse=True)
+    def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
+        """The visits of these components and tools, the latest first."""
+        calls = sorted((call for outer in self.calls for call in outer.walk()), key=lambda call: call.began)
+        visits = [self._visits.get(id(call), call) for call in reversed(calls)]
         return ((visit, place) for visit in visits for place in places if visit.name == place.component)
 
 
@@ -316,13 +318,7 @@ def _rule(value: Any, places: Sequence[Socket]) -> tuple[Any, str]:
     return value, f"extract:{', '.join(map(str, places))}"
 
 
-def _walk(visit: Visit) -> Iterator[Visit]:
-    for child in visit.children:
-        yield child
-        yield from _walk(child)
-
-
-def _value(visit: Visit, socket: str) -> Any:
+def _value(visit: Visit | Call, socket: str) -> Any:
     """What is at a socket; the output where a component passes on what it takes."""
     sides = [side for side in (visit.outputs, visit.inputs) if is_mapping(side)]
     return next((side[socket] for side in sides if side.get(socket) is not None), None)
