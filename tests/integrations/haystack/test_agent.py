@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool
 from ragmetrics_core import Sample
@@ -17,6 +16,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsConnector,
     RagMetricsTracer,
 )
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 QUESTION = "What is the capital of France?"
 TEXT = "Paris is the capital of France."

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool, Tool, create_tool_from_function
 from ragmetrics_core import Sample
@@ -15,6 +14,7 @@ from ragmetrics_core.live import note_contexts
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsAgentHook, RagMetricsConnector
 from tests.integrations.haystack.connected import QUESTION
 from tests.integrations.haystack.generators import TEXTS, rag_pipeline, retriever
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 try:
     from haystack.tools import AgentTool

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
@@ -21,6 +20,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 )
 from tests.integrations.haystack.connected import QUESTION, connected, found, samples
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 
 def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_changes_no_result():

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline, component
-from haystack.components.embedders import MockTextEmbedder
 from haystack.components.evaluators import (
     ContextRelevanceEvaluator as HaystackContextRelevanceEvaluator,
 )
 from haystack.components.evaluators import FaithfulnessEvaluator as HaystackFaithfulnessEvaluator
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.evaluation import EvaluationRunResult
 from ragmetrics_core import Record, Run, recompute
@@ -32,6 +30,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 from tests.catalogue import reason_to_skip
 from tests.integrations.haystack.asked import INPUTS, QUESTIONS, faithfulness
 from tests.integrations.haystack.generators import Broken, Synchronous, judged
+from tests.integrations.haystack.mocks import MockChatGenerator, MockTextEmbedder
 
 
 def test_inputs_outputs_and_results_have_the_names_and_types_of_haystacks_own_evaluators():
@@ -45,8 +44,8 @@ def test_inputs_outputs_and_results_have_the_names_and_types_of_haystacks_own_ev
     assert set(found["results"][0]) >= set(expected["results"][0])
     assert found["results"][0]["statements"] == expected["results"][0]["statements"]
     assert found["results"][0]["statement_scores"] == expected["results"][0]["statement_scores"]
-    assert found["results"][0]["status"] == expected["results"][0]["status"] == "evaluated"
-    assert sockets(ours) == sockets(theirs)
+    assert found["results"][0]["status"] == expected["results"][0].get("status", "evaluated") == "evaluated"
+    assert_sockets_of(theirs, ours)
 
 
 def test_context_relevance_has_the_names_of_haystacks_own():
@@ -60,7 +59,7 @@ def test_context_relevance_has_the_names_of_haystacks_own():
 
     assert set(found["results"][0]) >= set(expected["results"][0])
     assert found["results"][0]["relevant_statements"] == ["Paris is the capital of France."]
-    assert sockets(ours) == sockets(theirs)
+    assert_sockets_of(theirs, ours)
 
 
 def sockets(evaluator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -73,6 +72,14 @@ def sockets(evaluator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         },
         {name: socket.type for name, socket in evaluator.__haystack_output__._sockets_dict.items()},
     )
+
+
+def assert_sockets_of(theirs: Any, ours: Any) -> None:
+    assert sockets(ours)[0] == sockets(theirs)[0]
+    if "meta" in sockets(theirs)[1]:
+        assert sockets(ours)[1] == sockets(theirs)[1]
+    else:  # before Haystack 3 its evaluators put out no "meta" and declared other numbers
+        assert set(sockets(ours)[1]) > set(sockets(theirs)[1])
 
 
 def test_the_score_is_the_mean_of_the_samples_in_plain_floats():
@@ -184,7 +191,7 @@ def test_a_failure_raises_a_value_error_as_haystacks_own_do(generator: Any):
         HaystackFaithfulnessEvaluator(chat_generator=generator, progress_bar=False),
         faithfulness(chat_generator=generator),
     ):
-        with pytest.raises(ValueError, match=r"provider is down|Expecting value|parse_error"):
+        with pytest.raises(ValueError, match=r"provider is down|Expecting value|not a valid JSON|parse_error"):
             evaluator.run(**INPUTS)
 
 

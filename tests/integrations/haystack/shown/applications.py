@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import haystack
 from haystack import Document, Pipeline, component
 from haystack.components.builders import ChatPromptBuilder
 from haystack.components.generators.chat import OpenAIChatGenerator
@@ -28,8 +27,6 @@ QUESTION = "What is the capital of France?"
 ANSWER = "Paris is the capital of France, says the text."
 WITH_DOCUMENTS = "{% for doc in documents %}{{ doc.content }}\n{% endfor %}Question: {{ question }}"
 WITHOUT = "Answer from what you know. Question: {{ question }}"
-# before Haystack 3 the pipeline with `run_async` was a class of its own
-AsyncPipeline: Any = getattr(haystack, "AsyncPipeline", Pipeline)
 
 
 def answering(text: str) -> str:

@@ -10,11 +10,11 @@ from haystack.dataclasses import ChatMessage
 from haystack.tools import ComponentTool, PipelineTool, Tool, create_tool_from_function
 
 from tests.integrations.body_keeping import BodyKeeper, Call, Reply, assert_shown
+from tests.integrations.haystack.generators import AsyncPipeline
 from tests.integrations.haystack.shown.applications import (
     ANSWER,
     CORPUS,
     QUESTION,
-    AsyncPipeline,
     Keep,
     answering,
     asynchronous,

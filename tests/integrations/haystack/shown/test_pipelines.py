@@ -14,13 +14,13 @@ from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from tests.integrations.body_keeping import BodyKeeper, assert_shown
+from tests.integrations.haystack.generators import AsyncPipeline
 from tests.integrations.haystack.shown.applications import (
     ANSWER,
     CORPUS,
     QUESTION,
     WITH_DOCUMENTS,
     WITHOUT,
-    AsyncPipeline,
     First,
     Keep,
     answering,

@@ -10,11 +10,11 @@ from haystack.core.errors import BreakpointException, PipelineRuntimeError
 from haystack.dataclasses.breakpoints import Breakpoint
 
 from tests.integrations.body_keeping import BodyKeeper, assert_shown
+from tests.integrations.haystack.generators import AsyncPipeline
 from tests.integrations.haystack.shown.applications import (
     ANSWER,
     CORPUS,
     QUESTION,
-    AsyncPipeline,
     answering,
     asked,
     asynchronous,

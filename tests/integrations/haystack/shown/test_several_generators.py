@@ -13,12 +13,12 @@ from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
 
 from tests.integrations.body_keeping import BodyKeeper, assert_shown
+from tests.integrations.haystack.generators import AsyncPipeline
 from tests.integrations.haystack.shown.applications import (
     ANSWER,
     CORPUS,
     QUESTION,
     WITHOUT,
-    AsyncPipeline,
     First,
     answering,
     asked,
