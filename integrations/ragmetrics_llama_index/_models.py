@@ -204,7 +204,7 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "
 
 def _name_of(model: LLM | BaseEmbedding) -> ForeignName:
     """Its name by the settings that it publishes, how it samples, and a digest of the others."""
-    published = model.to_payload()
+    published = _published(model)
     told = {name: getattr(model, name, None) for name in _SAMPLING} | published
     settings = {name: each for name, each in told.items() if name not in _NO_SETTINGS and each is not None}
     servers = {
@@ -226,6 +226,13 @@ def _name_of(model: LLM | BaseEmbedding) -> ForeignName:
         settings={name: each for name, each in settings.items() if name not in servers},
         digest=digest._replace(is_complete=is_sure),
     )
+
+
+def _published(model: LLM | BaseEmbedding) -> dict[str, Any]:
+    """What a model says of itself; before llama-index-core 0.14.24 it has no method for that."""
+    if hasattr(model, "to_payload"):
+        return model.to_payload()
+    return model.metadata.model_dump() if isinstance(model, LLM) else {"model_name": model.model_name}
 
 
 def _format_of(model: LLM) -> str | None:

@@ -60,7 +60,6 @@ class WorkUnit:
         arguments, tags, notes: from its beginning.
         clock: numbers what happens in it.
         has_answered: whether it has ended, and only its stream is still read.
-        writing: the stream of a chat, which is read by a thread or task that ends at any time.
     """
 
     seen: OpenCall
@@ -69,7 +68,13 @@ class WorkUnit:
     notes: Notes
     clock: Iterator[int] = field(default_factory=count)
     has_answered: bool = False
-    writing: Stream | None = None
+
+
+class Chat(NamedTuple):
+    """The stream of a chat, which a thread or task reads that may know of no span."""
+
+    response: StreamingAgentChatResponse
+    stream: Stream
 
 
 class Watch(NamedTuple):
@@ -171,6 +176,8 @@ class Spans:
 
     def leave(self, span: str, instance: object, result: Any) -> None:
         """A span has ended well."""
+        if (chat := self._chat(span, instance)) is not None:
+            chat.stream.finish(chat.response.response)
         node = self._open.get(span)
         if node is None:
             return
@@ -181,18 +188,21 @@ class Spans:
         elif isinstance(seen := node.payload, OpenCall):
             is_named = seen.call.name in self._context_tools
             ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
-        elif _method(span) in _WRITING and unit.writing is not None:
-            unit.writing.finish(cast("StreamingAgentChatResponse", instance).response)
 
-    def drop(self, span: str, error: BaseException | None) -> None:
+    def drop(self, span: str, instance: object, error: BaseException | None) -> None:
         """A span has ended with an error, or was cancelled or abandoned."""
+        if (chat := self._chat(span, instance)) is not None:
+            chat.stream.give_up(reason_of(error))
         node = self._open.get(span)
-        if node is None:
-            return
-        if node.is_root:
+        if node is not None and node.is_root:
             self._give_up(span, reason_of(error))
-        elif _method(span) in _WRITING and (writing := _unit(node).writing) is not None:
-            writing.give_up(reason_of(error))
+
+    def _chat(self, span: str, instance: object) -> Chat | None:
+        """The chat that a span was writing."""
+        if not isinstance(instance, StreamingAgentChatResponse) or _method(span) not in _WRITING:
+            return None
+        node = self._open.get(_chat_id(instance))
+        return None if node is None else cast("Chat", node.payload)
 
     def _above(self, parent: str | None) -> Node | None:
         """What a span is part of: its parent, or what made the stream that is read just now."""
@@ -229,20 +239,18 @@ class Spans:
         if is_unread(result):
             tee(result, self._stream(capture, span, "stream"), span)
         elif isinstance(result, StreamingAgentChatResponse):
-            self._chatting(self._stream(capture, span, "chat_stream"), span, unit, result)
+            self._chatting(self._stream(capture, span, "chat_stream"), span, result)
         else:
             self._open.end(span)
             self._live.submit(capture)
 
-    def _chatting(
-        self, stream: Stream, span: str, unit: WorkUnit, response: StreamingAgentChatResponse
-    ) -> None:
+    def _chatting(self, stream: Stream, span: str, response: StreamingAgentChatResponse) -> None:
         """A chat engine writes its stream into its memory, in a thread or task that ends at any time."""
         if not response.is_writing_to_memory:
             tee(response, stream, span)
             return
         # noted first and looked at second: it may end in between, and then one of the two sees it
-        unit.writing = stream
+        self._open.start(_chat_id(response), span, Chat(response, stream))
         if response.exception is not None:
             stream.give_up(reason_of(response.exception))
         elif response.is_done:
@@ -264,10 +272,9 @@ class Spans:
         self._live.skip(reason)
 
     def _evicted(self, root: Node) -> None:
-        unit = _unit(root)
-        if unit.writing is not None:
-            unit.writing.give_up("never_ended")
-        elif not unit.has_answered:  # a stream that is still read ends by itself
+        for chat in (node.payload for node in root.children if isinstance(node.payload, Chat)):
+            chat.stream.give_up("never_ended")
+        if not _unit(root).has_answered:  # a stream that is still read ends by itself
             self._live.skip("never_ended")
 
 
@@ -322,7 +329,7 @@ class SpanHandler(NullSpanHandler):
         **kwargs: Any,
     ) -> None:
         """A span ends with an error."""
-        self._noted(self._spans.drop, id_, err)
+        self._noted(self._spans.drop, id_, instance, err)
 
     def _noted(self, note: Callable[..., None], *arguments: Any) -> None:
         try:
@@ -337,6 +344,10 @@ class SpanHandler(NullSpanHandler):
 
 def _method(span: str) -> str:
     return span[:-_UUID].rpartition(".")[2]
+
+
+def _chat_id(response: StreamingAgentChatResponse) -> tuple[str, int]:
+    return "chat", id(response)  # it has no identity of its own; while it is open, we hold it
 
 
 def _up(node: Node | None) -> Iterator[Node]:

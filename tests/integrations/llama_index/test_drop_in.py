@@ -13,7 +13,7 @@ from llama_index.core import evaluation as theirs
 from llama_index.core.base.embeddings.base import SimilarityMode
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
-from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.query_engine import RetryQueryEngine
@@ -305,7 +305,7 @@ def test_an_asynchronous_chat_that_another_loop_writes_is_not_waited_for_in_vain
     made = ours.FaithfulnessEvaluator(llm)
 
     async def evaluated() -> None:
-        response = await chat().astream_chat(QUERY)
+        response = await SimpleChatEngine(llm, memory(), prefix_messages=[]).astream_chat(QUERY)
         # it stands still while this waits, and so does what would write the stream
         with pytest.raises(ConfigError, match="await aevaluate_response"):
             made.evaluate_response(QUERY, response)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.tools import FunctionTool
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Skip
@@ -124,11 +125,11 @@ def test_a_second_instrument_with_other_metrics_runs_beside_the_first(live: Any)
 def test_a_note_of_an_agent_counts_before_what_the_hooks_see(live: Any):
     from ragmetrics_core.live import note_contexts
 
-    def call(_: str) -> str:
+    async def call(input: str) -> str:
         note_contexts(["The tower is 300 m high."])
         return "Something for people."
 
-    asked = agent(search(call))
+    asked = agent(FunctionTool.from_defaults(async_fn=call, name="search", description="looks things up"))
     hooks = live([asked])
     ran(asked, user_msg=QUESTION)
     sample = only(hooks).sample

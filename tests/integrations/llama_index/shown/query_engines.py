@@ -8,7 +8,6 @@ from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform, StepDecomposeQueryTransform
-from llama_index.core.node_parser import SentenceWindowNodeParser
 from llama_index.core.postprocessor import (
     LLMRerank,
     LongContextReorder,
@@ -29,7 +28,6 @@ from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import (
-    Document,
     IndexNode,
     NodeRelationship,
     NodeWithScore,
@@ -203,14 +201,17 @@ def _(llm: ServedLLM) -> Application:
 
 @QUERY_ENGINES("query engine with a sentence window")
 def _(llm: ServedLLM) -> Application:
-    parser = SentenceWindowNodeParser.from_defaults(window_size=1)
-    nodes = parser.get_nodes_from_documents([Document(text=" ".join(CORPUS))])
+    windows = zip(CORPUS, (*CORPUS[1:], ""), strict=True)
+    nodes = [
+        TextNode(text=text, metadata={"window": f"{text} {after}"}, excluded_llm_metadata_keys=["window"])
+        for text, after in windows
+    ]
     engine = index(nodes=nodes).as_query_engine(
         llm=llm,
         similarity_top_k=1,
         node_postprocessors=[MetadataReplacementPostProcessor(target_metadata_key="window")],
     )
-    return asked(engine, contexts=(f"{HIGH}  {OPENED} ",))
+    return asked(engine, contexts=(f"{HIGH} {OPENED}",))
 
 
 # Retrievers

@@ -8,6 +8,7 @@ from llama_index.core import Settings
 from ragmetrics_core import Sample
 from tests.integrations.body_keeping import BodyKeeper
 from tests.integrations.capture_page import rows
+from tests.integrations.llama_index.scored import settled
 from tests.integrations.llama_index.shown.agents import AGENTS
 from tests.integrations.llama_index.shown.applications import Application
 from tests.integrations.llama_index.shown.chat_engines import CHAT_ENGINES
@@ -31,7 +32,7 @@ def test_the_contexts_are_what_stood_in_the_request_that_was_answered(live: Any,
         application = entry.make(llm)
         hooks = live(**application.options)
         application.ask()
-        assert hooks.flush(60)
+        assert settled(hooks)
     assert (hooks.stats.errors, hooks.open_spans) == ([], 0)
     if (reason := ROWS[name].skipped) is not None:
         assert (hooks.stats.skipped, hooks.results) == ({reason: 1}, [])
