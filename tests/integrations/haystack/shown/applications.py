@@ -1,6 +1,7 @@
 """What the applications of this folder are made of: a store, prompts, generators that ask a model behind HTTP."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,9 @@ from ragmetrics_core import Sample
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector
 from tests.integrations.body_keeping import BodyKeeper
+from tests.integrations.capture_page import outcomes
 
+OUTCOMES = outcomes("Haystack")
 CORPUS = (
     "Paris is the capital of France.",
     "Berlin is the capital of Germany.",
@@ -84,8 +87,25 @@ def connected(pipeline: Any, **options: Any) -> RagMetricsConnector:
 
 
 def samples(connector: RagMetricsConnector) -> list[Sample]:
+    """What was captured; it comes out as docs/capture.md says of the test that runs."""
     assert connector.flush()
-    return [result.sample for result in connector.live.results]
+    found = [result.sample for result in connector.live.results]
+    told = {outcome(each) for each in found} or {f"not scored: `{reason}`" for reason in connector.stats.skipped}
+    assert told <= set(OUTCOMES[running_test()].split("; "))
+    return found
+
+
+def outcome(sample: Sample) -> str:
+    """What is recorded, in the page's words."""
+    if not sample.contexts:
+        return "unknown" if sample.contexts is None else "nothing"
+    states = set(sample.shown)
+    return "chunks" if states == {"verified"} else "parts of chunks" if states == {"partial"} else ", ".join(states)
+
+
+def running_test() -> str:
+    name = os.environ["PYTEST_CURRENT_TEST"].rpartition("::")[2].partition("[")[0].partition(" ")[0]
+    return name.removeprefix("test_").replace("_", " ")
 
 
 def captured(pipeline: Any, data: dict[str, Any], *, run: Callable[..., Any] | None = None, **options: Any) -> Sample:
