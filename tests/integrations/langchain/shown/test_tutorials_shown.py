@@ -2,7 +2,9 @@
 
 import json
 import operator
+import re
 from operator import itemgetter
+from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
@@ -15,6 +17,7 @@ from langchain_core.tools import create_retriever_tool, tool
 from pydantic import BaseModel
 
 from tests.integrations.body_keeping import Call
+from tests.integrations.langchain.shown.conftest import OUTCOMES
 from tests.integrations.langchain.shown.test_chains_shown import two_step
 from tests.integrations.langchain.shown.trial import (
     ABOUT_TEA,
@@ -194,19 +197,29 @@ class WithDocuments(middlewares.AgentState):  # type: ignore[misc, name-defined]
     docs: list[Document]
 
 
-@pytest.mark.parametrize("found", [2, 0])
-def test_a_tool_that_writes_documents_into_the_state(start, found):
+def run_with_a_tool_that_writes(app: Trial, documents: list[Document]) -> None:
+    """An agent whose tool gives these documents to the state, and a text to the model."""
+
     @tool("search")
     def search(query: str, runtime: ToolRuntime) -> Any:
         """Searches the handbook."""
-        documents = store().similarity_search(query, k=2)[:found]
         message = ToolMessage(join(documents) or "nothing found", tool_call_id=runtime.tool_call_id)
         return types.Command(update={"docs": documents, "messages": [message]})
 
-    app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
     agent = agents.create_agent(app.model, [search], state_schema=WithDocuments)
     agent.invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
-    app.expect(*TEA[:found])
+
+
+def test_a_tool_that_writes_documents_into_the_state(start):
+    app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
+    run_with_a_tool_that_writes(app, store().similarity_search(ABOUT_TEA, k=2))
+    app.expect(*TEA)
+
+
+def test_a_tool_that_writes_no_documents_into_the_state(start):
+    app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
+    run_with_a_tool_that_writes(app, [])
+    app.expect()
 
 
 class Form(BaseModel):
@@ -233,3 +246,9 @@ def test_a_question_with_an_image_is_a_reason(start):
     agent.invoke({"messages": [HumanMessage([{"type": "text", "text": ABOUT_TEA}, picture])]}, app.config)
     assert app.samples() == []
     assert app.handler.stats.skipped == {"media_in_question": 1}
+
+
+def test_every_line_of_the_page_is_an_application():
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")]
+    names = [name for text in texts for name in re.findall(r"^def test_(\w+)\(start\)", text, re.MULTILINE)]
+    assert sorted(name.replace("_", " ") for name in names) == sorted(OUTCOMES)

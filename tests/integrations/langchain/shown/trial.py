@@ -1,6 +1,7 @@
 """An application with `ChatOpenAI`, pointed at a server that keeps what the model was shown."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -94,6 +95,26 @@ class Trial:
         """Likewise, of one sample among several."""
         assert sample.contexts == contexts, sample.labels
         assert_shown(sample, self.server, CORPUS)
+
+    def outcome(self) -> str:
+        """What was recorded of the last answer, as the page says it."""
+        samples = self.samples()
+        if not samples:
+            return f"not scored: `{next(iter(self.handler.stats.skipped))}`"
+        sample = samples[-1]
+        if not sample.contexts:
+            return "nothing" if sample.contexts is not None else "unknown"
+        kinds = Counter(
+            "chunk"
+            if text in CORPUS
+            else "part of a chunk"
+            if any(text in whole for whole in CORPUS)
+            else "text"
+            for text in sample.contexts
+        )
+        counted = ", ".join(f"{number} × {kind}" for kind, number in sorted(kinds.items()))
+        states = ", ".join(sorted(set(sample.shown)))
+        return f"{counted}: {states}"
 
     def expect_unknown(self) -> Sample:
         """Nobody can know what was shown, and nothing is said to be."""
