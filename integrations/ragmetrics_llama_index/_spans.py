@@ -60,6 +60,8 @@ class WorkUnit:
         arguments, tags, notes: from its beginning.
         clock: numbers what happens in it.
         has_answered: whether it has ended, and only its stream is still read.
+        writing: the stream of a chat, once it has ended.
+        written: what became of it, once that is known: its tokens, or why there are none.
     """
 
     seen: OpenCall
@@ -68,13 +70,17 @@ class WorkUnit:
     notes: Notes
     clock: Iterator[int] = field(default_factory=count)
     has_answered: bool = False
+    writing: Stream | None = None
+    written: list[str] | SkipReason | None = None
 
-
-class Chat(NamedTuple):
-    """The stream of a chat, which a thread or task reads that may know of no span."""
-
-    response: StreamingAgentChatResponse
-    stream: Stream
+    def settle(self) -> None:
+        """End the stream of a chat as the writing of it ended, once both are there."""
+        if self.writing is None or self.written is None:
+            return
+        if isinstance(self.written, str):
+            self.writing.give_up(self.written)
+        else:
+            self.writing.finish("".join(self.written).strip())
 
 
 class Watch(NamedTuple):
@@ -165,6 +171,8 @@ class Spans:
             node = self._open.start(span, above.id)
             clock = _unit(node).clock
             node.payload = begun(instance, method, given, _around(above), self._hold, clock)
+            if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
+                _follow(instance, _unit(node), span)
         elif self._watch.takes(instance, method):
             unit = WorkUnit(
                 seen=OpenCall(Call(kind="chain", name=type(instance).__name__), None),
@@ -176,8 +184,6 @@ class Spans:
 
     def leave(self, span: str, instance: object, result: Any) -> None:
         """A span has ended well."""
-        if (chat := self._chat(span, instance)) is not None:
-            chat.stream.finish(chat.response.response)
         node = self._open.get(span)
         if node is None:
             return
@@ -189,20 +195,11 @@ class Spans:
             is_named = seen.call.name in self._context_tools
             ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
 
-    def drop(self, span: str, instance: object, error: BaseException | None) -> None:
+    def drop(self, span: str, error: BaseException | None) -> None:
         """A span has ended with an error, or was cancelled or abandoned."""
-        if (chat := self._chat(span, instance)) is not None:
-            chat.stream.give_up(reason_of(error))
         node = self._open.get(span)
         if node is not None and node.is_root:
             self._give_up(span, reason_of(error))
-
-    def _chat(self, span: str, instance: object) -> Chat | None:
-        """The chat that a span was writing."""
-        if not isinstance(instance, StreamingAgentChatResponse) or _method(span) not in _WRITING:
-            return None
-        node = self._open.get(_chat_id(instance))
-        return None if node is None else cast("Chat", node.payload)
 
     def _above(self, parent: str | None) -> Node | None:
         """What a span is part of: its parent, or what made the stream that is read just now."""
@@ -239,31 +236,23 @@ class Spans:
         if is_unread(result):
             tee(result, self._stream(capture, span, "stream"), span)
         elif isinstance(result, StreamingAgentChatResponse):
-            self._chatting(self._stream(capture, span, "chat_stream"), span, result)
+            # it may have been written by now, in a thread or task of its own
+            unit.writing = self._stream(capture, span, "chat_stream")
+            unit.settle()
+            if not result.is_writing_to_memory:
+                tee(result, unit.writing, span)
         else:
             self._open.end(span)
             self._live.submit(capture)
-
-    def _chatting(self, stream: Stream, span: str, response: StreamingAgentChatResponse) -> None:
-        """A chat engine writes its stream into its memory, in a thread or task that ends at any time."""
-        if not response.is_writing_to_memory:
-            tee(response, stream, span)
-            return
-        # noted first and looked at second: it may end in between, and then one of the two sees it
-        self._open.start(_chat_id(response), span, Chat(response, stream))
-        if response.exception is not None:
-            stream.give_up(reason_of(response.exception))
-        elif response.is_done:
-            stream.finish(response.response)
 
     def _stream(self, capture: Capture, span: str, rule: str) -> Stream:
         capture.data["rule"] = rule
         capture.answer = None
 
         def finish(answer: Any) -> None:
-            self._open.end(span)
             capture.answer = answer
             self._live.submit(capture)
+            self._open.end(span)
 
         return Stream(finish, lambda reason: self._give_up(span, reason))
 
@@ -272,9 +261,10 @@ class Spans:
         self._live.skip(reason)
 
     def _evicted(self, root: Node) -> None:
-        for chat in (node.payload for node in root.children if isinstance(node.payload, Chat)):
-            chat.stream.give_up("never_ended")
-        if not _unit(root).has_answered:  # a stream that is still read ends by itself
+        unit = _unit(root)
+        if unit.writing is not None:
+            unit.writing.give_up("never_ended")
+        elif not unit.has_answered:  # a stream that is still read ends by itself
             self._live.skip("never_ended")
 
 
@@ -329,7 +319,7 @@ class SpanHandler(NullSpanHandler):
         **kwargs: Any,
     ) -> None:
         """A span ends with an error."""
-        self._noted(self._spans.drop, id_, instance, err)
+        self._noted(self._spans.drop, id_, err)
 
     def _noted(self, note: Callable[..., None], *arguments: Any) -> None:
         try:
@@ -346,8 +336,14 @@ def _method(span: str) -> str:
     return span[:-_UUID].rpartition(".")[2]
 
 
-def _chat_id(response: StreamingAgentChatResponse) -> tuple[str, int]:
-    return "chat", id(response)  # it has no identity of its own; while it is open, we hold it
+def _follow(response: StreamingAgentChatResponse, unit: WorkUnit, span: str) -> None:
+    """Note what a chat engine writes into its memory, in a thread or task that ends at any time."""
+
+    def settle(written: Any) -> None:
+        unit.written = written
+        unit.settle()
+
+    tee(response, Stream(settle, settle), span)
 
 
 def _up(node: Node | None) -> Iterator[Node]:

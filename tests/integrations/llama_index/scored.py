@@ -25,7 +25,7 @@ def memory(*messages: tuple[str, str]) -> ChatMemoryBuffer:
 
 
 def settled(live: Instrumentation) -> bool:
-    """Whether all is answered and scored; older versions write a chat to its end after the user has read it."""
+    """Whether all is answered and scored; older versions write a chat to its end after it was read."""
     until = monotonic() + 20
     while live.open_spans and monotonic() < until:
         sleep(0.001)
