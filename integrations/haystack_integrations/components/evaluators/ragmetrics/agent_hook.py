@@ -1,5 +1,6 @@
 """The hook that has an agent scored."""
 
+from contextvars import copy_context
 from typing import Literal, Unpack
 
 from haystack.components.agents.state import State, replace_values
@@ -7,7 +8,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedRun, sample_of
+from ragmetrics_core.adapting import Call, CapturedRun, in_thread, sample_of
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
@@ -110,17 +111,10 @@ class RagMetricsAgentHook(Live):
 
         :param state: The agent's state at the end of its run.
         """
-        capture = self._captured(state)
-        if capture is None:
-            return
         if self._gate is None:
-            self.live.submit(capture)
-            return
-        try:
-            result = await self.live.ascore(capture)
-            self._decide(state, capture.id, self._gate.decide(result.records))
-        except Exception as error:  # the boundary to the host: a hook that raises ends the agent
-            self._undecided(state, capture.id, error)
+            self.run(state)
+        else:
+            await in_thread(copy_context().run, self.run, state)
 
     def _captured(self, state: State) -> Capture | None:
         if is_judging():

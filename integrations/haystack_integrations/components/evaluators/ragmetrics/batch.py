@@ -77,21 +77,13 @@ class BatchEvaluator(Configured):
         }
         component.set_output_types(self, **outputs, **self._more_outputs)
 
-    def warm_up(self) -> None:
-        """Warm up the chat generator and the text embedder."""
-        self._warm_up_models()
-
-    async def warm_up_async(self) -> None:
-        """Warm up the chat generator and the text embedder on the event loop that will use them."""
-        await self._warm_up_models_async()
-
     def close(self) -> None:
         """Release what the chat generator and the text embedder hold."""
-        self._close_models()
+        self._release()
 
     async def close_async(self) -> None:
         """Release what the chat generator and the text embedder hold on the event loop."""
-        await self._close_models_async()
+        await self._release_async()
 
     def run(self, **inputs: Any) -> dict[str, Any]:
         """

@@ -1,8 +1,8 @@
 """What every part of this package has: metrics as JSON, two models inside, and a round trip through YAML."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from inspect import signature
+from inspect import isawaitable, signature
 from typing import Any, Self
 
 from haystack.components.embedders.types import TextEmbedder
@@ -153,34 +153,32 @@ class Configured:
             return None
         return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
 
-    @property
-    def _models(self) -> list[Any]:
-        """The components inside; which of the optional methods they have is seen when one is called."""
-        return [self.chat_generator, self.text_embedder]
+    def warm_up(self) -> None:
+        """Warm up the chat generator and the text embedder."""
+        list(self._told("warm_up"))
 
-    def _warm_up_models(self) -> None:
-        for model in self._models:
-            if hasattr(model, "warm_up"):
-                model.warm_up()
+    async def warm_up_async(self) -> None:
+        """Warm up the chat generator and the text embedder on the event loop that will use them."""
+        for done in self._told("warm_up_async", "warm_up"):
+            if isawaitable(done):
+                await done
 
-    async def _warm_up_models_async(self) -> None:
-        for model in self._models:
-            if hasattr(model, "warm_up_async"):
-                await model.warm_up_async()
-            elif hasattr(model, "warm_up"):
-                model.warm_up()
+    def _release(self) -> None:
+        """Release what the chat generator and the text embedder hold."""
+        list(self._told("close"))
 
-    def _close_models(self) -> None:
-        for model in self._models:
-            if hasattr(model, "close"):
-                model.close()
+    async def _release_async(self) -> None:
+        """Release what they hold on the event loop."""
+        for done in self._told("close_async", "close"):
+            if isawaitable(done):
+                await done
 
-    async def _close_models_async(self) -> None:
-        for model in self._models:
-            if hasattr(model, "close_async"):
-                await model.close_async()
-            elif hasattr(model, "close"):
-                model.close()
+    def _told(self, *methods: str) -> Iterator[Any]:
+        """What the first of these methods gives that each of the components inside has."""
+        for model in (self.chat_generator, self.text_embedder):
+            known = [method for name in methods if (method := getattr(model, name, None)) is not None]
+            if known:
+                yield known[0]()
 
 
 def _saved(name: str, value: Any) -> Any:

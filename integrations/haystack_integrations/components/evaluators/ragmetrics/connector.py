@@ -13,7 +13,7 @@ from haystack_integrations.components.evaluators.ragmetrics.metric_settings impo
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
 from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, WatchedRun
-from haystack_integrations.components.evaluators.ragmetrics.wiring import run_sample
+from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
 __all__ = ["RagMetricsConnector"]
 
@@ -138,10 +138,4 @@ class RagMetricsConnector(Live):
         :param run: The run.
         :returns: The capture.
         """
-        return Capture(
-            translate=run_sample,
-            needs_contexts=self.needs_contexts,
-            name=self.name,
-            data={"run": run, "places": self._places},
-            noted=run.notes.contexts,
-        )
+        return capture_of(run, self._places, self.name, needs_contexts=self.needs_contexts)

@@ -21,7 +21,8 @@ def _document(value: object) -> Chunk | None:
     if isinstance(value, Document):
         return Chunk(value.content or "", value.id, value.score)
     if is_mapping(value) and set(value) >= _DOCUMENT and isinstance(value["content"], str):
-        return Chunk(value["content"], str(value["id"]), value["score"])
+        score = value["score"]
+        return Chunk(value["content"], str(value["id"]), score if isinstance(score, float) else None)
     return None
 
 

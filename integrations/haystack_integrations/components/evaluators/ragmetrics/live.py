@@ -101,7 +101,7 @@ class Live(LiveFace, Configured):
         self._opened()
         RagMetricsTracer.install().retain(self)
         try:
-            self._warm_up_models()
+            Configured.warm_up(self)
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
             self._tell_cold(error)
 
@@ -110,8 +110,8 @@ class Live(LiveFace, Configured):
         self._opened()
         RagMetricsTracer.install().retain(self)
         try:
-            await self._warm_up_models_async()
-            self._warm_up_models()
+            await Configured.warm_up_async(self)
+            Configured.warm_up(self)
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
             self._tell_cold(error)
 
@@ -159,7 +159,7 @@ class Live(LiveFace, Configured):
         """
         closing = self._to_close()
         done = closing is None or closing.close(timeout)
-        self._close_models()
+        self._release()
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:
@@ -171,8 +171,8 @@ class Live(LiveFace, Configured):
         """
         closing = self._to_close()
         done = closing is None or await closing.aclose(timeout)
-        self._close_models()
-        await self._close_models_async()
+        self._release()
+        await self._release_async()
         return done
 
     async def close_async(self) -> None:

@@ -1,6 +1,5 @@
 """The evaluator that sits in a live pipeline."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,7 +12,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, sample_of
+from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
@@ -185,7 +184,7 @@ class RagMetricsLiveEvaluator(Live):
         given = _answers(answers, query, documents, replies)
         if self.mode == "background":
             return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs(await asyncio.gather(*(self._score_async(each, documents) for each in given)))
+        return self._outputs(await in_thread(copy_context().run, self._scored, given, documents))
 
     def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
         capture = self._capture(answer, documents)
@@ -205,29 +204,17 @@ class RagMetricsLiveEvaluator(Live):
     def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
         capture = self._capture(answer, documents)
         try:
-            return self._checked(_Scored(answer, capture.id, self.live.score(capture)))
+            result = self.live.score(capture)
         except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
-            return self._failed(answer, capture, error)
-
-    async def _score_async(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
-        capture = self._capture(answer, documents)
-        try:
-            return self._checked(_Scored(answer, capture.id, await self.live.ascore(capture)))
-        except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
-            return self._failed(answer, capture, error)
-
-    def _checked(self, scored: _Scored) -> _Scored:
-        for record in scored.result.records if self._raises and scored.result else ():
+            if self._raises:
+                raise
+            self.live.hook_failed(error)
+            return _Scored(answer, capture.id, None)
+        for record in result.records if self._raises else ():
             if record.status in FAILED:
                 msg = f"{record.signature}: {record.status} ({record.reason})"
                 raise EvaluationFailed(msg)
-        return scored
-
-    def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
-        if self._raises:
-            raise error
-        self.live.hook_failed(error)
-        return _Scored(answer, capture.id, None)
+        return _Scored(answer, capture.id, result)
 
     def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
         here = HERE.get()

@@ -30,7 +30,7 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import (
     Watcher,
     hand_over,
 )
-from haystack_integrations.components.evaluators.ragmetrics.wiring import run_sample
+from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
 __all__ = ["RagMetricsTracer"]
 
@@ -55,13 +55,7 @@ class _Everything:
         return self.only is None or self.only(run.metadata or {})
 
     def capture(self, run: WatchedRun) -> Capture:
-        return Capture(
-            translate=run_sample,
-            needs_contexts=self.needs_contexts,
-            name=self.name,
-            data={"run": run, "places": self.places},
-            noted=run.notes.contexts,
-        )
+        return capture_of(run, self.places, self.name, needs_contexts=self.needs_contexts)
 
 
 @dataclass(frozen=True)

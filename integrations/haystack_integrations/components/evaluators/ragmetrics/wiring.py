@@ -31,7 +31,7 @@ from haystack_integrations.components.evaluators.ragmetrics.watching import (
     WatchedRun,
 )
 
-__all__ = ["Wiring", "run_sample"]
+__all__ = ["Wiring", "capture_of"]
 
 
 class _Reply(NamedTuple):
@@ -43,14 +43,22 @@ class _Reply(NamedTuple):
     is_sure: bool = False
 
 
-def run_sample(capture: Capture) -> Sample:
+def capture_of(run: WatchedRun, places: Places, name: str | None, *, needs_contexts: bool) -> Capture:
     """
-    Translate a capture of a run.
+    Make a capture of a run that has ended.
 
-    :param capture: Has the run, the places of fields and the answering component in its `data`.
-    :returns: The sample.
-    :raises Skip: The run has no answer, several, or no question.
+    :param run: The run.
+    :param places: Where the user says that fields are.
+    :param name: What the application is called.
+    :param needs_contexts: Leave it out where nothing was retrieved.
+    :returns: The capture.
     """
+    data = {"run": run, "places": places}
+    noted = run.notes.contexts
+    return Capture(translate=_run_sample, needs_contexts=needs_contexts, name=name, data=data, noted=noted)
+
+
+def _run_sample(capture: Capture) -> Sample:
     run: WatchedRun = capture.data["run"]
     wiring = Wiring(run.root)
     captured = wiring.run(run.inputs, capture.data["places"])
@@ -181,7 +189,7 @@ class Wiring:
         leaving = [
             (visit, socket)
             for visit, socket in outputs
-            if not dict(visit.edges("output", "receivers")).get(socket) or socket in (named.get(visit.name) or ())
+            if not dict(visit.edges("output", "receivers")).get(socket) or socket in (named.get(visit.name) or {})
         ]
         built = [(visit, socket) for visit, socket in outputs if has(visit.outputs[socket], GeneratedAnswer)]
         for places in (built, leaving, outputs):
