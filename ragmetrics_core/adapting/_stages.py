@@ -11,7 +11,7 @@ from ragmetrics_core.adapting._fields import question_in
 from ragmetrics_core.shapes import is_mapping, is_series
 from ragmetrics_core.stages import Stage, StageChunk, StageName
 
-__all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "retrieval_of"]
+__all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "once", "retrieval_of"]
 
 # How deep documents lie in what a call gives: lists of lists, a state in a command, a result with sources.
 _DEEPEST = 4
@@ -153,7 +153,7 @@ def _given(
     call: Call, outputs: Mapping[str, list[Chunk]], places: set[str], dialect: Dialect, rules: Rules
 ) -> list[Chunk] | None:
     """The documents that a call gave; empty where it gave none of what it could; None where it gives none."""
-    chunks = _once(chunk for held in outputs.values() for chunk in held)
+    chunks = once(chunk for held in outputs.values() for chunk in held)
     if chunks or call.kind in ("retriever", "postprocessor"):
         return chunks
     if call.kind == "chain":
@@ -191,7 +191,7 @@ def _name(chunks: Sequence[Chunk], lists: Sequence[Sequence[Chunk]], *, is_searc
     texts = [chunk.text for chunk in chunks]
     if not lists:
         return "retrieved" if is_search or texts else "filtered"
-    given = _once(chunk for held in lists for chunk in held)
+    given = once(chunk for held in lists for chunk in held)
     if len(lists) > 1 and texts and not any(set(texts) <= {chunk.text for chunk in held} for held in lists):
         return "fused"
     if any(text not in {chunk.text for chunk in given} for text in texts) or not texts:
@@ -211,7 +211,7 @@ def _query(call: Call, dialect: Dialect) -> str | None:
     return None if found is None else found.value
 
 
-def _once(chunks: Iterable[Chunk]) -> list[Chunk]:
+def once(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Chunks of different text, in order."""
     unique: dict[str, Chunk] = {}
     for chunk in chunks:
