@@ -41,10 +41,10 @@ def _messages(value: object) -> list[CapturedMessage]:
         return next((_messages(each) for each in held if each), [])
     if isinstance(value, str):
         return [CapturedMessage("user", value)]
-    listed = value if is_series(value) else [value]
-    if all(isinstance(each, str) for each in listed):  # replies of a generator of texts
-        return [CapturedMessage("assistant", str(each)) for each in listed]
-    return [_message(each) for each in listed if isinstance(each, ChatMessage)]
+    listed: list[object] = [*value] if is_series(value) else [value]
+    said = [_message(each) for each in listed if isinstance(each, ChatMessage)]
+    # of a generator of texts
+    return said or [CapturedMessage("assistant", each) for each in listed if isinstance(each, str)]
 
 
 def _message(message: ChatMessage) -> CapturedMessage:

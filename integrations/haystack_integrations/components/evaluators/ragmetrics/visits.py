@@ -1,7 +1,7 @@
 """What a span was: its part in the run, and what it passed on."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
@@ -23,16 +23,16 @@ def kind_of(visit: Visit, prompts: Collection[str] = ()) -> Kind:
         return "tool"
     if visit.operation in GENERATORS:
         return "model"
-    named: Mapping[str, Any] = visit.outputs if is_mapping(visit.outputs) else {}
+    named = HAYSTACK.fields(visit.outputs)
     if any(child.operation in PIPELINES or child.operation == AGENT for child in visit.children):
         return "chain"
-    if "replies" in named and not (is_mapping(visit.inputs) and "replies" in visit.inputs):  # which hands them on
+    if "replies" in named and "replies" not in HAYSTACK.fields(visit.inputs):  # which hands them on
         return "model"
     if any(has(value, GeneratedAnswer) for value in named.values()):
         return "answer"
     if "prompt" in named:
         return "prompt"
-    is_typed = any("Document" in visit.type_of(socket) for socket in named)
+    is_typed = any("Document" in visit.types.get(socket, "") for socket in named)
     if is_typed or holds_documents(named) or _passages(visit, prompts):
         return "postprocessor" if holds_documents(visit.inputs) else "retriever"
     return "chain"
@@ -42,28 +42,19 @@ def passed_on(visit: Visit, prompts: Collection[str]) -> Any:
     """What a component gave to others; passages that a prompt takes as plain texts are chunks."""
     if visit.operation == TOOL:
         return _returned(visit.outputs)
-    if not is_mapping(visit.outputs):
-        return visit.outputs
+    named = HAYSTACK.fields(visit.outputs)
     if kind_of(visit) == "model":
-        replies = visit.outputs.get("replies")
+        replies = named.get("replies")
         return replies[0] if is_series(replies) and len(replies) == 1 else replies
-    receivers = dict(visit.edges("output", "receivers"))
+    taken = {socket: value for socket, value in named.items() if visit.receivers.get(socket)}
     passages = _passages(visit, prompts)
-    taken = {socket: value for socket, value in visit.outputs.items() if receivers.get(socket)}
-    return {
-        socket: _chunks(value) if socket in passages else value for socket, value in (taken or visit.outputs).items()
-    }
+    return {socket: _chunks(value) if socket in passages else value for socket, value in (taken or named).items()}
 
 
-def _passages(visit: Visit, prompts: Collection[str]) -> set[str]:
+def _passages(visit: Visit, prompts: Collection[str]) -> list[str]:
     """The outputs that are lists of texts and go into a prompt."""
-    named = visit.outputs if is_mapping(visit.outputs) else {}
-    edges = visit.edges("output", "receivers")
-    return {
-        socket
-        for socket, names in edges
-        if socket in named and visit.type_of(socket) == "list[str]" and not set(prompts).isdisjoint(names)
-    }
+    texts = [socket for socket in HAYSTACK.fields(visit.outputs) if visit.types.get(socket) == "list[str]"]
+    return [socket for socket in texts if not set(prompts).isdisjoint(visit.receivers[socket])]
 
 
 def _returned(value: Any) -> Any:
@@ -88,8 +79,7 @@ def _chunks(texts: Any) -> Any:
 
 def invoked(visit: Visit, sources: Sequence[Call]) -> Iterable[Call]:
     """The tools that a component invoked: before Haystack 3 they had no spans."""
-    messages: Any = visit.outputs.get("tool_messages") if is_mapping(visit.outputs) else None
-    for message in messages or ():
+    for message in HAYSTACK.fields(visit.outputs).get("tool_messages") or ():
         for result in message.tool_call_results:
             yield Call(
                 kind="tool",
@@ -104,9 +94,7 @@ def invoked(visit: Visit, sources: Sequence[Call]) -> Iterable[Call]:
 
 def reaches(visit: Visit, receiver: str) -> bool:
     """Whether a component gave anything to another one."""
-    if not is_mapping(visit.outputs):
-        return True
-    return any(receiver in names and socket in visit.outputs for socket, names in visit.edges("output", "receivers"))
+    return any(receiver in visit.receivers.get(socket, ()) for socket in HAYSTACK.fields(visit.outputs))
 
 
 def holds_documents(value: Any, depth: int = 4) -> bool:

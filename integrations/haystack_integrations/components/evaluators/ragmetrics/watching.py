@@ -74,15 +74,24 @@ class Visit:
         name = self.tags.get("haystack.component.name") or self.tags.get("haystack.tool.name")
         return str(name or self.operation.split(".")[1])
 
-    def edges(self, side: str, end: str) -> Iterator[tuple[str, list[str]]]:
-        """The sockets of a side, "input" or "output", with the components at the other end."""
-        for socket, spec in (self.tags.get(f"haystack.component.{side}_spec") or {}).items():
-            yield socket, spec.get(end) or []
+    @property
+    def senders(self) -> dict[str, list[str]]:
+        """By input, the components that may fill it."""
+        return self._declared("input", "senders", [])
 
-    def type_of(self, socket: str) -> str:
-        """The declared type of an output, in words."""
-        spec = self.tags.get("haystack.component.output_spec") or {}
-        return str(spec.get(socket, {}).get("type", ""))
+    @property
+    def receivers(self) -> dict[str, list[str]]:
+        """By output, the components that take it."""
+        return self._declared("output", "receivers", [])
+
+    @property
+    def types(self) -> dict[str, str]:
+        """By output, its declared type in words."""
+        return self._declared("output", "type", "")
+
+    def _declared(self, side: str, what: str, default: Any) -> dict[str, Any]:
+        sockets: dict[str, Any] = self.tags.get(f"haystack.component.{side}_spec") or {}
+        return {socket: spec.get(what) or default for socket, spec in sockets.items()}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

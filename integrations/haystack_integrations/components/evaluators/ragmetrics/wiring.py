@@ -11,7 +11,7 @@ from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, sample_of
 from ragmetrics_core.live import Capture, Skip
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.shapes import is_series
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
 from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
@@ -129,7 +129,7 @@ class Wiring:
         """The calls in a span: those of a pipeline by its edges, all others one after another."""
         made: list[Call] = []
         visits = tuple(outer.children)
-        prompts = {each.name for each in visits if is_mapping(each.outputs) and "prompt" in each.outputs}
+        prompts = {each.name for each in visits if "prompt" in HAYSTACK.fields(each.outputs)}
         for visit in visits:
             if visit.operation in PIPELINES:
                 made += self._inside(visit, [*given, *made])
@@ -159,8 +159,8 @@ class Wiring:
         """By socket the calls whose outputs a component took; `given` for what came from outside."""
         since = max((each.began for each in visits if each.name == visit.name and each.began < visit.began), default=0)
         sent: dict[str, list[Call]] = {}
-        inputs = visit.inputs if is_mapping(visit.inputs) else {}
-        for socket, names in visit.edges("input", "senders"):
+        inputs = HAYSTACK.fields(visit.inputs)
+        for socket, names in visit.senders.items():
             if (value := inputs.get(socket)) is None:
                 continue
             if not names:
@@ -184,12 +184,12 @@ class Wiring:
         if scope.operation == AGENT:
             return self._of_agent(scope)
         latest = list({visit.name: visit for visit in scope.children if visit.ended is not None}.values())
-        outputs = [(visit, socket) for visit in latest if is_mapping(visit.outputs) for socket in visit.outputs]
-        named = scope.outputs if is_mapping(scope.outputs) else {}
+        outputs = [(visit, socket) for visit in latest for socket in HAYSTACK.fields(visit.outputs)]
+        named = HAYSTACK.fields(scope.outputs)
         leaving = [
             (visit, socket)
             for visit, socket in outputs
-            if not dict(visit.edges("output", "receivers")).get(socket) or socket in (named.get(visit.name) or {})
+            if not visit.receivers.get(socket) or socket in HAYSTACK.fields(named.get(visit.name))
         ]
         built = [(visit, socket) for visit, socket in outputs if has(visit.outputs[socket], GeneratedAnswer)]
         for places in (built, leaving, outputs):
@@ -199,7 +199,7 @@ class Wiring:
         return []
 
     def _reply(self, visit: Visit | Call, socket: str) -> _Reply | None:
-        value = visit.outputs.get(socket) if is_mapping(visit.outputs) else None
+        value = _value(visit, socket)
         text = text_in(value[-1:] if socket == "messages" and is_series(value) else value)
         if not text:
             return None
@@ -283,37 +283,31 @@ class Wiring:
         """One mapping of sockets: what was given to the components nearest to the answer goes first."""
         near = [reply.place.component] if reply else []
         near += [call.name for maker in makers for call in self._reached(maker).values()]
-        sides = [inputs[name] for name in dict.fromkeys([*near, *inputs]) if is_mapping(inputs.get(name))]
+        sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
         flat = {socket: value for side in reversed(sides) for socket, value in side.items()}
         if any(isinstance(value, str) or has(value, ChatMessage) for value in flat.values()):
             return flat
         # nobody gave it a text: what a component made up is asked
-        made = [call.inputs for call in self.calls if is_mapping(call.inputs)]
+        made = [HAYSTACK.fields(call.inputs) for call in self.calls]
         return {socket: value for side in reversed(made) for socket, value in side.items()} | flat
 
     def _placed(self, places: Sequence[Socket]) -> list[_Reply]:
         """The answer at the places that the user names: the one that was filled last."""
         for visit, place in self._filled(places):
-            if (reply := self._at(visit, place)) is not None:
-                return [reply._replace(is_sure=True)]
+            for socket in [place.socket] if place.socket else HAYSTACK.fields(visit.outputs):
+                if reply := self._reply(visit, socket):
+                    return [reply._replace(is_sure=True)]
         return []
 
-    def _at(self, visit: Visit | Call, place: Socket) -> _Reply | None:
-        if place.socket:
-            text = text_in(_value(visit, place.socket))
-            return _Reply(text, place, self._makers_of(visit, text)) if text else None
-        sockets = visit.outputs if is_mapping(visit.outputs) else ()
-        return next((reply for socket in sockets if (reply := self._reply(visit, socket))), None)
-
-    def _question(self, places: Sequence[Socket]) -> NamedValue | None:
+    def _question(self, places: Sequence[Socket]) -> NamedValue:
         texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
-        named = [(text, place) for text, place in reversed(texts) if text]
-        return NamedValue(*_rule(named[0][0], [named[0][1]])) if named else NamedValue("", "extract")
+        named = [NamedValue(text, f"extract:{place}") for text, place in texts if text]
+        return named[-1] if named else NamedValue("", "extract")
 
     def _contexts(self, places: Sequence[Socket]) -> NamedValue | None:
         latest = {place: _value(visit, place.socket) for visit, place in reversed(list(self._filled(places)))}
         held = [latest[place] for place in places if latest.get(place) is not None]
-        return NamedValue(*_rule(held, places)) if held else None
+        return NamedValue(held, f"extract:{', '.join(map(str, places))}") if held else None
 
     def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
         """The visits of these components and tools, the latest first."""
@@ -322,14 +316,10 @@ class Wiring:
         return ((visit, place) for visit in visits for place in places if visit.name == place.component)
 
 
-def _rule(value: Any, places: Sequence[Socket]) -> tuple[Any, str]:
-    return value, f"extract:{', '.join(map(str, places))}"
-
-
 def _value(visit: Visit | Call, socket: str) -> Any:
     """What is at a socket; the output where a component passes on what it takes."""
-    sides = [side for side in (visit.outputs, visit.inputs) if is_mapping(side)]
-    return next((side[socket] for side in sides if side.get(socket) is not None), None)
+    values = [HAYSTACK.fields(side).get(socket) for side in (visit.outputs, visit.inputs)]
+    return next((value for value in values if value is not None), None)
 
 
 def _same(text: str, part: str | None) -> bool:
