@@ -149,7 +149,7 @@ _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
 # As JSON and Python write a text.
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r"""|\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf"'\\/])"""
+    r"""|\\(?:u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf"'\\/])"""
 )
 _CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -305,7 +305,7 @@ def _forms(text: str) -> Iterator[_Writing]:
 
 def _unescaped(escape: str) -> str:
     kind = escape[1]
-    if kind not in "ux":
+    if kind not in "uUx":
         return _CONTROL.get(kind, kind)
     units = [int(each[1:], 16) for each in escape.split("\\") if each]
     if len(units) == 2:
