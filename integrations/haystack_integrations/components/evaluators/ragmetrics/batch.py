@@ -19,12 +19,8 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed, InputError
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import inputs_needed
-from haystack_integrations.components.evaluators.ragmetrics.results import (
-    entry_of,
-    meta_of,
-    outputs_of,
-)
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import FIELDS, inputs_needed
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of, meta_of, outputs_of
 
 __all__ = ["BatchEvaluator"]
 
@@ -33,12 +29,6 @@ _INPUT_TYPES: Mapping[str, Any] = {
     "contexts": list[list[str]],
     "predicted_answers": list[str],
     "ground_truth_answers": list[str],
-}
-_FIELDS = {
-    "questions": "question",
-    "contexts": "contexts",
-    "predicted_answers": "answer",
-    "ground_truth_answers": "reference",
 }
 
 
@@ -190,13 +180,13 @@ def _refused() -> Generator[None]:
 def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact | None) -> list[Sample]:
     given = {name: value for name, value in inputs.items() if value is not None}
     for name, value in given.items():
-        if name not in _FIELDS:
-            msg = f"there is no input {name!r}, only {', '.join(_FIELDS)}"
+        if name not in FIELDS:
+            msg = f"there is no input {name!r}, only {', '.join(FIELDS)}"
             raise InputError(msg)
         if not isinstance(value, list | tuple):
             msg = f"{name} must be a list, one item for each sample, not {type(value).__name__}"
             raise InputError(msg)
-    missing = [name for name in _FIELDS if name in needed and name not in given]
+    missing = [name for name in FIELDS if name in needed and name not in given]
     if missing:
         msg = f"the metrics need {', '.join(missing)}, got only {', '.join(given) or 'nothing'}"
         raise InputError(msg)
@@ -213,7 +203,7 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact |
 
 def _sample(row: Mapping[str, Any], number: int) -> Sample:
     fields: dict[str, Any] = {
-        _FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
+        FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
     }
     try:
         return Sample(**fields)

@@ -57,9 +57,7 @@ def identity_of(component: Any) -> ForeignName:
     try:
         settings = component_to_dict(component, "model").get("init_parameters", {})
         text = json.dumps(
-            {key: value for key, value in settings.items() if not _is_secret(value)},
-            sort_keys=True,
-            default=str,
+            {key: value for key, value in settings.items() if not _is_secret(value)}, sort_keys=True, default=str
         )
         digest = SettingsDigest(sha256(text.encode()).hexdigest()[:8], _shows_settings(component))
     except Exception:  # the boundary to foreign code: a component that cannot be saved can still be asked

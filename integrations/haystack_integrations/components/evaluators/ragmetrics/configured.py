@@ -24,11 +24,7 @@ from ragmetrics_core.shapes import is_series
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
 from haystack_integrations.components.evaluators.ragmetrics.kinds import check_model
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import (
-    MetricSettings,
-    metrics_of,
-    plain,
-)
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, metrics_of, plain
 from haystack_integrations.components.evaluators.ragmetrics.trust import check_trusted
 
 __all__ = ["Configured"]

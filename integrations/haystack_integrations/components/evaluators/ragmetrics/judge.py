@@ -58,10 +58,7 @@ class HaystackJudge(ForeignModel):
         ]
         with _span(self.chat_generator, messages) as span:
             output = await call(
-                self.chat_generator,
-                asynchronous=self.asynchronous,
-                executor=self.executor,
-                messages=messages,
+                self.chat_generator, asynchronous=self.asynchronous, executor=self.executor, messages=messages
             )
             if span is not None:
                 span.set_content_tag("haystack.component.output", dict(output))
@@ -84,10 +81,7 @@ def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Sp
         return
     with tracer.trace(
         "haystack.chat_generator.run",
-        tags={
-            "haystack.component.name": "chat_generator",
-            "haystack.component.type": type(generator).__name__,
-        },
+        tags={"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__},
         parent_span=tracer.current_span(),
     ) as span:
         span.set_content_tag("haystack.component.input", {"messages": messages})

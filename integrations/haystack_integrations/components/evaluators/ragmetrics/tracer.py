@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from weakref import WeakSet
 
 from haystack import logging
@@ -56,14 +56,6 @@ class _Everything:
 
     def capture(self, run: WatchedRun) -> Capture:
         return capture_of(run, self.places, self.name, needs_contexts=self.needs_contexts)
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """What one tracer hands on to the next when another one came in between."""
-
-    watchers: list[_Everything] = field(default_factory=list)
-    users: "WeakSet[Any]" = field(default_factory=WeakSet)
 
 
 class _WatchedSpan(Span):
@@ -149,16 +141,17 @@ class RagMetricsTracer(Tracer):
 
     _lock = threading.Lock()
     _latest: "RagMetricsTracer | None" = None
+    # Haystack has one tracer: where another one came in between, the next of ours goes on with these.
+    _watchers: ClassVar[list[_Everything]] = []
+    _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
-    def __init__(self, inner: Tracer | None = None, *, shared: _Shared | None = None) -> None:
+    def __init__(self, inner: Tracer | None = None) -> None:
         """
         Go around a tracer; `install` is what most need.
 
         :param inner: The tracer.
-        :param shared: Of the tracer of ours that was in place before.
         """
         self.inner = inner or NullTracer()
-        self._shared = shared or _Shared()
 
     @classmethod
     def install(cls) -> "RagMetricsTracer":
@@ -171,8 +164,7 @@ class RagMetricsTracer(Tracer):
             current = global_tracer.actual_tracer
             if isinstance(current, RagMetricsTracer):
                 return current
-            shared = cls._latest._shared if cls._latest else None
-            cls._latest = cls(current, shared=shared)
+            cls._latest = cls(current)
             enable_tracing(cls._latest)
             take_notes(cls._latest)
             return cls._latest
@@ -185,6 +177,8 @@ class RagMetricsTracer(Tracer):
             if isinstance(current, RagMetricsTracer):
                 enable_tracing(current.inner)
             cls._latest = None
+            cls._watchers.clear()
+            cls._users.clear()
 
     def watch(
         self,
@@ -208,13 +202,9 @@ class RagMetricsTracer(Tracer):
         :param name: What the application is called in the records.
         :raises ConfigError: `extract` names no place.
         """
-        self._shared.watchers.append(
+        self._watchers.append(
             _Everything(
-                live=live,
-                only=only,
-                places=places_of(extract, answer_from),
-                needs_contexts=needs_contexts,
-                name=name,
+                live=live, only=only, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=name
             )
         )
 
@@ -224,7 +214,7 @@ class RagMetricsTracer(Tracer):
 
         :param live: The scorer.
         """
-        self._shared.watchers[:] = [each for each in self._shared.watchers if each.live is not live]
+        self._watchers[:] = [each for each in self._watchers if each.live is not live]
 
     def retain(self, user: Any) -> None:
         """
@@ -233,7 +223,7 @@ class RagMetricsTracer(Tracer):
         :param user: Who.
         """
         with self._lock:
-            self._shared.users.add(user)
+            self._users.add(user)
 
     @classmethod
     def release(cls, user: Any) -> None:
@@ -242,11 +232,8 @@ class RagMetricsTracer(Tracer):
 
         :param user: Who.
         """
-        latest = cls._latest
-        if latest is None:
-            return
-        latest._shared.users.discard(user)
-        if not latest._shared.users and not latest._shared.watchers:
+        cls._users.discard(user)
+        if cls._latest is not None and not cls._users and not cls._watchers:
             cls.uninstall()
 
     @contextmanager
@@ -365,9 +352,9 @@ class RagMetricsTracer(Tracer):
         watchers: list[Watcher] = list(run.watchers)
         # in a run that was interrupted, failed or resumed a component that belongs to it may not have run
         with self._lock:
-            users = list(self._shared.users)
+            users = list(self._users)
         watchers += [each for each in users if each not in watchers and each.owns(run)]
-        for each in () if run.is_inner else self._shared.watchers:
+        for each in () if run.is_inner else self._watchers:
             try:
                 if each.wants(run):
                     watchers.append(each)

@@ -63,14 +63,11 @@ def _returned(value: Any) -> Any:
         return value if value.strip() else []
     if is_written(value) or not (is_mapping(value) or is_series(value)) or not value or holds_documents(value):
         return value
-    if all(isinstance(each, str) for each in value) and is_series(value):
+    if is_series(value) and all(isinstance(each, str) for each in value):
         return _chunks(value)
-    if is_mapping(value) and not any(value.values()):
-        return value  # lists with nothing in them
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return value
+    # a mapping of lists with nothing in them says that there is nothing
+    is_empty = is_mapping(value) and not any(value.values())
+    return value if is_empty else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _chunks(texts: Any) -> Any:

@@ -24,12 +24,7 @@ from haystack_integrations.components.evaluators.ragmetrics.visits import (
     passed_on,
     reaches,
 )
-from haystack_integrations.components.evaluators.ragmetrics.watching import (
-    AGENT,
-    PIPELINES,
-    Visit,
-    WatchedRun,
-)
+from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun
 
 __all__ = ["Wiring", "capture_of"]
 
