@@ -78,7 +78,7 @@ def sample_of(capture: Capture) -> Sample:
         given=_extracted(capture, calls, answer),
     )
     sample = translated(run, DIALECT)
-    asked = next((call.query for call in _walk(calls) if call.kind == "retriever"), None)
+    asked = next((call.query for call in run.walk() if call.kind == "retriever"), None)
     standalone = DIALECT.text(asked)
     if "message" not in capture.question or standalone in (None, sample.question):
         return sample
@@ -89,10 +89,10 @@ def _extracted(capture: Capture, calls: Sequence[Call], answer: Any) -> Mapping[
     extract: Extract | None = capture.data["extract"]
     if extract is None:
         return None
-    retrievals = [Retrieval(call.query, call.outputs) for call in _outermost(calls, _has_retrieved)]
-    name = capture.name or ""
-    arguments = capture.question
-    return extract(RootSpan(name, capture.data["tags"], arguments, answer, capture.contexts, retrievals))
+    searches = _outermost(calls, lambda call: call.kind == "retriever" and call.ended is not None)
+    retrievals = [Retrieval(call.query, call.outputs) for call in searches]
+    tags, nodes = capture.data["tags"], capture.contexts
+    return extract(RootSpan(capture.name or "", tags, capture.question, answer, nodes, retrievals))
 
 
 def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:
@@ -113,17 +113,9 @@ def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:
     return [call for call in last.walk() if call.kind == "model" and call.ended is not None]
 
 
-def _has_retrieved(call: Call) -> bool:
-    return call.kind == "retriever" and call.ended is not None
-
-
 def _outermost(calls: Iterable[Call], wanted: Callable[[Call], bool]) -> Iterator[Call]:
     for call in calls:
         if wanted(call):
             yield call
         else:
             yield from _outermost(call.children, wanted)
-
-
-def _walk(calls: Iterable[Call]) -> Iterator[Call]:
-    return (inner for call in calls for inner in call.walk())
