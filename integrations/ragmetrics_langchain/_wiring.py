@@ -83,7 +83,7 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
     Where no rule names the answer, it is the only text of the outputs that a model replied with. Where
     several calls replied with its text, it is the one inside the call that put out this very object.
     """
-    ended = [call for call in calls if call.ended is not None]
+    ended = sorted((call for call in calls if call.ended is not None), key=lambda call: call.ended or 0)
     replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
     found = answer_in(outputs, DIALECT, rules.answer_key, inputs)
     if found is None and rules.answer_key is None:
@@ -103,11 +103,24 @@ def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Ma
     equal = [call for call, texts in replies if found.value in texts]
     if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == found.value for call in ended):
         return _Made(found, ())  # it returned directly
+    if not equal:
+        made_of = _made_of(found.value, ended)
+        equal = [call for call, texts in replies if texts[0] in made_of]
     if len(equal) > 1:
         holders = [call for call in ended if any(text is found.value for text in _texts(call.outputs))]
         inside = [[call for call in holder.walk() if call in equal] for holder in holders]
         equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
     return _Made(found, equal if len(equal) == 1 else None)
+
+
+def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
+    """The texts that became the answer by steps which take a text and give one, and call no model."""
+    texts = {answer}
+    for call in reversed(calls):
+        is_step = call.kind == "chain" and not any(inner.kind == "model" for inner in call.walk())
+        if is_step and DIALECT.text(call.outputs) in texts and (taken := DIALECT.text(call.inputs)):
+            texts.add(taken)
+    return texts - {answer}
 
 
 def _replies(reply: Any) -> Iterator[str]:

@@ -345,6 +345,16 @@ def test_the_answer_is_finished_by_a_step(start):
     assert (sample.answer, sample.contexts) == ("Dried. [1]", TEA)
 
 
+def test_the_answer_of_one_of_two_models_is_cleaned_by_a_step(start):
+    app = start({"Rewrite": ABOUT_TEA, "Use only": "Dried [1]. Then rolled [2]."})
+    rewrite = ChatPromptTemplate.from_template("Rewrite: {question}") | app.model | StrOutputParser()
+    clean = two_step(app) | (lambda answer: answer.replace(" [1]", "").replace(" [2]", ""))
+    ({"question": RunnablePassthrough()} | rewrite | clean).invoke("Tea?", app.config)
+    sample = app.sample()
+    assert (sample.answer, sample.contexts) == ("Dried. Then rolled.", TEA)
+    assert set(sample.shown) == {"verified"}
+
+
 def test_a_model_that_fails_and_the_one_that_takes_its_place(start):
     app = start()
     broken = openai.ChatOpenAI(model="x", base_url="http://127.0.0.1:9/v1", api_key="none", max_retries=0)
