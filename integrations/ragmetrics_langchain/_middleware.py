@@ -31,7 +31,7 @@ from ragmetrics_core.live import (
     Skip,
 )
 from ragmetrics_core.protocol import Scorer, TextFunction
-from ragmetrics_langchain._dialect import DIALECT
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._scorer import live_scorer, scored_beside
 from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
@@ -256,8 +256,8 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         self._remember(_answer_of(response), gathered)
         return response
 
-    def _remember(self, message: Any, gathered: Gathered) -> None:
-        if isinstance(message, BaseMessage):
+    def _remember(self, given: Any, gathered: Gathered) -> None:
+        for message in conversation(given) or conversation(fields_of(given).get(MESSAGES)):
             message.id = message.id or str(uuid4())
             _put(self._gathered, message.id, gathered)
 
