@@ -34,14 +34,14 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _messages(value: object) -> list[CapturedMessage]:
+def _messages(value: Any) -> list[CapturedMessage]:
     """The messages of a generator's inputs or outputs, or of a list; a text is what somebody says."""
-    if is_mapping(value):
-        held = (value.get(name) for name in ("messages", "prompt", "replies"))
+    if named := _fields(value):
+        held = (named.get(name) for name in ("messages", "prompt", "replies"))
         return next((_messages(each) for each in held if each), [])
     if isinstance(value, str):
         return [CapturedMessage("user", value)]
-    listed: list[object] = [*value] if is_series(value) else [value]
+    listed: list[Any] = [*value] if is_series(value) else [value]
     said = [_message(each) for each in listed if isinstance(each, ChatMessage)]
     # of a generator of texts
     return said or [CapturedMessage("assistant", each) for each in listed if isinstance(each, str)]

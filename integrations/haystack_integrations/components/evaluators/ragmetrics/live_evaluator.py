@@ -119,12 +119,9 @@ class RagMetricsLiveEvaluator(Live):
         return self.on_error == "raise"
 
     def _check(self) -> None:
-        for name, value, allowed in (
-            ("mode", self.mode, ("background", "inline")),
-            ("unscored", self.unscored, ("reject", "pass")),
-            ("on_error", self.on_error, get_args(OnError)),
-        ):
-            if value not in allowed:
+        options = {"mode": ("background", "inline"), "unscored": ("reject", "pass"), "on_error": get_args(OnError)}
+        for name, allowed in options.items():
+            if (value := getattr(self, name)) not in allowed:
                 msg = f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}"
                 raise ConfigError(msg)
         if self.mode != "inline" and (self.gate or self._raises):
@@ -158,10 +155,7 @@ class RagMetricsLiveEvaluator(Live):
         :raises EvaluationFailed: The judge failed and `on_error` is "raise"; a `ValueError`.
         """
         self.warm_up()
-        given = _answers(answers, query, documents, replies)
-        if self.mode == "background":
-            return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs(self._scored(given, documents))
+        return self._evaluated(_answers(answers, query, documents, replies), documents)
 
     async def run_async(
         self,
@@ -183,8 +177,13 @@ class RagMetricsLiveEvaluator(Live):
         await self.warm_up_async()
         given = _answers(answers, query, documents, replies)
         if self.mode == "background":
-            return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs(await in_thread(copy_context().run, self._scored, given, documents))
+            return self._evaluated(given, documents)
+        return await in_thread(copy_context().run, self._evaluated, given, documents)
+
+    def _evaluated(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> dict[str, Any]:
+        if self.mode == "background":
+            return {"answers": [self._handed_over(each, documents) for each in answers]}
+        return self._outputs(self._scored(answers, documents))
 
     def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
         capture = self._capture(answer, documents)
@@ -242,11 +241,9 @@ class RagMetricsLiveEvaluator(Live):
         }
         if self._gate is None:
             return {"answers": marked, **outputs}
-        passed = [each is None or each.passed for each in decisions]
-        for name, wanted in (("answers", True), ("rejected_answers", False)):
-            chosen = [answer for answer, each in zip(marked, passed, strict=True) if each is wanted]
-            if chosen:
-                outputs[name] = chosen
+        for answer, decision in zip(marked, decisions, strict=True):
+            name = "answers" if decision is None or decision.passed else "rejected_answers"
+            outputs.setdefault(name, []).append(answer)
         return outputs
 
     def _decided(self, scored: _Scored) -> GateDecision | None:
@@ -263,14 +260,10 @@ def _answers(
 ) -> list[GeneratedAnswer]:
     if answers is not None:
         return answers
+    metas = (dict(reply.meta) if isinstance(reply, ChatMessage) else {} for reply in replies or ())
     return [
-        GeneratedAnswer(
-            data=text_in(reply) or "",
-            query=query or "",
-            documents=documents or [],
-            meta=dict(reply.meta) if isinstance(reply, ChatMessage) else {},
-        )
-        for reply in replies or ()
+        GeneratedAnswer(data=text_in(reply) or "", query=query or "", documents=documents or [], meta=meta)
+        for reply, meta in zip(replies or (), metas, strict=True)
     ]
 
 

@@ -109,15 +109,6 @@ class Wiring:
             contexts=self._contexts(places["contexts"]) if "contexts" in places else None,
         )
 
-    def agents_last(self, agent: Visit) -> list[Call]:
-        """
-        Find the call of an agent's model that made its last message.
-
-        :param agent: The agent's span; it may be open.
-        :returns: The call, if there is one.
-        """
-        return [maker for reply in self._of_agent(agent) for maker in reply.makers]
-
     # The calls
 
     def _inside(self, outer: Visit, given: Sequence[Call]) -> list[Call]:
@@ -177,7 +168,8 @@ class Wiring:
     def _replies(self, scope: Visit) -> list[_Reply]:
         """What may be the answer of a pipeline or an agent: an answer builder's, else what leaves it as text."""
         if scope.operation == AGENT:
-            return self._of_agent(scope)
+            makers = self.agents_last(scope)
+            return [_Reply(self._said(maker) or "", Socket(scope.name, "last_message"), [maker]) for maker in makers]
         latest = list({visit.name: visit for visit in scope.children if visit.ended is not None}.values())
         outputs = [(visit, socket) for visit in latest for socket in HAYSTACK.fields(visit.outputs)]
         named = HAYSTACK.fields(scope.outputs)
@@ -224,11 +216,15 @@ class Wiring:
         before = sent.get("replies") or [each for calls in sent.values() for each in calls]
         return list({id(maker): maker for each in before for maker in self._makers(each)}.values())
 
-    def _of_agent(self, agent: Visit) -> list[_Reply]:
+    def agents_last(self, agent: Visit) -> list[Call]:
+        """
+        Find the call of an agent's model that made its last message.
+
+        :param agent: The agent's span; it may be open.
+        :returns: The call, if there is one.
+        """
         models = [call for visit in agent.children if (call := self._made[id(visit)]).kind == "model"]
-        last = models[-1] if models else None
-        text = None if last is None else self._said(last)
-        return [_Reply(text, Socket(agent.name, "last_message"), [last])] if last and text else []
+        return [call for call in models[-1:] if self._said(call)]
 
     def _said(self, call: Call) -> str | None:
         """What a model replied; None for calls of tools."""
