@@ -217,7 +217,7 @@ def evaluated(name: str, pipeline: Pipeline, rows: list[dict[str, Any]]) -> Eval
         predicted_answers=[answer.data for answer in answers],
         ground_truth_answers=[row["reference"] for row in rows],
     )
-    return EvaluationRunResult(name, inputs={"question": questions}, results=found["results"])
+    return EvaluationRunResult(name, inputs={"question": questions}, results=found["by_metric"])
 
 
 def passages() -> list[Document]:

@@ -16,10 +16,11 @@ from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.shapes import Json, is_mapping, is_series
+from ragmetrics_core.stages import Stage
 
 __all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
 
@@ -38,6 +39,8 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "reference_context_grades": ("reference_context_grades", "relevance_grades"),
     "history": ("history", "chat_history"),
     "language": ("language",),
+    "stages": ("stages",),
+    "request_messages": ("request_messages",),
     "labels": ("labels",),
 }
 _FIELD_OF: Final = {column: name for name, columns in _COLUMNS.items() for column in columns}
@@ -66,6 +69,7 @@ _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
     | {"output": "reference"},
 }
 
+_STAGES: Final = TypeAdapter(tuple[Stage, ...])
 # what one text may come as
 _SCALARS: Final = (int, float, Decimal, date, time, UUID)
 
@@ -162,12 +166,14 @@ def _plain(value: object) -> object:
 
 def _field(
     name: str, column: str, value: object
-) -> str | tuple[str, ...] | tuple[float, ...] | tuple[dict[str, str], ...]:
+) -> str | tuple[str, ...] | tuple[float, ...] | tuple[dict[str, str], ...] | tuple[Stage, ...]:
     """The value of one field, from a cell that is not absent."""
     if name == "id":
         return _identifier(repr(column), value)
-    if name == "history":
+    if name in {"history", "request_messages"}:
         return _turns(column, value)
+    if name == "stages":
+        return _stages(column, value)
     if name == "reference_context_grades":
         return _grades(column, value)
     if name in _TEXT_FIELDS:
@@ -284,6 +290,14 @@ def _turns(column: str, value: object) -> tuple[dict[str, str], ...]:
         parts: dict[Any, object] = dict(message)
         turns.append({key: _text(f"{what} {key}", parts.get(key)) for key in ("role", "content")})
     return tuple(turns)
+
+
+def _stages(column: str, value: object) -> tuple[Stage, ...]:
+    """The stages of a retrieval, as a sample writes them."""
+    try:
+        return _STAGES.validate_json(value) if isinstance(value, str) else _STAGES.validate_python(value)
+    except ValidationError as error:
+        raise SampleError(f"{column!r} must be a list of stages: {error.errors()[0]['msg']}") from None
 
 
 def _mapping(column: str, value: object) -> Mapping[str, object]:

@@ -45,6 +45,7 @@ Status = Literal[
     "metric_error",
     "timeout",
     "skipped",
+    "unverified_contexts",
     "cancelled",
 ]
 

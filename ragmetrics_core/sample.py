@@ -14,6 +14,7 @@ from ragmetrics_core._columns import Label, read_row
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.shapes import is_tuple
+from ragmetrics_core.stages import Shown, SoughtText, Stage, StageChunk, Unproven, sought_in, unproven
 
 __all__ = [
     "Label",
@@ -28,7 +29,7 @@ Texts = list[str] | tuple[str, ...]
 _MADE_ID = re.compile(r"s-[0-9a-f]{16}(-\d+)?")
 _CONTENT = (
     "question", "answer", "contexts", "reference", "references", "reference_contexts", "context_ids",
-    "reference_context_ids", "reference_context_grades", "history", "language",
+    "reference_context_ids", "reference_context_grades", "history", "language", "stages", "request_messages",
 )  # fmt: skip
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
@@ -53,7 +54,8 @@ class Sample(BaseModel, frozen=True):
             depend on the row's place; two samples of equal content need ids of their own.
         question: what was asked.
         answer: what the system under test answered.
-        contexts: the retrieved chunks in rank order.
+        contexts: the chunks that were shown to the model that made the answer, in rank order; empty where it
+            was shown none.
         reference: the expected answer; without one, the first of `references`.
         references: several acceptable answers.
         reference_contexts: the chunks that should have been retrieved.
@@ -64,6 +66,9 @@ class Sample(BaseModel, frozen=True):
         history: the conversation before the question.
         language: language of the sample, as a tag such as "en", "de-AT" or "pt_BR". What there is for the
             region is used, then what there is for the language, then English.
+        stages: what became of the retrieval, in order; the stage "shown", where there is one, has the chunks
+            that are `contexts`.
+        request_messages: the messages of the call that made the answer, where they are known.
         labels: everything else that is known about the sample, for the study; no part of the content.
     """
 
@@ -81,6 +86,8 @@ class Sample(BaseModel, frozen=True):
     reference_context_grades: tuple[float, ...] | None = None
     history: tuple[Turn, ...] | None = None
     language: str | None = None
+    stages: tuple[Stage, ...] | None = None
+    request_messages: tuple[Turn, ...] | None = None
     labels: dict[str, Label] = {}
 
     if TYPE_CHECKING:  # pydantic takes lists where the fields are tuples
@@ -100,6 +107,8 @@ class Sample(BaseModel, frozen=True):
             reference_context_grades: list[float] | tuple[float, ...] | None = None,
             history: Sequence[Turn | Mapping[str, str]] | None = None,
             language: str | None = None,
+            stages: Sequence[Stage | Mapping[str, object]] | None = None,
+            request_messages: Sequence[Turn | Mapping[str, str]] | None = None,
             labels: Mapping[str, Label] = ...,
         ) -> None: ...
 
@@ -117,6 +126,9 @@ class Sample(BaseModel, frozen=True):
                     f"reference_context_grades has {len(self.reference_context_grades)} grades "
                     f"for {len(graded)} relevant chunks"
                 )
+        shown = None if self.contexts is None else self.shown_stage
+        if shown is not None and self.contexts != tuple(chunk.text for chunk in shown.chunks):
+            raise SampleError("the chunks of the stage 'shown' are not the contexts")
         if self.reference is None and self.references:
             self._fill("reference", self.references[0])
         if not self.id:
@@ -133,6 +145,82 @@ class Sample(BaseModel, frozen=True):
             return ()
         return distinct_references((self.reference, *(self.references or ())))
 
+    @property
+    def shown_stage(self) -> Stage | None:
+        """What the model that made the answer was shown; None where that is not known as a stage."""
+        return next((stage for stage in reversed(self.stages or ()) if stage.name == "shown"), None)
+
+    @property
+    def shown(self) -> tuple[Shown, ...]:
+        """Whether each of the contexts stands in the request: "unseen" for all where nobody knows it."""
+        if (stage := self.shown_stage) is None:
+            unseen: Shown = "unseen"
+            return (unseen,) * len(self.contexts or ())
+        return tuple(chunk.shown or "unseen" for chunk in stage.chunks)
+
+    @property
+    def contradicted(self) -> int:
+        """How many of the contexts are not in what the model was sent, as far as that is known."""
+        return self.shown.count("absent")
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether the contexts were taken out because the request contradicts them; see `strict`."""
+        return self.contexts is None and self.shown_stage is not None
+
+    def strict(self) -> Self:
+        """The sample without its contexts where the request contradicts one; the stages keep them."""
+        return (
+            self.model_copy(update={"contexts": None, "stages": self.stages}) if self.contradicted else self
+        )
+
+    @property
+    def unproven(self) -> tuple[Unproven, ...]:
+        """The chunks of which the request does not say what the stage "shown" does; empty is a proof."""
+        if self.request_messages is None or (stage := self.shown_stage) is None:
+            return ()
+        messages = [message.content for message in self.request_messages]
+        return tuple(unproven(stage, messages))
+
+    def with_contexts(
+        self,
+        texts: Sequence[str],
+        *,
+        ids: Sequence[str | None] = (),
+        scores: Sequence[float | None] = (),
+        component: str = "",
+    ) -> Self:
+        """The sample with these contexts, each sought in the request.
+
+        Args:
+            texts: the contexts.
+            ids: of each, in the same order, where there are any.
+            scores: likewise.
+            component: what showed them.
+        """
+        if self.request_messages is None:
+            found = [SoughtText("unseen", text) for text in texts]
+        else:
+            messages = [message.content for message in self.request_messages]
+            (found,) = sought_in(messages, [texts], besides=[self.question or ""])
+        chunks = tuple(
+            StageChunk.of(one._replace(text=text), rank=rank, id=id, score=score)
+            for rank, (text, one, id, score) in enumerate(
+                zip(texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True),
+                start=1,
+            )
+        )
+        stages = tuple(stage for stage in self.stages or () if stage.name != "shown")
+        shown = Stage(name="shown", component=component, query=self.question, chunks=chunks)
+        known = tuple(id for id in ids if id is not None)
+        return self.model_copy(
+            update={
+                "contexts": tuple(texts),
+                "context_ids": known if known and len(known) == len(texts) else None,
+                "stages": (*stages, shown),
+            }
+        )
+
     def _fill(self, name: str, value: str) -> None:
         object.__setattr__(self, name, value)
         self.__pydantic_fields_set__.add(name)
@@ -147,8 +235,9 @@ class Sample(BaseModel, frozen=True):
         # the underscore keeps the cached value out of `dict(sample)`
         fields = ((name, getattr(self, name)) for name in _CONTENT)
         content = {name: value for name, value in fields if value is not None}
-        if self.history is not None:
-            content["history"] = [turn.model_dump() for turn in self.history]
+        for name in ("history", "request_messages", "stages"):
+            if name in content:
+                content[name] = [part.model_dump(exclude_none=True) for part in content[name]]
         return hashlib.sha256(_canonical(content).encode("ascii")).hexdigest()
 
     @property
@@ -173,6 +262,8 @@ class Sample(BaseModel, frozen=True):
             values["id"] = ""
         if self.references and self.reference == self.references[0]:
             values["reference"] = None
+        if "contexts" in update and "stages" not in update and self.stages is not None:
+            values["stages"] = tuple(stage for stage in self.stages if stage.name != "shown") or None
         return type(self)(**{**values, **update})
 
     def redacted(self, redact: Redact) -> Self:
@@ -211,8 +302,16 @@ class Sample(BaseModel, frozen=True):
         language = self.language if applied(self.language) == self.language else None
         # an id that was made of content needs no redaction, and may look like what is taken out
         is_kept = self.has_derived_id or _MADE_ID.fullmatch(self.id) or applied(self.id) == self.id
-        texts = [name for name in type(self).model_fields if name not in {"id", "language", "labels", *ids}]
-        changed = {name: applied(getattr(self, name)) for name in texts}
+        changed: dict[str, Any] = {}
+        if self.stages is not None:
+            changed["stages"] = tuple(
+                stage.redacted(lambda text: redacted(redact, text), lambda id: names.all([id])[0])
+                for stage in self.stages
+            )
+        apart = {"id", "language", "labels", *ids, *changed}
+        changed |= {
+            name: applied(getattr(self, name)) for name in type(self).model_fields if name not in apart
+        }
         return self.model_copy(
             update={
                 **changed,
@@ -235,7 +334,7 @@ class Sample(BaseModel, frozen=True):
         is expected, one text is a list of one, unless the whole text is a JSON or Python list of strings, as
         CSV exports write lists: that is decoded (string by string; nothing is evaluated). A document given as
         a mapping counts as its `page_content`, `content` or `text`. Ids may be whole numbers. Of messages the
-        `role` and `content` are kept.
+        `role` and `content` are kept. Contexts that come with `request_messages` are sought in these.
 
         `context` means the retrieved contexts, except beside a column of DeepEval (`actual_output`,
         `expected_output`, `retrieval_context`), where it is the ideal context: `reference_contexts`.
@@ -255,7 +354,10 @@ class Sample(BaseModel, frozen=True):
                 field of a sample.
         """
         try:
-            return cls(**read_row(row, textual=textual))
+            sample = cls(**read_row(row, textual=textual))
+            if sample.request_messages is None or sample.contexts is None or sample.shown_stage is not None:
+                return sample
+            return sample.with_contexts(sample.contexts, ids=sample.context_ids or ())
         except SampleError as error:
             raise SampleError(f"{where}: {error}" if where else str(error)) from None
 

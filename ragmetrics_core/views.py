@@ -20,6 +20,7 @@ __all__ = [
     "Referenced",
     "ReferencedContexts",
     "Retrieved",
+    "UnverifiedContexts",
     "View",
     "Worded",
 ]
@@ -35,6 +36,17 @@ class MissingField(SampleError):
     def __str__(self) -> str:
         """Say which field is missing."""
         return f"the sample has no {self.field}"
+
+
+class UnverifiedContexts(MissingField):
+    """The request contradicts the contexts that the sample was given, and they are not to be used then."""
+
+    def __init__(self) -> None:
+        super().__init__("contexts")
+
+    def __str__(self) -> str:
+        """Say why they are not used."""
+        return "contexts of the sample are not in what the model was sent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +83,7 @@ class View:
             if value is not None:
                 values[name] = value
             elif is_needed:
-                raise MissingField(name)
+                raise UnverifiedContexts if name == "contexts" and sample.is_withheld else MissingField(name)
         return cls(**values)
 
     @classmethod

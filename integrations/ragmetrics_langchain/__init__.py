@@ -7,7 +7,7 @@ from ragmetrics_langchain._handler import RagMetricsCallbackHandler
 from ragmetrics_langchain._installing import Installed, install
 from ragmetrics_langchain._judge import LangChainJudge
 from ragmetrics_langchain._langsmith import LangSmithFeedbackSink, as_langsmith_evaluator
-from ragmetrics_langchain._seen import RetrievedDocuments, RootRun, RunInfo
+from ragmetrics_langchain._runs import RetrievedDocuments, RootRun, RunInfo
 from ragmetrics_langchain._step import above, below, score_step
 
 if TYPE_CHECKING:

@@ -125,21 +125,26 @@ class ModelPerLoop(Generic[T]):
     Args:
         given: the object, or the function.
         kind: the class that tells the two apart.
+        check: raises where an object cannot be used.
 
     Raises:
         ConfigError: neither.
     """
 
-    def __init__(self, given: T | Callable[[], T], kind: type[Any]) -> None:
+    def __init__(
+        self, given: T | Callable[[], T], kind: type[Any], *, check: Callable[[T], None] = lambda _: None
+    ) -> None:
         self._fixed: T | None = None
+        self._check = check
         if isinstance(given, kind):
             self._fixed = cast(T, given)
+            check(self._fixed)
         elif not callable(given) or isinstance(given, type):
             told = given.__name__ if isinstance(given, type) else type(given).__name__
             raise ConfigError(
                 f"expected {kind.__name__} of LangChain or a function that makes one, not {told}"
             )
-        self._make = cast("Callable[[], T]", given)
+        self._given = cast("Callable[[], T]", given)
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
         self._is_first_free = True
 
@@ -147,6 +152,11 @@ class ModelPerLoop(Generic[T]):
     def first(self) -> T:
         """The object, or the first one that the function made."""
         return self._make() if self._fixed is None else self._fixed
+
+    def _make(self) -> T:
+        made = self._given()
+        self._check(made)
+        return made
 
     def here(self) -> T:
         """The object for the running event loop; the first one is that of the first loop."""

@@ -1,52 +1,26 @@
 """The callback handler: what LangChain calls."""
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, Unpack, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Unpack
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core.adapting import Rules
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live import (
-    LIVE_DEFAULTS,
-    LiveArgs,
-    LiveFace,
-    LiveScorer,
-    LiveSettings,
-    is_judging,
-)
+from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings
 from ragmetrics_core.protocol import Scorer, TextFunction
-from ragmetrics_langchain._extraction import Rules
-from ragmetrics_langchain._recorder import Recorder
-from ragmetrics_langchain._scope import Scope
+from ragmetrics_langchain._hooks import Hooks
+from ragmetrics_langchain._recorder import Recorder, Scope
+from ragmetrics_langchain._runs import RootRun
 from ragmetrics_langchain._scorer import live_scorer
-from ragmetrics_langchain._seen import RootRun
 from ragmetrics_langchain._tools import ContextTools, ContextWays, label_names, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
 
-Event = TypeVar("Event", bound=Callable[..., None])
 
-
-def _hook(event: Event) -> Event:
-    """An event that never raises into the application, and that our own work does not reach."""
-
-    @functools.wraps(event)
-    def guarded(self: "RagMetricsCallbackHandler", *args: Any, **kwargs: Any) -> None:
-        if is_judging():
-            return
-        try:
-            event(self, *args, **kwargs)
-        except Exception as error:  # the boundary to the host: no error of ours may reach it
-            self.live.hook_failed(error)
-
-    return cast(Event, guarded)
-
-
-class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
+class RagMetricsCallbackHandler(LiveFace, Hooks):
     """Scores every answered question of a LangChain or LangGraph application, while it runs.
 
     Pass it as any callback: `chain.invoke(question, {"callbacks": [handler]})`, or give it to the whole
@@ -84,10 +58,6 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
         ConfigError: a mistake in the arguments.
     """
 
-    # Hooks only note references: going through a thread would cost more than they do.
-    run_inline = True
-    raise_error = False
-
     @unfolded(LiveArgs, LIVE_DEFAULTS)
     def __init__(
         self,
@@ -124,18 +94,17 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             settings=settings,
             **keywords,
         )
-        rules = Rules(
-            extract=extract,
-            input_key=input_key,
-            context_key=context_key,
-            answer_key=answer_key,
-            context_tools=names,
-            system_message=system_message,
-            called=ways.called,
-        )
         self._recorder = Recorder(
             self._live,
-            rules,
+            Rules(
+                input_key=input_key,
+                context_key=context_key,
+                answer_key=answer_key,
+                context_tools=names,
+                system_message=system_message,
+                called=ways.called,
+            ),
+            extract=extract,
             scope=scope,
             needs_contexts=needs_contexts,
             session_key=session_key,
@@ -143,6 +112,7 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
             max_open=max_open,
             ttl=ttl,
         )
+        super().__init__(self._recorder)
 
     # What becomes of it: what `LiveFace` has, and
 
@@ -155,125 +125,3 @@ class RagMetricsCallbackHandler(LiveFace, BaseCallbackHandler):
     def open_runs(self) -> int:
         """How many runs have begun and are remembered: 0 when no application is running."""
         return self._recorder.open_runs
-
-    # What LangChain asks
-
-    @property
-    def ignore_llm(self) -> bool:
-        """Replies and tokens are not needed; without them a stream costs nothing."""
-        return True
-
-    @property
-    def ignore_retry(self) -> bool:
-        """Retries are not needed."""
-        return True
-
-    @property
-    def ignore_custom_event(self) -> bool:
-        """The application's own events are not needed."""
-        return True
-
-    # What LangChain tells
-
-    @_hook
-    def on_chain_start(
-        self,
-        serialized: Mapping[str, Any] | None,
-        inputs: Any,
-        *,
-        run_id: Any,
-        parent_run_id: Any = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        """Note a run."""
-        self._recorder.start("chain", serialized, inputs, run_id, parent_run_id, tags, metadata, kwargs)
-
-    @_hook
-    def on_chat_model_start(
-        self,
-        serialized: Mapping[str, Any] | None,
-        messages: Any,
-        *,
-        run_id: Any,
-        parent_run_id: Any = None,
-        tags: Sequence[str] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        """Note that a model is called, and in which run."""
-        self._recorder.model(messages, parent_run_id, tags)
-
-    @_hook
-    def on_retriever_start(
-        self,
-        serialized: Mapping[str, Any] | None,
-        query: str,
-        *,
-        run_id: Any,
-        parent_run_id: Any = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        """Note a retrieval."""
-        self._recorder.start("retriever", serialized, query, run_id, parent_run_id, tags, metadata, kwargs)
-
-    @_hook
-    def on_tool_start(
-        self,
-        serialized: Mapping[str, Any] | None,
-        input_str: str,
-        *,
-        run_id: Any,
-        parent_run_id: Any = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> None:
-        """Note a call of a tool."""
-        self._recorder.start("tool", serialized, input_str, run_id, parent_run_id, tags, metadata, kwargs)
-
-    @_hook
-    def on_chain_end(self, outputs: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
-        """Take a sample when the run is one."""
-        self._recorder.end(run_id, outputs, kwargs)
-
-    @_hook
-    def on_retriever_end(
-        self, documents: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
-    ) -> None:
-        """Note the documents."""
-        self._recorder.end(run_id, documents, kwargs)
-
-    @_hook
-    def on_tool_end(self, output: Any, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any) -> None:
-        """Note a tool's result."""
-        self._recorder.end(run_id, output, kwargs)
-
-    @_hook
-    def on_chain_error(
-        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
-    ) -> None:
-        """Let go of the run; what failed is no sample."""
-        self._recorder.fail(run_id, error, kwargs)
-
-    @_hook
-    def on_retriever_error(
-        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
-    ) -> None:
-        """Let go of the run."""
-        self._recorder.fail(run_id, error, kwargs)
-
-    @_hook
-    def on_tool_error(
-        self, error: BaseException, *, run_id: Any, parent_run_id: Any = None, **kwargs: Any
-    ) -> None:
-        """Let go of the run."""
-        self._recorder.fail(run_id, error, kwargs)
-
-    def on_interrupt(self, event: Any) -> None:
-        """LangGraph tells it only to handlers of its own; the node's error tells it here."""
-
-    def on_resume(self, event: Any) -> None:
-        """LangGraph tells it only to handlers of its own; the inputs tell it here."""

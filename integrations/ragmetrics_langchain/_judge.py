@@ -13,9 +13,11 @@ from langchain_core.language_models import BaseChatModel, BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
+from pydantic import BaseModel
+from typing_extensions import is_typeddict
 
 from ragmetrics_core.adapting import ForeignJudge, ForeignName, finish_reason, usage_of
-from ragmetrics_core.errors import ModelError, ModelRefused
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
 from ragmetrics_core.models import foreign_answer
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_langchain._apart import (
@@ -55,7 +57,8 @@ class LangChainJudge(ForeignJudge):
         name: names the model in records; by default its class, model, server and settings.
 
     Raises:
-        ConfigError: neither a Runnable nor a function.
+        ConfigError: neither a Runnable nor a function; a Runnable that takes typed questions or a state, as
+            decision models and graphs do: the judge is asked in words, and replies in words.
     """
 
     model: Model | Callable[[], Model]
@@ -119,7 +122,7 @@ class LangChainJudge(ForeignJudge):
 
     @cached_property
     def _models(self) -> ModelPerLoop[Model]:
-        return ModelPerLoop(self.model, Runnable)
+        return ModelPerLoop(self.model, Runnable, check=_check_takes_messages)
 
     @cached_property
     def foreign_name(self) -> ForeignName:
@@ -166,6 +169,18 @@ async def _all(calls: Sequence[Callable[[], Coroutine[Any, Any, Any]]]) -> list[
     except BaseExceptionGroup as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+def _check_takes_messages(model: Model) -> None:
+    try:
+        taken: Any = model.InputType
+    except TypeError:  # it does not say
+        return
+    if is_typeddict(taken) or (isinstance(taken, type) and issubclass(taken, BaseModel)):
+        raise ConfigError(
+            f"{type(model).__name__} takes {taken.__name__}, not messages: the judge is asked in words and "
+            "replies in words, which a decision model or a graph cannot. Pass a chat model"
+        )
 
 
 def _unbound(model: Model) -> tuple[object, dict[str, Any]]:

@@ -10,10 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 
 from ragmetrics_core import Embedder, Judge, Metric, Record, Sample
+from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, answer_in, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
@@ -26,15 +28,7 @@ from ragmetrics_core.live import (
     by_name,
 )
 from ragmetrics_core.protocol import Scorer, TextFunction
-from ragmetrics_langchain._extraction import (
-    CONTEXT_KEYS,
-    Extracted,
-    answer_in,
-    contexts_in,
-    question_in,
-    sample_of,
-)
-from ragmetrics_langchain._messages import fields_of, text_of
+from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import live_scorer
 
 if TYPE_CHECKING:
@@ -241,35 +235,47 @@ def _sample(run: "Run", example: "Example | None") -> Sample:
 
 
 def _of_parts(inputs: Any, outputs: Any, expected: Any, context: Any, run: "Run | None" = None) -> Sample:
-    contexts = (
-        contexts_in({"context": context}, CONTEXT_KEYS, where="arguments")
-        or contexts_in(outputs, CONTEXT_KEYS)
-        or (None if run is None else _retrieved(run))
-        or contexts_in(inputs, CONTEXT_KEYS, where="inputs")
+    sample = sample_of(
+        CapturedRun(
+            inputs=inputs,
+            outputs=outputs,
+            calls=[] if run is None else _retrievals(run.child_runs or ()),
+            contexts=None if context is None else NamedValue(context, "arguments['context']"),
+            answered_by=(),
+        ),
+        DIALECT,
     )
     references = (fields_of(expected).get(key) for key in _REFERENCE_KEYS)
     reference = next((value for value in references if isinstance(value, str)), None)
-    if reference is None and (found := answer_in(expected)) is not None:
-        reference = text_of(found.value)
-    return sample_of(
-        question=question_in(inputs),
-        contexts=contexts,
-        answer=answer_in(outputs, inputs=inputs),
-        reference=reference,
-    )
+    if reference is None and (found := answer_in(expected, DIALECT)) is not None:
+        reference = found.value
+    return sample.model_copy(update={"reference": reference})
 
 
-def _retrieved(run: "Run") -> Extracted | None:
-    """The documents of the outermost retrievers that were traced inside a run."""
-    retrievers = list(_retrievers(run.child_runs or ()))
-    outputs: list[dict[str, Any]] = [found.outputs or {} for found in retrievers]
-    chunks = [each for found in outputs for each in found.get("documents") or ()]
-    return Extracted(chunks, "traced retrievers") if retrievers else None
-
-
-def _retrievers(runs: "Sequence[Run]") -> "Iterable[Run]":
+def _retrievals(runs: "Sequence[Run]") -> list[Call]:
+    """The outermost retrievers that were traced inside a run, which have ended."""
+    calls: list[Call] = []
     for run in runs:
         if run.run_type == "retriever":
-            yield run
+            found: Iterable[Any] = (run.outputs or {}).get("documents") or ()
+            query = (run.inputs or {}).get("query")
+            calls.append(
+                Call(
+                    kind="retriever",
+                    name=run.name,
+                    query=query,
+                    outputs=[_document(each) for each in found],
+                    ended=1,
+                )
+            )
         else:
-            yield from _retrievers(run.child_runs or ())
+            calls += _retrievals(run.child_runs or ())
+    return calls
+
+
+def _document(traced: Any) -> Document:
+    """A document, as it is or as it was sent over the wire."""
+    if isinstance(traced, Document):
+        return traced
+    named = fields_of(traced)
+    return Document(page_content=str(named.get("page_content") or ""), id=named.get("id"))

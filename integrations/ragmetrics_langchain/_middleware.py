@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.runnables import Runnable, ensure_config
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import as_now
+from ragmetrics_core.adapting import Chunk, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.keywords import unfolded
@@ -31,10 +31,11 @@ from ragmetrics_core.live import (
     Skip,
 )
 from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
 from ragmetrics_langchain._scorer import live_scorer, scored_beside
-from ragmetrics_langchain._state import StateRules, is_final
 from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
+from ragmetrics_langchain._wiring import translated, with_earlier
 
 __all__ = ["RagMetricsMiddleware", "Rejection"]
 
@@ -128,7 +129,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
         names = tool_names(context_tools)
         ways = ContextWays(names)
-        self._rules = StateRules(
+        self._rules = Rules(
             context_tools=names,
             context_key=context_key,
             answer_key=answer_key,
@@ -255,8 +256,8 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         self._remember(_answer_of(response), gathered)
         return response
 
-    def _remember(self, message: Any, gathered: Gathered) -> None:
-        if isinstance(message, BaseMessage):
+    def _remember(self, given: Any, gathered: Gathered) -> None:
+        for message in conversation(given) or conversation(fields_of(given).get(MESSAGES)):
             message.id = message.id or str(uuid4())
             _put(self._gathered, message.id, gathered)
 
@@ -264,7 +265,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         """What the gate decides about: an answer that would leave; None for calls of tools."""
         messages = [*request.state["messages"], *response.result]
         state = {**request.state, "messages": messages, "structured_response": response.structured_response}
-        return self._captured(state) if self._gate is not None and is_final(state) else None
+        return self._captured(state) if self._gate is not None and _is_final(state) else None
 
     def _at_the_end(self, state: Any) -> Capture | None:
         """What the gate has to decide about at the end; without one, the answer is handed in."""
@@ -273,17 +274,23 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             self._live.submit(self._captured(state))
             return None
         is_direct = isinstance(last, ToolMessage) and state.get("structured_response") is None
-        return self._captured(state) if is_direct and is_final(state) else None
+        return self._captured(state) if is_direct and _is_final(state) else None
 
     def _captured(self, state: Mapping[str, Any]) -> Capture:
         held = as_now({name: value for name, value in state.items() if name != "jump_to"})
-        gathered = [self._gathered.get(each.id or "") for each in held["messages"]]
+        messages: list[BaseMessage] = held["messages"]
+        asked = max((n for n, each in enumerate(messages) if each.type == "human"), default=0)
+        gathered = [self._gathered.get(each.id or "") for each in messages]
+        calls = [call for each in gathered[asked:] if each is not None for call in each.calls]
+        earlier = [found for each in gathered[:asked] if each is not None for found in each.documents()]
+        inputs = with_earlier({"messages": messages[: asked + 1]}, earlier)
         thread = (ensure_config().get("configurable") or {}).get("thread_id")
         return Capture(
-            translate=lambda _: self._rules.sample(held, gathered),
+            translate=lambda _: translated(calls, inputs, held, self._rules),
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",
+            noted=_noted(gathered[asked:]),
             session=None if thread is None else str(thread),
         )
 
@@ -354,6 +361,18 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         last = state["messages"][-1] if state["messages"] else None
         update = None if last is None else self._updates.pop(last.id or "", None)
         return None if update is None else dict(update)
+
+
+def _is_final(state: Mapping[str, Any]) -> bool:
+    """Whether an agent with this state has answered: it calls no tool, or has its structured response."""
+    return answer_in(state, DIALECT) is not None
+
+
+def _noted(gathered: Iterable[Gathered | None]) -> tuple[Chunk, ...] | None:
+    """What the application said in these calls that it retrieved; None where it said nothing."""
+    notes = [each.notes.contexts for each in gathered if each is not None]
+    said = [chunks for chunks in notes if chunks is not None]
+    return tuple(dict.fromkeys(chunk for chunks in said for chunk in chunks)) if said else None
 
 
 def _answer_of(response: Any) -> AIMessage | None:

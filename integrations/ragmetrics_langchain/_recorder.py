@@ -2,13 +2,12 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import count
 from typing import Any
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import as_now
+from ragmetrics_core.adapting import Call, Kind, Rules, answer_in, question_in
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -19,13 +18,16 @@ from ragmetrics_core.live import (
     reason_of,
     take_notes,
 )
-from ragmetrics_langchain._apart import JUDGE_TAG
-from ragmetrics_langchain._extraction import Rules
-from ragmetrics_langchain._scope import Scope, part_units, scope_test
-from ragmetrics_langchain._seen import Kind, RunInfo, Seen, SeenTurn, shallow
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
+from ragmetrics_langchain._history import resumed_question, special_history
+from ragmetrics_langchain._runs import LangChainRun, LangChainTurn, RootRun, RunInfo
 from ragmetrics_langchain._tracing import current_trace, parent_run_here
+from ragmetrics_langchain._wiring import earlier_documents, translated, with_earlier
 
-__all__ = ["Recorder"]
+__all__ = ["Extract", "Recorder", "Scope"]
+
+Scope = str | Callable[[RunInfo], bool]
+Extract = Callable[[RootRun], Mapping[str, Any] | None]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Conversations that wait for a person; the one that waited longest is forgotten.
@@ -37,7 +39,8 @@ class Recorder:
 
     Args:
         live: takes the captures.
-        rules: how a run becomes a sample.
+        rules: where things are.
+        extract: gives fields of a sample, which go before all rules.
         scope: which runs become samples.
         needs_contexts: leave out those without contexts.
         session_key: the entry of a run's metadata that names the conversation.
@@ -50,6 +53,7 @@ class Recorder:
         live: LiveScorer,
         rules: Rules,
         *,
+        extract: Extract | None = None,
         scope: Scope = "root",
         needs_contexts: bool = False,
         session_key: str = "thread_id",
@@ -59,14 +63,16 @@ class Recorder:
     ) -> None:
         self._live = live
         self._rules = rules
+        self._extract = extract
         self._scope = scope
-        self._is_unit = scope_test(scope)
         self._needs_contexts = needs_contexts
         self._session_key = session_key
         self._label_keys = label_keys
-        self._collector = Collector(max_open=max_open, ttl=ttl, on_evicted=self._forget)
-        self._waiting: OrderedDict[str, SeenTurn] = OrderedDict()
-        self._ends = count()
+        self._collector = Collector(
+            max_open=max_open, ttl=ttl, on_evicted=lambda _: self._live.skip("never_ended")
+        )
+        self._waiting: OrderedDict[str, LangChainTurn] = OrderedDict()
+        self._searches: set[str] = set()
         self._has_root = False
         take_notes(self)
 
@@ -75,110 +81,100 @@ class Recorder:
         """How many runs are remembered."""
         return len(self._collector)
 
-    def start(
-        self,
-        kind: Kind,
-        serialized: Mapping[str, Any] | None,
-        inputs: Any,
-        run_id: Any,
-        parent_run_id: Any,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, Any] | None,
-        more: Mapping[str, Any],
-    ) -> None:
+    def hook_failed(self, error: Exception) -> None:
+        """Count an error of our own."""
+        self._live.hook_failed(error)
+
+    def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
         """Note that a run begins."""
-        if tags and JUDGE_TAG in tags:
+        parent_id = told.get("parent_run_id") or self._fallbacks_around(inputs)
+        if kind == "model" and self._collector.get(parent_id) is None:
+            self._no_root()
             return
-        name = more.get("name") or (serialized or {}).get("name") or kind
-        run = Seen(kind, str(name), tags or (), metadata or {}, None)
-        if parent_run_id is None:
-            parent_run_id = self._fallbacks_around(inputs)
-        node = self._collector.start(run_id, parent_run_id, run)
+        run = LangChainRun(
+            kind=kind,
+            name=name,
+            id=told["run_id"],
+            tags=told.get("tags") or (),
+            metadata=told.get("metadata") or {},
+        )
+        node = self._collector.start(run.id, parent_id, run)
         if node.payload is not run:
             return  # the handler is attached twice
-        if node.is_root:
+        if node.parent is None:
             self._has_root = self._has_root or kind == "chain"
             run.trace = current_trace()
-        info = RunInfo(run.name, kind, run.tags, run.metadata, node.is_root)
-        run.is_unit = self._is_unit(info) and not any(each.is_unit for each in _above(node))
-        run.inputs = self._held(run, inputs)
+        else:
+            node.parent.payload.children.append(run)
+        run.is_unit = (
+            kind != "model" and self._is_unit(run, node) and not any(u.is_unit for u in _above(node))
+        )
+        run.begin(inputs, whole=self._is_whole(run))
         if run.is_unit:
             run.notes = notes_before(self)
 
-    def model(self, messages: Any, parent_run_id: Any, tags: Sequence[str] | None) -> None:
-        """Note that a chat model is called; outside of any run there is no question and no document."""
-        if tags and JUDGE_TAG in tags:
+    def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
+        """Note that a run ended well; the second time, for a handler that is attached twice, does nothing."""
+        node = self._collector.get(told["run_id"])
+        if node is None or node.payload.ended is not None:
             return
-        node = None if parent_run_id is None else self._collector.get(parent_run_id)
+        try:
+            run: LangChainRun = node.payload
+            run.end(outputs, whole=self._is_whole(run))
+            self._take_streamed(run, told)
+            if run.is_unit:
+                self._finish(run, node)
+        finally:
+            self._collector.end(node.id)
+
+    def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
+        """Note that a run failed, was cancelled or abandoned, or waits for a person."""
+        node = self._collector.get(told["run_id"])
         if node is None:
-            self._no_root()
             return
-        node.root.payload.system = _system(messages) if self._rules.system_message else None
-        for run in (node.payload, *_above(node)):
-            run.has_model = True
+        try:
+            run: LangChainRun = node.payload
+            is_interrupt = _is_interrupt(error)
+            if is_interrupt:
+                for each in (run, *_above(node)):
+                    each.interrupted = True
+            if run.is_unit and run.ended is None:
+                self._take_streamed(run, told)
+                self._wait(self._turn(run))
+                self._live.skip("interrupted" if is_interrupt else reason_of(error))
+        finally:
+            self._collector.end(node.id)
 
     def notes_here(self) -> Notes | None:
         """The notes of the unit that the code which runs is part of."""
-        here = parent_run_here()
-        node = None if here is None else self._collector.get(here)
+        node = self._collector.get(parent_run_here())
         if node is None:
             return None
-        units = (run.notes for run in (node.payload, *_above(node)) if run.is_unit)
-        return next(units, None)
+        return next((run.notes for run in (node.payload, *_above(node)) if run.is_unit), None)
+
+    def _is_unit(self, run: LangChainRun, node: Node) -> bool:
+        if callable(self._scope):
+            return self._scope(RunInfo(run.name, run.kind, run.tags, run.metadata, node.is_root))
+        return node.is_root if self._scope in ("root", "outermost_rag") else run.name == self._scope
+
+    def _is_whole(self, run: LangChainRun) -> bool:
+        """Whether all texts of a run are needed; of what is inside a unit, only the documents are."""
+        return run.is_unit or run.kind != "chain" or self._scope == "outermost_rag"
+
+    def _take_streamed(self, run: LangChainRun, told: Mapping[str, Any]) -> None:
+        """In a stream the inputs are complete when it ends."""
+        if run.kind == "chain" and "inputs" in told:
+            run.is_streamed = True
+            run.begin(told["inputs"], whole=self._is_whole(run))
 
     def _no_root(self) -> None:
         self._live.skip("not_traced")
         if not self._has_root:
-            self._has_root = True  # told once
+            self._has_root = True  # said once
             _LOGGER.warning(
                 "a model was called outside of any chain or graph that the handler sees, and so there is no "
                 "question and no context to score: attach the handler to the chain, or install(handler)"
             )
-
-    def end(self, run_id: Any, outputs: Any, more: Mapping[str, Any]) -> None:
-        """Note that a run ended well; the second time, for a handler that is attached twice, does nothing."""
-        node = self._collector.get(run_id)
-        if node is None or node.payload.has_ended:
-            return
-        try:
-            run: Seen = node.payload
-            run.outputs = self._held(run, outputs)
-            run.has_ended = True
-            run.order = next(self._ends)
-            self._take_inputs(run, more)
-            if run.is_unit:
-                self._finish(node)
-        finally:
-            self._collector.end(run_id)
-
-    def fail(self, run_id: Any, error: BaseException, more: Mapping[str, Any]) -> None:
-        """Note that a run failed, was cancelled or abandoned, or waits for a person."""
-        node = self._collector.get(run_id)
-        if node is None:
-            return
-        try:
-            run: Seen = node.payload
-            run.has_failed = not _is_interrupt(error)
-            if not run.has_failed:
-                for each in (run, *_above(node)):
-                    each.interrupted = True
-            if run.is_unit and not run.has_ended:
-                self._take_inputs(run, more)
-                self._wait(self._turn(node))
-                self._live.skip("interrupted" if _is_interrupt(error) else reason_of(error))
-        finally:
-            self._collector.end(run_id)
-
-    def _held(self, run: Seen, value: Any) -> Any:
-        """A value with its texts as they are now; of what is inside a unit, only the documents are needed."""
-        is_needed = run.is_unit or run.kind != "chain" or self._scope == "outermost_rag"
-        return as_now(value) if is_needed else shallow(value)
-
-    def _take_inputs(self, run: Seen, more: Mapping[str, Any]) -> None:
-        """In a stream the inputs are complete when it ends."""
-        if "inputs" in more:
-            run.is_streamed = True
-            run.inputs = self._held(run, more["inputs"])
 
     def _fallbacks_around(self, inputs: Any) -> Any:
         """The run of a `with_fallbacks` around this one: it starts what it tries as roots of their own.
@@ -186,56 +182,83 @@ class Recorder:
         It has that name unless the application named it; what it tries is given what it was given.
         """
         around = parent_run_here()
-        node = None if around is None else self._collector.get(around)
+        node = self._collector.get(around)
         if node is None:
             return None
         is_named = node.payload.name == "RunnableWithFallbacks"
         return around if is_named or _is_same(node.payload.inputs, inputs) else None
 
-    def _finish(self, node: Node) -> None:
+    def _finish(self, run: LangChainRun, node: Node) -> None:
         """Hand in what a unit has become, unless it waits for a person or was given up."""
-        turn = self._turn(node)
-        run = turn.run
-        if run.interrupted or (self._session(run) and self._rules.has_none(turn)):
+        turn = self._turn(run)
+        is_open = self._extract is None and self._session(run) is not None and not self._has_answer(turn)
+        if run.interrupted or is_open:
             self._wait(turn)
             self._live.skip("interrupted" if run.interrupted else "no_answer")
         elif run.outputs is None:
             self._live.skip("abandoned" if run.is_streamed else "no_answer")
-        elif self._scope == "outermost_rag" and (parts := part_units(node, self._rules)):
-            for part in parts:
-                self._submit(part)
+        elif self._scope == "outermost_rag" and not self._has_answer(turn) and any(self._parts(run)):
+            for part in self._parts(run):
+                self._submit(part, node)
         else:
-            self._submit(turn)
+            self._submit(turn, node)
 
-    def _submit(self, turn: SeenTurn) -> None:
+    def _has_answer(self, turn: LangChainTurn) -> bool:
+        return answer_in(turn.outputs(), DIALECT, self._rules.answer_key, turn.run.inputs) is not None
+
+    def _parts(self, run: LangChainRun) -> Iterator[LangChainTurn]:
+        """The outermost runs inside one that answer a question each with something retrieved."""
+        for child in run.children:
+            if not isinstance(child, LangChainRun):
+                continue
+            turn = LangChainTurn(child)
+            is_answer = child.kind == "chain" and child.ended and self._has_answer(turn)
+            is_asked = question_in(child.inputs, DIALECT, self._rules.input_key) is not None
+            if is_answer and is_asked and any(child.retrievals()):
+                yield turn
+            else:
+                yield from self._parts(child)
+
+    def _submit(self, turn: LangChainTurn, node: Node) -> None:
         run = turn.run
         self._live.submit(
             Capture(
-                translate=self._translate,
+                translate=lambda _: self._sample(turn),
                 needs_contexts=self._needs_contexts,
-                id=str(turn.node.id),
+                id=str(run.id),
                 name=run.name,
                 noted=turn.noted(),
-                data={"turn": turn},
-                labels=self._labels(run),
+                labels={key: run.metadata[key] for key in self._label_keys if key in run.metadata},
                 session=self._session(run),
-                parent=turn.node.root.payload.trace or turn.node.root.id,
+                parent=node.root.payload.trace or node.root.id,
             )
         )
 
-    def _labels(self, run: Seen) -> dict[str, Any]:
-        return {key: run.metadata[key] for key in self._label_keys if key in run.metadata}
+    def _sample(self, turn: LangChainTurn) -> Sample:
+        parts, outputs, rules = turn.parts(), turn.outputs(), self._rules
+        given = None if self._extract is None else self._extract(turn.root_run())
+        searches = [call for part in parts for call in part.walk() if call.kind == "tool" and _searched(call)]
+        self._searches.update(call.name for call in searches)
+        thread = conversation(fields_of(outputs).get(MESSAGES))
+        earlier = earlier_documents(thread, {*rules.context_tools, *self._searches})
+        asked = resumed_question(parts) or question_in(parts[0].inputs, DIALECT, rules.input_key)
+        return translated(
+            [call for part in parts for call in part.children],
+            with_earlier(parts[0].inputs, earlier),
+            outputs,
+            rules,
+            given=given,
+            question=asked,
+            history=None if asked is None else special_history(parts, asked.value),
+        )
 
-    def _translate(self, capture: Capture) -> Sample:
-        return self._rules.sample(capture.data["turn"])
-
-    def _turn(self, node: Node) -> SeenTurn:
+    def _turn(self, run: LangChainRun) -> LangChainTurn:
         """The turn that a unit is, or goes on with."""
-        session = self._session(node.payload)
+        session = self._session(run)
         earlier = self._waiting.pop(session, None) if session is not None else None
-        return SeenTurn(node, earlier if node.payload.is_resumed else None)
+        return LangChainTurn(run, earlier if run.is_resumed else None)
 
-    def _wait(self, turn: SeenTurn) -> None:
+    def _wait(self, turn: LangChainTurn) -> None:
         """Keep a turn that has no answer yet until its conversation goes on."""
         session = self._session(turn.run)
         if session is None:
@@ -245,25 +268,20 @@ class Recorder:
             with suppress(KeyError):  # another thread was quicker
                 self._waiting.popitem(last=False)
 
-    def _session(self, run: Seen) -> str | None:
+    def _session(self, run: LangChainRun) -> str | None:
         name = run.metadata.get(self._session_key)
         return None if name is None else str(name)
 
-    def _forget(self, root: Node) -> None:
-        self._live.skip("never_ended")
+
+def _searched(call: Call) -> bool:
+    return isinstance(call, LangChainRun) and any(call.retrievals())
 
 
-def _above(node: Node) -> Iterable[Seen]:
+def _above(node: Node) -> Iterator[LangChainRun]:
     """The runs around a run, the nearest first."""
     while node.parent is not None:
         node = node.parent
         yield node.payload
-
-
-def _system(messages: Any) -> str | None:
-    """The system messages of a call, None without one."""
-    texts = [str(each.text) for call in messages for each in call if each.type == "system"]
-    return "\n\n".join(texts) or None
 
 
 def _is_interrupt(error: BaseException) -> bool:

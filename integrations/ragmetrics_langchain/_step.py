@@ -10,13 +10,13 @@ from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from ragmetrics_core import Embedder, Judge, Metric, Sample
+from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core.adapting import CapturedRun, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings
 from ragmetrics_core.protocol import Scorer, TextFunction
-from ragmetrics_langchain._extraction import CONTEXT_KEYS, answer_in, contexts_in, question_in, sample_of
-from ragmetrics_langchain._messages import fields_of
+from ragmetrics_langchain._dialect import DIALECT, fields_of
 from ragmetrics_langchain._scorer import live_scorer, scored_beside
 from ragmetrics_langchain._tracing import current_trace
 
@@ -79,6 +79,8 @@ def score_step(
         **keywords,
     )
 
+    rules = Rules(input_key=input_key, context_key=context_key, answer_key=answer_key)
+
     def capture(value: Any, run: BaseRunManager) -> Capture:
         named = fields_of(value)
         if not named:
@@ -86,14 +88,13 @@ def score_step(
                 f"score_step needs a mapping with question, contexts and answer, not {type(value).__name__}"
             )
 
-        def translate(_: Capture) -> Sample:
-            return sample_of(
-                question=question_in(named, input_key),
-                contexts=contexts_in(named, (context_key,) if context_key else CONTEXT_KEYS),
-                answer=answer_in(named, answer_key),
-            )
-
-        return Capture(translate=translate, id=str(run.run_id), name="score_step", parent=current_trace())
+        given = CapturedRun(inputs=named, outputs=named, answered_by=())
+        return Capture(
+            translate=lambda _: sample_of(given, DIALECT, rules),
+            id=str(run.run_id),
+            name="score_step",
+            parent=current_trace(),
+        )
 
     def scored(value: Any, result: LiveResult | None) -> dict[str, Any]:
         scores = dict.fromkeys(own.means) if result is None else result.scores

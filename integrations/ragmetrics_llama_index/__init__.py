@@ -5,23 +5,21 @@ from ragmetrics_llama_index._datasets import read_labelled_dataset, write_labell
 from ragmetrics_llama_index._evaluator import RagMetricsEvaluator
 from ragmetrics_llama_index._evaluators import (
     AnswerRelevancyEvaluator,
+    ContextEntityRecallEvaluator,
+    ContextPrecisionEvaluator,
+    ContextRecallEvaluator,
     ContextRelevancyEvaluator,
+    CorrectnessEvaluator,
+    FactualCorrectnessEvaluator,
     FaithfulnessEvaluator,
     GuidelineEvaluator,
     QueryResponseEvaluator,
     RelevancyEvaluator,
     ResponseEvaluator,
+    SemanticSimilarityEvaluator,
 )
 from ragmetrics_llama_index._instrumentation import Instrumentation, instrument
 from ragmetrics_llama_index._models import LlamaIndexEmbedder, LlamaIndexJudge
-from ragmetrics_llama_index._reference_evaluators import (
-    ContextEntityRecallEvaluator,
-    ContextPrecisionEvaluator,
-    ContextRecallEvaluator,
-    CorrectnessEvaluator,
-    FactualCorrectnessEvaluator,
-    SemanticSimilarityEvaluator,
-)
 from ragmetrics_llama_index._results import EvaluationFailed, TracedEvaluationResult
 from ragmetrics_llama_index._retrieval import (
     MRR,

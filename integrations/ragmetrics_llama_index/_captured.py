@@ -1,38 +1,37 @@
 """From what the hooks saw to a sample; this runs in the background."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from llama_index.core.base.llms.types import ChatMessage
-from llama_index.core.base.response.schema import (
-    AsyncStreamingResponse,
-    PydanticResponse,
-    Response,
-    StreamingResponse,
-)
-from llama_index.core.schema import QueryBundle
-
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import chunks_of
-from ragmetrics_core.errors import SampleError
-from ragmetrics_core.live import Capture, Node, Skip
+from ragmetrics_core.adapting import Call, CapturedRun, NamedValue
+from ragmetrics_core.adapting import sample_of as translated
+from ragmetrics_core.live import Capture
 from ragmetrics_core.shapes import is_list
-from ragmetrics_llama_index._contexts import EngineAnswered, RetrieverEnded, id_of
-from ragmetrics_llama_index._responses import answer_in, question_in, text_of_node
+from ragmetrics_llama_index._dialect import DIALECT
 
-__all__ = [
-    "ARGUMENTS",
-    "Extract",
-    "RootSpan",
-    "first_query",
-    "sample_of",
-]
+__all__ = ["ARGUMENTS", "Extract", "Retrieval", "RootSpan", "sample_of"]
 
-# What workflows call the question, in the order in which it is looked for.
-_QUESTIONS = ("query", "question", "user_msg", "input", "message", "str_or_query_bundle")
-_EXTRACTED = "extract"
 # The arguments of a call that hold a question or what was said before.
-ARGUMENTS = frozenset(_QUESTIONS) | {"start_event", "chat_history"}
+ARGUMENTS = frozenset(
+    {
+        "str_or_query_bundle",
+        "query",
+        "question",
+        "message",
+        "user_msg",
+        "input",
+        "start_event",
+        "chat_history",
+    }
+)
+
+
+class Retrieval(NamedTuple):
+    """What an outermost retriever was asked, and what it gave."""
+
+    query: Any
+    nodes: Sequence[Any]
 
 
 class RootSpan(NamedTuple):
@@ -43,7 +42,7 @@ class RootSpan(NamedTuple):
         tags: those that were set with `instrument_tags`.
         arguments: what it was called with, by name: the question, a chat's history, a workflow's start event.
         result: what it returned; of a stream the text.
-        nodes: the nodes that the rules found, None where nothing was retrieved.
+        nodes: the nodes that the result names as its sources, None where it does not say.
         retrievals: what the outermost retriever of each branch was asked and gave.
     """
 
@@ -52,7 +51,7 @@ class RootSpan(NamedTuple):
     arguments: Mapping[str, Any]
     result: Any
     nodes: Sequence[Any] | None
-    retrievals: Sequence[RetrieverEnded]
+    retrievals: Sequence[Retrieval]
 
 
 Extract = Callable[[RootSpan], Mapping[str, Any] | None]
@@ -65,117 +64,58 @@ def sample_of(capture: Capture) -> Sample:
         Skip: there is no question or no answer.
         SampleError: `extract` gave a field that samples do not have, or contexts without a text.
     """
-    given = _given(capture)
-    question, rule = _question(capture.question)
-    answer = _answer(capture.answer)
-    if given is not None:
-        question, rule = (question, rule) if given.question is None else (given.question, _EXTRACTED)
-        answer = answer if given.answer is None else given.answer
-    if question is None:
-        raise Skip("no_question")
-    if answer is None:
-        raise Skip("no_answer")
-    labels: dict[str, Any] = {"found_question": rule}
-    standalone = question_in(capture.data.get("standalone"))
-    if standalone is not None and standalone != question:
-        labels["standalone_question"] = standalone
-    nodes = capture.contexts
-    ids = [id_of(node) for node in nodes or ()]
-    sample = Sample(
-        question=question,
-        answer=answer,
-        contexts=None if nodes is None else tuple(text_of_node(node) for node in nodes),
-        context_ids=tuple(filter(None, ids)) if nodes and all(ids) else None,
-        history=_history(capture.history),
-        labels=labels,
+    calls: Sequence[Call] = capture.data["calls"]
+    # a list holds the tokens of a stream
+    answer = "".join(map(str, capture.answer)) if is_list(capture.answer) else capture.answer
+    text = DIALECT.text(answer)
+    run = CapturedRun(
+        calls=calls,
+        inputs={**capture.question, **DIALECT.fields(capture.question.get("start_event"))},
+        outputs=answer,
+        answer=None if text is None else NamedValue(text, capture.data["rule"]),
+        answered_by=None if text is None else _makers(calls, text),
+        sources=capture.contexts,
+        given=_extracted(capture, calls, answer),
     )
-    return sample if given is None else _with_given(sample, given)
+    sample = translated(run, DIALECT)
+    asked = next((call.query for call in run.walk() if call.kind == "retriever"), None)
+    standalone = DIALECT.text(asked)
+    if "message" not in capture.question or standalone in (None, sample.question):
+        return sample
+    return sample.model_copy(update={"labels": sample.labels | {"standalone_question": standalone}})
 
 
-def _given(capture: Capture) -> Sample | None:
-    """What `extract` says of an answer."""
-    extract: Extract | None = capture.data.get("extract")
+def _extracted(capture: Capture, calls: Sequence[Call], answer: Any) -> Mapping[str, Any] | None:
+    extract: Extract | None = capture.data["extract"]
     if extract is None:
         return None
-    span = RootSpan(
-        name=capture.name or "",
-        tags=capture.data["tags"],
-        arguments=capture.question,
-        result=_answer(capture.answer) if is_list(capture.answer) else capture.answer,
-        nodes=capture.contexts,
-        retrievals=capture.data["retrievals"],
-    )
-    fields = extract(span)
-    if not fields:
+    searches = _outermost(calls, lambda call: call.kind == "retriever" and call.ended is not None)
+    retrievals = [Retrieval(call.query, call.outputs) for call in searches]
+    tags, nodes = capture.data["tags"], capture.contexts
+    return extract(RootSpan(capture.name or "", tags, capture.question, answer, nodes, retrievals))
+
+
+def _makers(calls: Sequence[Call], answer: str) -> list[Call] | None:
+    """The model calls that made the answer: those of the last synthesizer that gave it, or the last that did.
+
+    None where nothing that was seen gave it as it is: an agent takes it out of a reply.
+    """
+    wanted = answer.split()
+
+    def gave(call: Call) -> bool:
+        text = DIALECT.text(call.outputs) if call.kind in ("chain", "model") else None
+        return text is not None and text.split() == wanted
+
+    givers = list(_outermost(calls, gave))
+    if not givers:
         return None
-    if unknown := [name for name in fields if name not in Sample.model_fields]:
-        known = ", ".join(sorted(Sample.model_fields))
-        raise SampleError(f"extract gave {unknown[0]!r}, which is no field of a sample; there are {known}")
-    found: dict[str, Any] = {name: _in_text(value) for name, value in fields.items()}
-    if fields.get("contexts") is not None:
-        chunks, without_text = chunks_of(fields["contexts"])
-        if without_text:
-            raise SampleError(f"extract gave contexts that have no text: {without_text[0]}")
-        found["contexts"] = [chunk.text for chunk in chunks]
-        ids = [chunk.id for chunk in chunks]
-        if chunks and all(ids) and "context_ids" not in fields:
-            found["context_ids"] = ids
-    return Sample.from_mapping(found)
+    last = max(givers, key=lambda call: call.began)
+    return [call for call in last.walk() if call.kind == "model" and call.ended is not None]
 
 
-def _with_given(sample: Sample, given: Sample) -> Sample:
-    fields = {name: value for name in given.model_fields_set if (value := getattr(given, name)) is not None}
-    if "contexts" in fields:
-        fields.setdefault("context_ids", None)
-    told = {f"found_{name}": _EXTRACTED for name in ("question", "contexts", "answer") if name in fields}
-    return sample.model_copy(update=fields | {"labels": sample.labels | told | dict(given.labels)})
-
-
-def _in_text(value: Any) -> Any:
-    """The text of a question or an answer, however LlamaIndex gives it."""
-    if isinstance(value, QueryBundle):
-        return value.query_str
-    if isinstance(
-        value, ChatMessage | Response | StreamingResponse | AsyncStreamingResponse | PydanticResponse
-    ):
-        return answer_in(value)
-    return value
-
-
-def first_query(root: Node) -> Any:
-    """What the first retriever or engine inside was asked: a chat engine's question in full."""
-    asked = (
-        node.payload.query
-        for node in root.walk()
-        if isinstance(node.payload, RetrieverEnded | EngineAnswered)
-    )
-    return next(asked, None)
-
-
-def _question(given: Mapping[str, Any]) -> tuple[str | None, str]:
-    """The question among a call's arguments, or in a workflow's start event, with the name it has there."""
-    event = given.get("start_event")
-    for name in _QUESTIONS:
-        value = given.get(name)
-        if value is None and event is not None:
-            value = getattr(event, name, None)
-        text = question_in(value)
-        if text is not None:
-            return text, name
-    return None, "none"
-
-
-def _answer(given: Any) -> str | None:
-    """A list holds the tokens of a stream."""
-    if is_list(given):
-        return "".join(each if isinstance(each, str) else str(each) for each in given)
-    return answer_in(given)
-
-
-def _history(messages: Sequence[Any] | None) -> Any:
-    if not messages:
-        return None
-    turns = ((getattr(each, "role", None), getattr(each, "content", None)) for each in messages)
-    return tuple(
-        {"role": str(getattr(role, "value", role)), "content": content} for role, content in turns if content
-    )
+def _outermost(calls: Iterable[Call], wanted: Callable[[Call], bool]) -> Iterator[Call]:
+    for call in calls:
+        if wanted(call):
+            yield call
+        else:
+            yield from _outermost(call.children, wanted)

@@ -23,7 +23,6 @@ from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs import OnError, with_prompts
 from ragmetrics_core.shapes import is_series
 from ragmetrics_llama_index import _templates as templates
-from ragmetrics_llama_index._contexts import is_pair
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
 from ragmetrics_llama_index._responses import answer_in, entry_in, nodes_in, read_whole, text_of_node
 from ragmetrics_llama_index._results import EvaluationFailed, Passing, TracedEvaluationResult, result_of
@@ -38,16 +37,17 @@ _BUILT_IN = ("eval_template", "refine_template")
 
 
 class EvaluatorArgs(TrafficArgs, total=False):
-    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`."""
+    """What every evaluator takes as keywords, in the words of `ragmetrics_core.evaluate`.
+
+    Attributes:
+        repeats: how often each verdict is asked for, as further draws; the majority decides.
+        redact: takes what is private out of texts before a model or a record sees it; see `evaluate`.
+        prompts: a folder of prompt files that replace those of the same name.
+    """
 
     repeats: int
-    """How often each verdict is asked for, as further draws; the majority decides."""
-
     redact: Redact | None
-    """Takes what is private out of texts before a model or a record sees it; see `evaluate`."""
-
     prompts: str | Path | Mapping[str, PromptText] | None
-    """A folder of prompt files that replace those of the same name."""
 
 
 EVALUATOR_DEFAULTS: Mapping[str, Any] = {
@@ -205,8 +205,7 @@ class RagMetricsEvaluator(BaseEvaluator):
     ) -> TracedEvaluationResult:
         """Evaluate the response of a query or chat engine, with its source nodes as the contexts.
 
-        A stream is read to its end; structured output counts as its JSON. Nodes that hold the answers to an
-        engine's sub-questions are no contexts: nobody retrieved them. The other arguments are those of
+        A stream is read to its end; structured output counts as its JSON. The other arguments are those of
         `aevaluate`.
 
         Args:
@@ -220,7 +219,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             return await self.aevaluate(query, None, None, **kwargs)
         whole = await read_whole(response)
         nodes = nodes_in(whole)
-        contexts = None if nodes is None else [text_of_node(node) for node in nodes if not is_pair(node)]
+        contexts = None if nodes is None else [text_of_node(node) for node in nodes]
         answer = answer_in(whole) if response_field is None else entry_in(whole, response_field)
         return await self.aevaluate(query, answer, contexts, **kwargs)
 
@@ -292,12 +291,6 @@ class RagMetricsEvaluator(BaseEvaluator):
             self._warn(name, "its variables are those of no prompt of this evaluator: see get_prompts()")
             return
         self._metrics = templates.updated(self._metrics, {f"{prompt.name}_template": template})
-
-    def _not_used(self, **given: tuple[object, str]) -> None:
-        """Say of arguments that mean nothing here that they do."""
-        for name, (value, why) in given.items():
-            if value is not None:
-                self._warn(name, why)
 
     def _warn(self, name: str, why: str) -> None:
         warnings.warn(f"{type(self).__name__}: {name} is not used: {why}", UserWarning, stacklevel=4)

@@ -1,55 +1,179 @@
-"""The evaluators that need no reference, under LlamaIndex's own names and with its call forms.
+"""The evaluators under LlamaIndex's own names, with its call forms, and those of our other metrics.
 
-Each says which metric it is, where its threshold lies and what its built-in counterpart takes; all of the
-work is `RagMetricsEvaluator`'s.
+Each class is data: what it measures, what its built-in counterpart takes, and where its threshold lies.
+All of the work is `RagMetricsEvaluator`'s.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import Parameter, Signature
+from typing import Any, ClassVar, Literal, Unpack
 
+from llama_index.core.base.embeddings.base import SimilarityMode
 from llama_index.core.prompts import BasePromptTemplate
 
+from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.metrics import (
+    AnswerCorrectness,
     AnswerRelevance,
+    AnswerSimilarity,
+    ContextEntityRecall,
+    ContextPrecision,
+    ContextRecall,
     ContextRelevance,
     Criterion,
+    FactualCorrectness,
     Faithfulness,
 )
 from ragmetrics_core.models import Traffic
-from ragmetrics_core.runs import OnError
 from ragmetrics_llama_index._evaluator import EVALUATOR_DEFAULTS, EvaluatorArgs, RagMetricsEvaluator
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM
-from ragmetrics_llama_index._results import TracedEvaluationResult
+from ragmetrics_llama_index._results import Passing, TracedEvaluationResult
 
 __all__ = [
-    "OWN_PARSERS",
     "AnswerRelevancyEvaluator",
+    "ContextEntityRecallEvaluator",
+    "ContextPrecisionEvaluator",
+    "ContextRecallEvaluator",
     "ContextRelevancyEvaluator",
+    "CorrectnessEvaluator",
+    "FactualCorrectnessEvaluator",
     "FaithfulnessEvaluator",
     "GuidelineEvaluator",
-    "Parser",
     "QueryResponseEvaluator",
     "RelevancyEvaluator",
     "ResponseEvaluator",
-    "Template",
-    "on_error_of",
+    "SemanticSimilarityEvaluator",
 ]
 
 Template = str | BasePromptTemplate
-Parser = Callable[[str], tuple[float | None, str | None]]
 
-OWN_PARSERS = "replies are read by the parsers of the prompts"
-_ALREADY_A_SHARE = "there it is the full marks to divide by, and the score here is a share; use threshold="
-
-
-def on_error_of(raise_error: bool) -> OnError:
-    """LlamaIndex's own word, which these evaluators take where its own do, in ours."""
-    return "raise" if raise_error else "record"
+_OWN_PARSERS = "replies are read by the parsers of the prompts"
+_NOT_USED = {
+    "score_threshold": "there it is the full marks to divide by; the score here is a share: use threshold=",
+    "parser_function": _OWN_PARSERS,
+    "output_parser": _OWN_PARSERS,
+}
 
 
-class _WithoutReference(RagMetricsEvaluator):
+class NamedEvaluatorArgs(EvaluatorArgs, total=False):
+    """What evaluators with a name of their own take besides; the signature of each says which of it.
+
+    Attributes:
+        raise_error: raise where there is no score; in faithfulness and relevancy also where the answer does
+            not pass.
+        eval_template, refine_template: in place of the prompt that has the same variables; one that was
+            written for the built-in evaluator has none of ours and is not used, with a warning.
+        score_threshold: a score of this or more passes, in `CorrectnessEvaluator`; not used in the others,
+            with a warning.
+        parser_function, output_parser: not used, with a warning.
+        guidelines: one in each line, or a list.
+        embed_model: the embedder; by default `Settings.embed_model`.
+        scale: that of `CorrectnessEvaluator`.
+        threshold: a score of this or more passes; without one nothing passes or fails.
+        metric: the metric with other settings, such as `Faithfulness(granularity="sentence")`.
+        traffic: how the models are asked; see `RagMetricsEvaluator`.
+    """
+
+    raise_error: bool
+    eval_template: Template | None
+    refine_template: Template | None
+    score_threshold: float | None
+    parser_function: Callable[[str], tuple[float | None, str | None]] | None
+    output_parser: object
+    guidelines: str | Sequence[str] | None
+    embed_model: AnyEmbedder | None
+    scale: Literal["1-5", "0-1"]
+    threshold: float | None
+    metric: Metric[Any] | None
+    traffic: Traffic | None
+
+
+class _Named(RagMetricsEvaluator):
+    """An evaluator that is the data of its class.
+
+    Args:
+        llm: the judge; see `RagMetricsEvaluator`.
+        positional, keywords: see `NamedEvaluatorArgs`.
+    """
+
+    # What is measured; `metric=` is one of the same kind.
+    _measured: ClassVar[tuple[Metric[Any], ...]] = ()
+    # What is taken by position, in the built-in's order, and what by keyword alone.
+    _takes: ClassVar[Mapping[str, Any]] = {"llm": None, "raise_error": False}
+    _by_name: ClassVar[Mapping[str, Any]] = {"threshold": None, "metric": None}
+
+    def __init__(
+        self, llm: AnyLLM | None = None, *positional: Any, **keywords: Unpack[NamedEvaluatorArgs]
+    ) -> None:
+        signature = _signature_of(type(self))
+        refuse_unknown(keywords, *signature.parameters)
+        first = () if llm is None and not positional else (llm,)
+        bound = signature.bind(self, *first, *positional, **keywords)
+        bound.apply_defaults()
+        given = bound.arguments
+        passing = self._passes(given)
+        super().__init__(
+            self._metrics_of(given),
+            given.get("llm"),
+            given.get("embed_model"),
+            on_error="raise" if given.get("raise_error") else "record",
+            traffic=given["traffic"],
+            **{name: given[name] for name in names_in(EvaluatorArgs) if name in keywords},
+        )
+        self._passing = passing
+        for name in ("eval_template", "refine_template"):
+            self._adopt(name, given.get(name))
+        for name, why in _NOT_USED.items():
+            if given.get(name) is not None:
+                self._warn(name, why)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Say in the class's own signature what it takes."""
+        super().__init_subclass__(**options)
+        if cls._measured and "__init__" not in vars(cls):
+            inherited = cls.__init__
+
+            @wraps(inherited)
+            def init(self: Any, *positional: Any, **keywords: Any) -> None:
+                inherited(self, *positional, **keywords)
+
+            init.__signature__ = _signature_of(cls)  # type: ignore[attr-defined]
+            cls.__init__ = init  # type: ignore[method-assign]
+
+    def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
+        """What is measured with these arguments."""
+        metric: Metric[Any] | None = given.get("metric")
+        if metric is None:
+            return self._measured
+        kind: type[object] = type(self._measured[0])
+        if not isinstance(metric, kind):
+            raise ConfigError(f"{type(self).__name__} takes a {kind.__name__}, not {metric!r}")
+        return [metric]
+
+    def _passes(self, given: dict[str, Any]) -> Passing:
+        """How a value becomes a score that passes or not; takes the arguments that it has used."""
+        return Passing(given.get("threshold"))
+
+
+def _signature_of(kind: type[_Named]) -> Signature:
+    by_name = {**kind._by_name, "traffic": None, **EVALUATOR_DEFAULTS}  # pyright: ignore[reportPrivateUsage]
+    positional = kind._takes.items()  # pyright: ignore[reportPrivateUsage]
+    return Signature(
+        [
+            Parameter("self", Parameter.POSITIONAL_ONLY),
+            *(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=usual) for name, usual in positional),
+            *(Parameter(name, Parameter.KEYWORD_ONLY, default=usual) for name, usual in by_name.items()),
+        ]
+    )
+
+
+_TEMPLATES = {"eval_template": None, "refine_template": None}
+
+
+class _WithoutReference(_Named):
     """An evaluator that needs no expected answer, so that the fourth argument is the time to sleep."""
 
     async def aevaluate(  # type: ignore[override]
@@ -71,136 +195,13 @@ class FaithfulnessEvaluator(_WithoutReference):
 
     It passes when all are supported, or as many as `threshold` says. The query helps to understand the answer
     and may be left out. With `raise_error` an answer that does not pass raises too, as the built-in one does.
-
-    Args:
-        llm: the judge; see `RagMetricsEvaluator`.
-        raise_error: raise where there is no score, and where the answer does not pass.
-        eval_template: in place of the prompt that has the same variables; one that was written for the
-            built-in evaluator has none of ours and is not used, with a warning.
-        refine_template: likewise.
-        threshold: a score of this or more passes.
-        metric: the metric with other settings, such as `Faithfulness(granularity="sentence")`.
-        traffic, settings: as for `RagMetricsEvaluator`.
     """
 
+    _measured = (Faithfulness(),)
+    _takes: ClassVar = {**_Named._takes, **_TEMPLATES}
+    _by_name: ClassVar = {"threshold": 1.0, "metric": None}
     _without_query = ""
     _raises_when_failing = True
-
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
-    def __init__(
-        self,
-        llm: AnyLLM | None = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        refine_template: Template | None = None,
-        *,
-        threshold: float | None = 1.0,
-        metric: Faithfulness | None = None,
-        traffic: Traffic | None = None,
-        **settings: Unpack[EvaluatorArgs],
-    ) -> None:
-        super().__init__(
-            metric or Faithfulness(),
-            llm,
-            threshold=threshold,
-            on_error=on_error_of(raise_error),
-            traffic=traffic,
-            **settings,
-        )
-        self._adopt("eval_template", eval_template)
-        self._adopt("refine_template", refine_template)
-
-
-class AnswerRelevancyEvaluator(_WithoutReference):
-    """How near questions that the answer would answer come to the query: a mean cosine, in [-1, 1].
-
-    What a cosine is worth depends on the embedding model, so nothing passes or fails without a `threshold`.
-
-    Args:
-        llm: the judge, which writes the questions; see `RagMetricsEvaluator`.
-        raise_error: raise where there is no score.
-        eval_template: see `FaithfulnessEvaluator`.
-        score_threshold: what the built-in evaluator divides by; not used, with a warning.
-        parser_function: likewise.
-        embed_model: the embedder; by default `Settings.embed_model`.
-        threshold: a score of this or more passes.
-        metric: the metric with other settings.
-        traffic, settings: as for `RagMetricsEvaluator`.
-    """
-
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
-    def __init__(
-        self,
-        llm: AnyLLM | None = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        score_threshold: float | None = None,
-        parser_function: Parser | None = None,
-        *,
-        embed_model: AnyEmbedder | None = None,
-        threshold: float | None = None,
-        metric: AnswerRelevance | None = None,
-        traffic: Traffic | None = None,
-        **settings: Unpack[EvaluatorArgs],
-    ) -> None:
-        super().__init__(
-            metric or AnswerRelevance(),
-            llm,
-            embed_model,
-            threshold=threshold,
-            on_error=on_error_of(raise_error),
-            traffic=traffic,
-            **settings,
-        )
-        self._adopt("eval_template", eval_template)
-        self._not_used(score_threshold=(score_threshold, _ALREADY_A_SHARE))
-        self._not_used(parser_function=(parser_function, OWN_PARSERS))
-
-
-class ContextRelevancyEvaluator(_WithoutReference):
-    """Share of the contexts' sentences that the query needs, in [0, 1].
-
-    Nothing passes or fails without a `threshold`: the share depends on how long the chunks are.
-
-    Args:
-        llm: the judge; see `RagMetricsEvaluator`.
-        raise_error: raise where there is no score.
-        eval_template: see `FaithfulnessEvaluator`.
-        refine_template: likewise.
-        score_threshold: what the built-in evaluator divides by; not used, with a warning.
-        parser_function: likewise.
-        threshold: a score of this or more passes.
-        metric: the metric with other settings.
-        traffic, settings: as for `RagMetricsEvaluator`.
-    """
-
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
-    def __init__(
-        self,
-        llm: AnyLLM | None = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        refine_template: Template | None = None,
-        score_threshold: float | None = None,
-        parser_function: Parser | None = None,
-        *,
-        threshold: float | None = None,
-        metric: ContextRelevance | None = None,
-        traffic: Traffic | None = None,
-        **settings: Unpack[EvaluatorArgs],
-    ) -> None:
-        super().__init__(
-            metric or ContextRelevance(),
-            llm,
-            threshold=threshold,
-            on_error=on_error_of(raise_error),
-            traffic=traffic,
-            **settings,
-        )
-        self._adopt("eval_template", eval_template)
-        self._adopt("refine_template", refine_template)
-        self._not_used(score_threshold=(score_threshold, _ALREADY_A_SHARE))
-        self._not_used(parser_function=(parser_function, OWN_PARSERS))
 
 
 class RelevancyEvaluator(_WithoutReference):
@@ -208,89 +209,168 @@ class RelevancyEvaluator(_WithoutReference):
 
     Two metrics in [0, 1]: the share of the answer's statements that the contexts support, and whether the
     answer does what was asked (`Criterion`). The score is their mean; both must reach the threshold to pass.
-
-    Args:
-        llm: the judge; see `RagMetricsEvaluator`.
-        raise_error: raise where there is no score, and where the answer does not pass.
-        eval_template: see `FaithfulnessEvaluator`.
-        refine_template: likewise.
-        threshold: scores of this or more pass.
-        traffic, settings: as for `RagMetricsEvaluator`.
+    With `raise_error` an answer that does not pass raises too.
     """
 
+    _measured = (Faithfulness(), Criterion())
+    _takes: ClassVar = {**_Named._takes, **_TEMPLATES}
+    _by_name: ClassVar = {"threshold": 1.0}
     _raises_when_failing = True
-
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
-    def __init__(
-        self,
-        llm: AnyLLM | None = None,
-        raise_error: bool = False,
-        eval_template: Template | None = None,
-        refine_template: Template | None = None,
-        *,
-        threshold: float | None = 1.0,
-        traffic: Traffic | None = None,
-        **settings: Unpack[EvaluatorArgs],
-    ) -> None:
-        metrics = (Faithfulness(), Criterion())
-        super().__init__(
-            metrics, llm, threshold=threshold, on_error=on_error_of(raise_error), traffic=traffic, **settings
-        )
-        self._adopt("eval_template", eval_template)
-        self._adopt("refine_template", refine_template)
 
 
 # As LlamaIndex still calls them.
 QueryResponseEvaluator = RelevancyEvaluator
 ResponseEvaluator = FaithfulnessEvaluator
 
-_GUIDELINES = (
-    "fully answers the query",
-    "is neither vague nor ambiguous",
-    "is specific, with statistics or numbers where possible",
-)
+
+class AnswerRelevancyEvaluator(_WithoutReference):
+    """How near questions that the answer would answer come to the query: a mean cosine, in [-1, 1].
+
+    What a cosine is worth depends on the embedding model, so nothing passes or fails without a `threshold`.
+    """
+
+    _measured = (AnswerRelevance(),)
+    _takes: ClassVar = {
+        **_Named._takes,
+        "eval_template": None,
+        "score_threshold": None,
+        "parser_function": None,
+    }
+    _by_name: ClassVar = {"embed_model": None, **_Named._by_name}
+
+
+class ContextRelevancyEvaluator(_WithoutReference):
+    """Share of the contexts' sentences that the query needs, in [0, 1].
+
+    Nothing passes or fails without a `threshold`: the share depends on how long the chunks are.
+    """
+
+    _measured = (ContextRelevance(),)
+    _takes: ClassVar = {**_Named._takes, **_TEMPLATES, "score_threshold": None, "parser_function": None}
 
 
 class GuidelineEvaluator(_WithoutReference):
     """Share of the guidelines that the response keeps, in [0, 1]; it passes when it keeps all of them.
 
-    Each guideline is a question of its own (`Criterion`), with a verdict and a reason.
-
-    Args:
-        llm: the judge; see `RagMetricsEvaluator`.
-        guidelines: one in each line, or a list; by default that it answers fully, clearly and specifically.
-        eval_template: see `FaithfulnessEvaluator`.
-        output_parser: not used, with a warning.
-        raise_error: raise where there is no score.
-        traffic, settings: as for `RagMetricsEvaluator`.
+    All guidelines are asked about in one call (`Criterion`); each has a verdict and a reason. By default they
+    are that it answers fully, clearly and specifically.
 
     Raises:
         ConfigError: there is no guideline.
     """
 
-    @unfolded(EvaluatorArgs, EVALUATOR_DEFAULTS)
-    def __init__(
-        self,
-        llm: AnyLLM | None = None,
-        guidelines: str | Sequence[str] | None = None,
-        eval_template: Template | None = None,
-        output_parser: object = None,
-        *,
-        raise_error: bool = False,
-        traffic: Traffic | None = None,
-        **settings: Unpack[EvaluatorArgs],
-    ) -> None:
+    _measured = (
+        Criterion(
+            "fully answers the query",
+            others=(
+                "is neither vague nor ambiguous",
+                "is specific, with statistics or numbers where possible",
+            ),
+        ),
+    )
+    _takes: ClassVar = {"llm": None, "guidelines": None, "eval_template": None, "output_parser": None}
+    _by_name: ClassVar = {"raise_error": False, "threshold": 1.0}
+
+    def _metrics_of(self, given: Mapping[str, Any]) -> Sequence[Metric[Any]]:
+        guidelines = given["guidelines"]
         lines = guidelines.splitlines() if isinstance(guidelines, str) else guidelines
-        texts = dict.fromkeys(text for line in lines or _GUIDELINES if (text := line.strip().lstrip("-*• ")))
+        if not lines:
+            return self._measured
+        texts = [*dict.fromkeys(text for line in lines if (text := line.strip().lstrip("-*• ")))]
         if not texts:
             raise ConfigError("GuidelineEvaluator needs a guideline: one in each line, or a list of them")
-        super().__init__(
-            [Criterion(text) for text in texts],
-            llm,
-            threshold=1.0,
-            on_error=on_error_of(raise_error),
-            traffic=traffic,
-            **settings,
-        )
-        self._adopt("eval_template", eval_template)
-        self._not_used(output_parser=(output_parser, OWN_PARSERS))
+        return [Criterion(texts[0], others=tuple(texts[1:]))]
+
+
+def _one_to_five(value: float) -> float:
+    return 1 + 4 * value
+
+
+_SCALES = {"1-5": Passing(4.0, _one_to_five, "1 + 4 × value"), "0-1": Passing(0.75)}
+
+
+class CorrectnessEvaluator(_Named):
+    """How far the answer agrees with the reference, on LlamaIndex's scale from 1 to 5.
+
+    The value v is the factual correctness of answer and reference in [0, 1] (answer correctness without the
+    similarity, so that no embedding model is needed), and the score 1 + 4 v; `scale="0-1"` gives the value
+    itself. It passes from 4.0 on, which is v = 0.75. The reference is needed: without one there is no score.
+    `metric=AnswerCorrectness()` has the weights 0.75 and 0.25, and needs `embed_model`.
+
+    Raises:
+        ConfigError: there is no such scale, or the threshold is not on it.
+    """
+
+    _measured = (AnswerCorrectness(weights=(1.0, 0.0)),)
+    _takes: ClassVar = {"llm": None, "eval_template": None, "score_threshold": None, "parser_function": None}
+    _by_name: ClassVar = {"scale": "1-5", "embed_model": None, "raise_error": False, "metric": None}
+
+    def _passes(self, given: dict[str, Any]) -> Passing:
+        scale, threshold = given["scale"], given.pop("score_threshold")
+        if scale not in _SCALES:
+            raise ConfigError(f"scale must be '1-5' or '0-1', not {scale!r}")
+        passing = _SCALES[scale]
+        if threshold is None:
+            return passing
+        low, high = passing.scaled(0.0), passing.scaled(1.0)
+        if not low <= threshold <= high:
+            raise ConfigError(
+                f"score_threshold must be between {low:g} and {high:g} on the scale {scale!r}, "
+                f"not {threshold:g}"
+            )
+        return passing._replace(threshold=threshold)
+
+
+class SemanticSimilarityEvaluator(_Named):
+    """Cosine between the vectors of answer and reference, in [-1, 1].
+
+    `similarity_fn` must be None, for a record proves cosines, and `similarity_mode` the cosine; for vectors
+    of length one the dot product is the same number. A score of `similarity_threshold` or more passes.
+
+    Raises:
+        ConfigError: another similarity than the cosine is asked for.
+    """
+
+    _measured = (AnswerSimilarity(),)
+    _takes: ClassVar = {
+        "embed_model": None,
+        "similarity_fn": None,
+        "similarity_mode": None,
+        "similarity_threshold": 0.8,
+    }
+    _by_name: ClassVar = {"raise_error": False}
+
+    def _passes(self, given: dict[str, Any]) -> Passing:
+        if given["similarity_fn"] is not None or given["similarity_mode"] not in (
+            None,
+            SimilarityMode.DEFAULT,
+        ):
+            raise ConfigError(
+                "SemanticSimilarityEvaluator gives the cosine, which its record proves: leave similarity_fn "
+                "and similarity_mode out, or use LlamaIndex's own evaluator for another similarity"
+            )
+        return Passing(given["similarity_threshold"])
+
+
+class FactualCorrectnessEvaluator(_Named):
+    """Agreement of the statements of answer and reference, as an F-score in [0, 1]."""
+
+    _measured = (FactualCorrectness(),)
+
+
+class ContextPrecisionEvaluator(_Named):
+    """Whether the chunks that help stand first: average precision of the judged chunks, in [0, 1]."""
+
+    _measured = (ContextPrecision(),)
+
+
+class ContextRecallEvaluator(_Named):
+    """Share of the reference's statements that the contexts hold, in [0, 1]."""
+
+    _measured = (ContextRecall(),)
+
+
+class ContextEntityRecallEvaluator(_Named):
+    """Share of the reference's entities that the contexts name, in [0, 1]."""
+
+    _measured = (ContextEntityRecall(),)

@@ -68,7 +68,7 @@ _FORMS = {"OpenAI": _OPENAI, "Ollama": "format"}
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexJudge(ForeignJudge):
+class LlamaIndexJudge(ForeignJudge, Judge):
     """A LlamaIndex language model as a judge.
 
     A chat model gets system and user message, a completion model the text that its own `messages_to_prompt`
@@ -141,7 +141,7 @@ class LlamaIndexJudge(ForeignJudge):
 
 
 @dataclass(frozen=True, repr=False)
-class LlamaIndexEmbedder(ForeignModel):
+class LlamaIndexEmbedder(ForeignModel, Embedder):
     """A LlamaIndex embedding model as an embedder; all texts are embedded as texts, none as a query.
 
     It is asked through its synchronous interface, in threads.
@@ -231,7 +231,7 @@ def needed(metrics: Iterable[Metric[Any]], model: Literal["judge", "embedder", "
 
 def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None) -> ForeignName:
     """Its name by the settings that it publishes, how it samples and is asked, and a digest of the others."""
-    published = model.to_payload()
+    published = _published(model)
     told = {name: getattr(model, name, None) for name in _SAMPLING} | published
     settings = {name: each for name, each in told.items() if name not in _NO_SETTINGS and each is not None}
     servers = {
@@ -254,6 +254,13 @@ def _name_of(model: LLM | BaseEmbedding, asked: Mapping[str, str] | None = None)
         settings={name: each for name, each in settings.items() if name not in servers},
         digest=digest._replace(is_complete=is_sure),
     )
+
+
+def _published(model: LLM | BaseEmbedding) -> dict[str, Any]:
+    """What a model says of itself; before llama-index-core 0.14.24 it has no method for that."""
+    if hasattr(model, "to_payload"):
+        return model.to_payload()
+    return model.metadata.model_dump() if isinstance(model, LLM) else {"model_name": model.model_name}
 
 
 def _format_of(model: LLM) -> str | None:

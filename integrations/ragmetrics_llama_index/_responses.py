@@ -8,13 +8,13 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
 from llama_index.core.bridge.pydantic import BaseModel
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.shapes import is_mapping, is_sequence
 
-__all__ = ["answer_in", "entry_in", "nodes_in", "question_in", "read_whole", "text_of_node"]
+__all__ = ["answer_in", "entry_in", "nodes_in", "read_whole", "text_of_node"]
 
 # Where responses, agents' outputs, events and mappings keep the text, in the order in which it is looked for.
 _ANSWERS = ("response", "answer", "result", "output")
@@ -91,16 +91,3 @@ def nodes_in(value: Any) -> list[Any] | None:
 def text_of_node(node: Any) -> str:
     """A node's text, as the evaluators of LlamaIndex take it."""
     return node.get_content() if isinstance(node, NodeWithScore | BaseNode) else str(node)
-
-
-def question_in(value: Any) -> str | None:
-    """The text of a question; None when there is none."""
-    match value:
-        case str():
-            return value
-        case QueryBundle():
-            return value.query_str
-        case ChatMessage():
-            return value.content
-        case _:
-            return None

@@ -51,11 +51,7 @@ class _Ranking(BaseRetrievalMetric):
     """
 
     k: int | None = Field(default=None, ge=1)
-
-    @property
-    def formula(self) -> Formula:
-        """What is computed."""
-        raise NotImplementedError
+    _formula: ClassVar[Any]
 
     def compute(
         self,
@@ -69,13 +65,11 @@ class _Ranking(BaseRetrievalMetric):
         """The score of one retrieval; NaN where nothing is expected, and where ids are not given."""
         del query, expected_texts, retrieved_texts, kwargs
         if retrieved_ids is None or expected_ids is None:
-            return _skipped("retrieved_ids" if retrieved_ids is None else "expected_ids")
+            return _without("skipped", "retrieved_ids" if retrieved_ids is None else "expected_ids")
         retrieved, expected = list(retrieved_ids), list(expected_ids)
-        score = self.formula(retrieved, expected, self.k)
+        score = self._measured()(retrieved, expected, self.k)
         if score is None:
-            return RetrievalMetricResult(
-                score=math.nan, metadata={"status": "undefined", "reason": "no_expected_ids"}
-            )
+            return _without("undefined", "no_expected_ids")
         counts = {
             "retrieved": len(set(retrieved)),
             "expected": len(set(expected)),
@@ -83,10 +77,14 @@ class _Ranking(BaseRetrievalMetric):
         }
         return RetrievalMetricResult(score=score, metadata={"status": "ok", **counts})
 
+    def _measured(self) -> Formula:
+        formula: Formula = type(self)._formula
+        return formula
 
-def _skipped(missing: str) -> RetrievalMetricResult:
-    """No score, for something was not given; an empty list was."""
-    return RetrievalMetricResult(score=math.nan, metadata={"status": "skipped", "reason": missing})
+
+def _without(status: str, reason: str) -> RetrievalMetricResult:
+    """No score: something was not given (an empty list was), or there is nothing to find."""
+    return RetrievalMetricResult(score=math.nan, metadata={"status": status, "reason": reason})
 
 
 class HitRate(_Ranking):
@@ -95,9 +93,7 @@ class HitRate(_Ranking):
     metric_name: ClassVar[str] = "hit_rate"
     use_granular_hit_rate: bool = False
 
-    @property
-    def formula(self) -> Formula:
-        """`hit_at`, or `recall_at`."""
+    def _measured(self) -> Formula:
         return recall_at if self.use_granular_hit_rate else hit_at
 
 
@@ -107,9 +103,7 @@ class MRR(_Ranking):
     metric_name: ClassVar[str] = "mrr"
     use_granular_mrr: bool = False
 
-    @property
-    def formula(self) -> Formula:
-        """`reciprocal_rank_at`, or `reciprocal_ranks_at`."""
+    def _measured(self) -> Formula:
         return reciprocal_ranks_at if self.use_granular_mrr else reciprocal_rank_at
 
 
@@ -117,33 +111,21 @@ class Precision(_Ranking):
     """Share of the retrieved results that are expected."""
 
     metric_name: ClassVar[str] = "precision"
-
-    @property
-    def formula(self) -> Formula:
-        """`precision_at`."""
-        return precision_at
+    _formula: ClassVar = staticmethod(precision_at)
 
 
 class Recall(_Ranking):
     """Share of the expected results that were retrieved."""
 
     metric_name: ClassVar[str] = "recall"
-
-    @property
-    def formula(self) -> Formula:
-        """`recall_at`."""
-        return recall_at
+    _formula: ClassVar = staticmethod(recall_at)
 
 
 class AveragePrecision(_Ranking):
     """Mean precision at the ranks of the expected results, over all that are expected."""
 
     metric_name: ClassVar[str] = "ap"
-
-    @property
-    def formula(self) -> Formula:
-        """`average_precision_at`."""
-        return average_precision_at
+    _formula: ClassVar = staticmethod(average_precision_at)
 
 
 class NDCG(_Ranking):
@@ -155,11 +137,7 @@ class NDCG(_Ranking):
 
     metric_name: ClassVar[str] = "ndcg"
     mode: Literal["linear", "exponential"] = "linear"
-
-    @property
-    def formula(self) -> Formula:
-        """`ndcg_at`."""
-        return ndcg_at
+    _formula: ClassVar = staticmethod(ndcg_at)
 
 
 class _Judged(BaseRetrievalMetric):
@@ -198,7 +176,7 @@ class _Judged(BaseRetrievalMetric):
         """The score of one retrieval, with its record in the metadata; NaN where there is none."""
         del expected_ids, kwargs
         if retrieved_texts is None:
-            return _skipped("retrieved_texts")
+            return _without("skipped", "retrieved_texts")
         expected = [text for text in expected_texts or [] if text.strip()]
         sample = Sample.from_mapping(
             {

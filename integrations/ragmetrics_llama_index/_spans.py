@@ -1,29 +1,26 @@
 """The hooks: which spans of LlamaIndex belong to one answered question, and what is taken from them.
 
 A unit is an answer to score: the outermost query or chat engine that is watched, or a watched workflow. The
-spans below a unit are kept while it is open; what lies outside of units costs one look into a table.
+spans below a unit are kept while it is open, which is until its stream was read; what lies outside of units
+costs one look into a table.
 """
 
 import inspect
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import count
 from types import FrameType
 from typing import Any, NamedTuple, cast
 
-from llama_index.core.agent.workflow import ToolCallResult
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.base.llms.base import BaseLLM
-from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
-from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.chat_engine.types import BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator
 from llama_index.core.instrumentation.span import active_span_id
-from llama_index.core.instrumentation.span_handlers import BaseSpanHandler
-from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.instrumentation.span_handlers import NullSpanHandler
 from llama_index.core.workflow import Workflow
 from pydantic import PrivateAttr
 
-from ragmetrics_core.adapting import as_now
+from ragmetrics_core.adapting import Call, as_now
 from ragmetrics_core.live import (
     Capture,
     Collector,
@@ -36,17 +33,11 @@ from ragmetrics_core.live import (
     reason_of,
     take_notes,
 )
-from ragmetrics_llama_index._captured import ARGUMENTS, Extract, first_query, sample_of
-from ragmetrics_llama_index._contexts import (
-    EngineAnswered,
-    Given,
-    RetrieverEnded,
-    Used,
-    Written,
-    contexts_under,
-    retrieved_under,
-)
-from ragmetrics_llama_index._streams import Stream, noted, noted_async
+from ragmetrics_llama_index._calls import OpenCall, begun, ended
+from ragmetrics_llama_index._captured import ARGUMENTS, Extract, sample_of
+from ragmetrics_llama_index._dialect import chunks_in
+from ragmetrics_llama_index._responses import nodes_in
+from ragmetrics_llama_index._streams import READ, Stream, is_unread, tee
 
 __all__ = ["SpanHandler", "Spans", "Watch"]
 
@@ -54,21 +45,42 @@ Arguments = inspect.BoundArguments
 
 _ENGINES = (BaseQueryEngine, BaseChatEngine)
 _ENGINE_METHODS = frozenset({"query", "aquery", "chat", "achat", "stream_chat", "astream_chat"})
-_RETRIEVING = frozenset({"retrieve", "aretrieve"})
-_SYNTHESIZING = frozenset({"synthesize", "asynthesize"})
 _EVALUATING = frozenset({"evaluate", "aevaluate", "evaluate_response", "aevaluate_response"})
 _WRITING = frozenset({"write_response_to_history", "awrite_response_to_history"})
 # "-" and a UUID end the id of every span.
 _UUID = 37
 
 
-class WorkUnit(NamedTuple):
-    """What is kept of a unit from its beginning."""
+@dataclass(slots=True, eq=False, kw_only=True)
+class WorkUnit:
+    """What is kept of a unit while it is open.
 
-    name: str
+    Attributes:
+        seen: the whole, whose call holds those inside of it.
+        arguments, tags, notes: from its beginning.
+        clock: numbers what happens in it.
+        has_answered: whether it has ended, and only its stream is still read.
+        writing: the stream of a chat, once it has ended.
+        written: what became of it, once that is known: its tokens, or why there are none.
+    """
+
+    seen: OpenCall
     arguments: dict[str, Any]
     tags: dict[str, Any]
     notes: Notes
+    clock: Iterator[int] = field(default_factory=count)
+    has_answered: bool = False
+    writing: Stream | None = None
+    written: list[str] | SkipReason | None = None
+
+    def settle(self) -> None:
+        """End the stream of a chat as the writing of it ended, once both are there."""
+        if self.writing is None or self.written is None:
+            return
+        if isinstance(self.written, str):
+            self.writing.give_up(self.written)
+        else:
+            self.writing.finish("".join(self.written).strip())
 
 
 class Watch(NamedTuple):
@@ -101,7 +113,7 @@ class Spans:
     Args:
         live: takes the captures.
         watch: which engines and workflows are scored.
-        max_open: units and streams that may be open at a time.
+        max_open: units that may be open at a time.
         ttl: seconds without a new span after which an open one is given up.
         needs_contexts: leave out answers without contexts.
         context_tools: names of tools whose text is a context.
@@ -124,15 +136,15 @@ class Spans:
         self._needs_contexts = needs_contexts
         self._context_tools = frozenset(context_tools)
         self._extract = extract
+        # Their texts are enough; `extract` gets the nodes.
+        self._hold: Callable[[Any], Any] = chunks_in if extract is None else as_now
         self._open = Collector(max_open=max_open, ttl=ttl, on_evicted=self._evicted)
         take_notes(self)
 
     def notes_here(self) -> Notes | None:
         """What the application has noted in the answer that the current code is part of."""
         node = self._open.get(active_span_id.get())
-        return (
-            node.root.payload.notes if node is not None and isinstance(node.root.payload, WorkUnit) else None
-        )
+        return None if node is None else _unit(node).notes
 
     def __len__(self) -> int:
         """How many spans are open."""
@@ -151,121 +163,112 @@ class Spans:
         tags: dict[str, Any] | None,
     ) -> None:
         """A span has begun."""
-        if parent is not None and self._open.get(parent) is not None:
-            self._open.start(span, parent)
-        elif not is_judging() and self._watch.takes(instance, _method(span)):
-            kept = {name: value for name, value in arguments.arguments.items() if name in ARGUMENTS}
-            self._open.start(
-                span, None, WorkUnit(type(instance).__name__, kept, dict(tags or ()), notes_before(self))
+        if is_judging():
+            return
+        method, given = _method(span), arguments.arguments
+        above = self._above(parent)
+        if above is not None:
+            node = self._open.start(span, above.id)
+            clock = _unit(node).clock
+            node.payload = begun(instance, method, given, _around(above), self._hold, clock)
+            if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
+                _follow(instance, _unit(node), span)
+        elif self._watch.takes(instance, method):
+            unit = WorkUnit(
+                seen=OpenCall(Call(kind="chain", name=type(instance).__name__), None),
+                arguments={name: value for name, value in given.items() if name in ARGUMENTS},
+                tags=dict(tags or ()),
+                notes=notes_before(self),
             )
+            self._open.start(span, None, unit)
 
-    def leave(self, span: str, arguments: Arguments, instance: object, result: Any) -> None:
+    def leave(self, span: str, instance: object, result: Any) -> None:
         """A span has ended well."""
-        method = _method(span)
         node = self._open.get(span)
-        if method in _WRITING and isinstance(instance, StreamingAgentChatResponse):
-            self._written(instance)
         if node is None:
             return
-        if not node.is_root:
-            node.payload = _seen(instance, method, arguments, result)
-            return
-        root = self._open.end(span)
-        if root is not None and isinstance(root.payload, WorkUnit):
-            self._answered(root, root.payload, result)
+        unit = _unit(node)
+        if node.is_root:
+            unit.has_answered = True
+            self._answered(span, unit, result)
+        elif isinstance(seen := node.payload, OpenCall):
+            is_named = seen.call.name in self._context_tools
+            ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
 
-    def drop(self, span: str, instance: object, error: BaseException | None) -> None:
+    def drop(self, span: str, error: BaseException | None) -> None:
         """A span has ended with an error, or was cancelled or abandoned."""
-        reason = reason_of(error)
-        if _method(span) in _WRITING and isinstance(instance, StreamingAgentChatResponse):
-            self._give_up(instance, reason)
-        root = self._open.end(span)
-        if root is not None and isinstance(root.payload, WorkUnit):
-            self._live.skip(reason)
+        node = self._open.get(span)
+        if node is not None and node.is_root:
+            self._give_up(span, reason_of(error))
 
-    def _answered(self, root: Node, unit: WorkUnit, result: Any) -> None:
-        if isinstance(root.id, str) and _method(root.id) == "run":  # a workflow's stop event holds the result
+    def _above(self, parent: str | None) -> Node | None:
+        """What a span is part of: its parent, or what made the stream that is read just now."""
+        node = None if parent is None else self._open.get(parent)
+        read = READ.get()
+        reading = None if read is None else self._open.get(read)
+        return node if reading is None or reading in _up(node) else reading
+
+    def _answered(self, span: str, unit: WorkUnit, result: Any) -> None:
+        if _method(span) == "run":  # a workflow's stop event holds the result
             if result is None:
-                self._live.skip("cancelled")
+                self._give_up(span, "cancelled")
                 return
             result = getattr(result, "result", None) or result
-        found = contexts_under(root, result, self._context_tools)
         session = unit.tags.get("session_id")
-        history = unit.arguments.get("chat_history")
-        data: dict[str, Any] = {"standalone": first_query(root)} if "message" in unit.arguments else {}
-        if self._extract is not None:
-            seen = [RetrieverEnded(each.query, as_now(each.nodes)) for each in retrieved_under(root)]
-            data |= {"extract": self._extract, "tags": unit.tags, "retrievals": seen}
         capture = Capture(
             translate=sample_of,
             needs_contexts=self._needs_contexts,
-            name=unit.name,
+            name=unit.seen.call.name,
             question=unit.arguments,
-            contexts=found.nodes,
+            contexts=nodes_in(result),
             answer=result,
-            history=list(history) if history else None,
             noted=unit.notes.contexts,
-            data=data,
-            labels={name: value for name, value in unit.tags.items() if not name.startswith("llamaindex.")}
-            | {"found_contexts": found.rule},
+            data={
+                "calls": unit.seen.call.children,
+                "extract": self._extract,
+                "rule": "result",
+                "tags": unit.tags,
+            },
+            labels={name: value for name, value in unit.tags.items() if not name.startswith("llamaindex.")},
             session=session if isinstance(session, str) else None,
-            parent=root.id,
+            parent=span,
         )
-        self._submit(capture, result)
-
-    def _submit(self, capture: Capture, result: Any) -> None:
-        """Hand the capture over, once its answer is there."""
-        if isinstance(result, StreamingResponse) and _is_unread(result):
-            stream = self._stream(capture, "stream")
-            result.response_gen = noted(result.response_gen, stream, _itself)
-        elif isinstance(result, AsyncStreamingResponse) and _is_unread(result):
-            stream = self._stream(capture, "stream")
-            result.response_gen = noted_async(result.response_gen, stream, _itself)
+        if is_unread(result):
+            tee(result, self._stream(capture, span, "stream"), span)
         elif isinstance(result, StreamingAgentChatResponse):
-            self._chatting(capture, result)
+            # it may have been written by now, in a thread or task of its own
+            unit.writing = self._stream(capture, span, "chat_stream")
+            unit.settle()
+            if not result.is_writing_to_memory:
+                tee(result, unit.writing, span)
         else:
-            capture.labels["found_answer"] = "result"
+            self._open.end(span)
             self._live.submit(capture)
 
-    def _chatting(self, capture: Capture, response: StreamingAgentChatResponse) -> None:
-        """A chat engine writes its stream into its memory, in a thread or task that ends at any time."""
-        stream = self._stream(capture, "chat_stream")
-        if not response.is_writing_to_memory:
-            if response.chat_stream is not None:
-                response.chat_stream = noted(response.chat_stream, stream, _delta)
-            if response.achat_stream is not None:
-                response.achat_stream = noted_async(response.achat_stream, stream, _delta)
-            return
-        # noted first and looked at second: it may end in between, and then one of the two sees it
-        self._open.start(_chat_id(response), None, (response, stream))
-        if response.exception is not None:
-            self._give_up(response, reason_of(response.exception))
-        elif response.is_done:
-            self._written(response)
-
-    def _written(self, response: StreamingAgentChatResponse) -> None:
-        node = self._open.end(_chat_id(response))
-        if node is not None:
-            node.payload[1].finish(response.response)
-
-    def _give_up(self, response: StreamingAgentChatResponse, reason: SkipReason) -> None:
-        node = self._open.end(_chat_id(response))
-        if node is not None:
-            node.payload[1].give_up(reason)
-
-    def _stream(self, capture: Capture, rule: str) -> Stream:
-        capture.labels["found_answer"] = rule
+    def _stream(self, capture: Capture, span: str, rule: str) -> Stream:
+        capture.data["rule"] = rule
         capture.answer = None
-        return Stream(capture, self._live.submit, self._live.skip)
 
-    def _evicted(self, node: Node) -> None:
-        if isinstance(node.payload, WorkUnit):
+        def finish(answer: Any) -> None:
+            capture.answer = answer
+            self._live.submit(capture)
+            self._open.end(span)
+
+        return Stream(finish, lambda reason: self._give_up(span, reason))
+
+    def _give_up(self, span: str, reason: SkipReason) -> None:
+        self._open.end(span)
+        self._live.skip(reason)
+
+    def _evicted(self, root: Node) -> None:
+        unit = _unit(root)
+        if unit.writing is not None:
+            unit.writing.give_up("never_ended")
+        elif not unit.has_answered:  # a stream that is still read ends by itself
             self._live.skip("never_ended")
-        else:
-            node.payload[1].give_up("never_ended")
 
 
-class SpanHandler(BaseSpanHandler[Any]):
+class SpanHandler(NullSpanHandler):
     """What LlamaIndex's dispatcher calls; keeps no span objects, and never raises.
 
     The dispatcher would swallow an error without a word.
@@ -294,10 +297,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         **kwargs: Any,
     ) -> None:
         """A span begins."""
-        try:
-            self._spans.enter(id_, bound_args, instance, parent_id, tags)
-        except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._live.hook_failed(error)
+        self._noted(self._spans.enter, id_, bound_args, instance, parent_id, tags)
 
     def span_exit(
         self,
@@ -308,10 +308,7 @@ class SpanHandler(BaseSpanHandler[Any]):
         **kwargs: Any,
     ) -> None:
         """A span ends."""
-        try:
-            self._spans.leave(id_, bound_args, instance, result)
-        except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._live.hook_failed(error)
+        self._noted(self._spans.leave, id_, instance, result)
 
     def span_drop(
         self,
@@ -322,8 +319,11 @@ class SpanHandler(BaseSpanHandler[Any]):
         **kwargs: Any,
     ) -> None:
         """A span ends with an error."""
+        self._noted(self._spans.drop, id_, err)
+
+    def _noted(self, note: Callable[..., None], *arguments: Any) -> None:
         try:
-            self._spans.drop(id_, instance, err)
+            note(*arguments)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
             self._live.hook_failed(error)
 
@@ -331,34 +331,36 @@ class SpanHandler(BaseSpanHandler[Any]):
         """The dispatcher shuts down: finish what was captured."""
         self._live.flush()
 
-    def new_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
-
-    def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
-
-    def prepare_to_drop_span(self, *args: Any, **kwargs: Any) -> None:
-        """No span objects are kept."""
-
 
 def _method(span: str) -> str:
     return span[:-_UUID].rpartition(".")[2]
 
 
-def _seen(instance: object, method: str, arguments: Arguments, result: Any) -> Any:
-    """What a span below a unit tells; None for most."""
-    given = arguments.arguments
-    if isinstance(instance, BaseRetriever) and method in _RETRIEVING:
-        return RetrieverEnded(next(iter(given.values()), None), list(result or ()))
-    if isinstance(instance, BaseSynthesizer) and method in _SYNTHESIZING:
-        return Given(list(given.get("nodes") or ()))
-    if isinstance(instance, _ENGINES) and method in _ENGINE_METHODS:
-        return EngineAnswered(next(iter(given.values()), None), result)
-    if isinstance(instance, BaseLLM) and isinstance(result, ChatResponse | CompletionResponse):
-        return Written(result)
-    if isinstance(result, ToolCallResult):
-        return Used(result.tool_name, result.tool_output)
-    return None
+def _follow(response: StreamingAgentChatResponse, unit: WorkUnit, span: str) -> None:
+    """Note what a chat engine writes into its memory, in a thread or task that ends at any time."""
+
+    def settle(written: Any) -> None:
+        unit.written = written
+        unit.settle()
+
+    tee(response, Stream(settle, settle), span)
+
+
+def _up(node: Node | None) -> Iterator[Node]:
+    """A node and all around it."""
+    while node is not None:
+        yield node
+        node = node.parent
+
+
+def _around(node: Node) -> OpenCall:
+    """The innermost call that a node is part of."""
+    payload = next(each.payload for each in _up(node) if each.payload is not None)
+    return payload.seen if isinstance(payload, WorkUnit) else payload
+
+
+def _unit(node: Node) -> WorkUnit:
+    return cast("WorkUnit", node.root.payload)
 
 
 def _is_in_an_evaluator(frame: FrameType | None) -> bool:
@@ -367,19 +369,3 @@ def _is_in_an_evaluator(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _chat_id(response: StreamingAgentChatResponse) -> tuple[str, int]:
-    return "chat", id(response)  # it has no identity of its own; while it is open, we hold it
-
-
-def _is_unread(response: StreamingResponse | AsyncStreamingResponse) -> bool:
-    return response.response_txt is None and cast("object", response.response_gen) is not None
-
-
-def _itself(token: Any) -> Any:
-    return token
-
-
-def _delta(message: Any) -> str:
-    return message.delta or ""

@@ -1,30 +1,34 @@
 """Streams that are read by the user and noted on the way: the same objects, the same tokens, no delay."""
 
 from collections.abc import AsyncGenerator, Callable, Generator
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar, cast
 
-from ragmetrics_core.live import Capture, SkipReason, reason_of
+from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
+from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 
-__all__ = ["Stream", "noted", "noted_async"]
+from ragmetrics_core.live import SkipReason, reason_of
+
+__all__ = ["READ", "Stream", "is_unread", "tee"]
 
 T = TypeVar("T")
+
+READ: ContextVar[str | None] = ContextVar("ragmetrics_llama_index_read", default=None)
+"""The span that a stream was made in, while it is read: a model is often asked only then."""
 
 
 class Stream:
     """An answer that is still being read.
 
     Args:
-        capture: what is submitted once the answer is there.
-        submit: takes the capture.
-        skip: takes the reason why there is no answer.
+        finish: takes the tokens, or the answer, once it is there.
+        give_up: takes the reason why there is none.
     """
 
-    def __init__(
-        self, capture: Capture, submit: Callable[[Capture], object], skip: Callable[[SkipReason], None]
-    ) -> None:
-        self._capture = capture
-        self._submit = submit
-        self._skip = skip
+    def __init__(self, finish: Callable[[Any], object], give_up: Callable[[SkipReason], object]) -> None:
+        self._finish = finish
+        self._give_up = give_up
         self._is_settled = False
         self._tokens: list[Any] = []
 
@@ -36,49 +40,94 @@ class Stream:
         """The answer is there: the tokens, unless it is given."""
         if not self._is_settled:
             self._is_settled = True
-            self._capture.answer = self._tokens if answer is None else answer
-            self._submit(self._capture)
+            self._finish(self._tokens if answer is None else answer)
 
     def give_up(self, reason: SkipReason) -> None:
         """There will be no whole answer."""
         if not self._is_settled:
             self._is_settled = True
-            self._skip(reason)
+            self._give_up(reason)
 
     def __del__(self) -> None:
         # a generator that nobody began to read is collected without a word
         self.give_up("abandoned")
 
 
-def noted(tokens: Generator[T], stream: Stream, text: Callable[[T], Any]) -> Generator[T]:
-    """The tokens, as they come; closing it closes the inner one."""
+def is_unread(response: object) -> bool:
+    """Whether it is the stream of a query engine that nobody has read yet."""
+    return (
+        isinstance(response, StreamingResponse | AsyncStreamingResponse)
+        and response.response_txt is None
+        and cast("object", response.response_gen) is not None
+    )
+
+
+def tee(
+    response: StreamingResponse | AsyncStreamingResponse | StreamingAgentChatResponse,
+    stream: Stream,
+    span: str,
+) -> None:
+    """Note the tokens of a response for a stream, which was made in a span."""
+    if isinstance(response, StreamingAgentChatResponse):
+        if response.chat_stream is not None:
+            response.chat_stream = _noted(response.chat_stream, stream, span)
+        if response.achat_stream is not None:
+            response.achat_stream = _anoted(response.achat_stream, stream, span)
+    elif isinstance(response, StreamingResponse):
+        response.response_gen = _noted(response.response_gen, stream, span)
+    else:
+        response.response_gen = _anoted(response.response_gen, stream, span)
+
+
+@contextmanager
+def _settled(stream: Stream) -> Generator[None]:
+    """The stream ends as the reading of it does; everything is the reader's, and is only noted here."""
     try:
-        for token in tokens:
-            stream.note(text(token))
-            yield token
-    except BaseException as error:  # everything is the reader's; it is only noted here
+        yield
+    except BaseException as error:
         stream.give_up(reason_of(error))
         raise
-    else:
-        stream.finish()
+    stream.finish()
+
+
+def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
+    """The tokens, as they come; closing it closes the inner one."""
+    try:
+        with _settled(stream):
+            while True:
+                read = READ.set(span)
+                try:
+                    token = next(tokens)
+                except StopIteration:
+                    break
+                finally:
+                    READ.reset(read)
+                stream.note(_text(token))
+                yield token
     finally:
         if hasattr(tokens, "close"):
             tokens.close()
 
 
-async def noted_async(
-    tokens: AsyncGenerator[T], stream: Stream, text: Callable[[T], Any]
-) -> AsyncGenerator[T]:
+async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> AsyncGenerator[T]:
     """The tokens, as they come; closing it closes the inner one."""
     try:
-        async for token in tokens:
-            stream.note(text(token))
-            yield token
-    except BaseException as error:  # everything is the reader's; it is only noted here
-        stream.give_up(reason_of(error))
-        raise
-    else:
-        stream.finish()
+        with _settled(stream):
+            while True:
+                read = READ.set(span)
+                try:
+                    token = await anext(tokens)
+                except StopAsyncIteration:
+                    break
+                finally:
+                    READ.reset(read)
+                stream.note(_text(token))
+                yield token
     finally:
         if hasattr(tokens, "aclose"):
             await tokens.aclose()
+
+
+def _text(token: Any) -> Any:
+    """A token, or what is new in a chat's response."""
+    return (token.delta or "") if hasattr(token, "delta") else token

@@ -1,6 +1,16 @@
 """The kit of the adapters: what the models and objects of every framework have in common, said once."""
 
+from ragmetrics_core.adapting._captured import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    Dialect,
+    Kind,
+    NamedValue,
+    Rules,
+)
 from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting._fields import answer_in, question_in
 from ragmetrics_core.adapting._finish_reasons import Ending, ending, finish_reason, is_cut
 from ragmetrics_core.adapting._foreign_models import ForeignModel, ForeignName, usage_of
 from ragmetrics_core.adapting._held_replies import (
@@ -12,16 +22,27 @@ from ragmetrics_core.adapting._held_replies import (
 from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
+from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._threads import Pool, harmless, in_thread, lend
+from ragmetrics_core.adapting._translation import sample_of
 
 __all__ = [
+    "Call",
+    "CapturedMessage",
+    "CapturedRun",
     "Chunk",
+    "Dialect",
     "Ending",
     "ForeignJudge",
     "ForeignModel",
     "ForeignName",
+    "Kind",
+    "NamedValue",
     "Pool",
     "ReplyHeldBack",
+    "Rules",
+    "Skip",
+    "answer_in",
     "as_now",
     "can_only_raise",
     "chunks_of",
@@ -33,6 +54,8 @@ __all__ = [
     "is_cut",
     "is_judging",
     "lend",
+    "question_in",
     "response_format",
+    "sample_of",
     "usage_of",
 ]

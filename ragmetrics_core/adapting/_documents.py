@@ -1,6 +1,7 @@
 """What was retrieved, as texts: strings, mappings, documents of every framework, told by their fields."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import isfinite, nan
 from typing import Any, NamedTuple, TypeGuard
 
 from ragmetrics_core.shapes import is_mapping, is_tuple
@@ -21,10 +22,14 @@ class Chunk(NamedTuple):
     Attributes:
         text: the text.
         id: the document's id; None when it has none.
+        score: what a search or a ranker gave it.
+        others: further texts that the document has, which may be shown in its place: a window around it.
     """
 
     text: str
     id: str | None = None
+    score: float | None = None
+    others: tuple[str, ...] = ()
 
 
 def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:
@@ -35,8 +40,9 @@ def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:
     document and its score, nodes with a score, and outputs that hold documents. A document without text (an
     image, an empty page) is none. Nothing is consumed: an iterator has no text here.
 
-    >>> chunks_of(["a", {"id": 7, "content": "b"}, ({"text": "c"}, 0.9), 4.2])
-    ([Chunk(text='a', id=None), Chunk(text='b', id='7'), Chunk(text='c', id=None)], ['float'])
+    >>> chunks, unknown = chunks_of(["a", {"id": 7, "content": "b"}, ({"text": "c"}, 0.9), 4.2])
+    >>> [(chunk.text, chunk.id, chunk.score) for chunk in chunks], unknown
+    ([('a', None, None), ('b', '7', None), ('c', None, 0.9)], ['float'])
     """
     unknown: list[str] = []
     found = [chunk for chunk in _chunks(documents, unknown, _DEEPEST) if chunk.text.strip()]
@@ -44,12 +50,15 @@ def chunks_of(documents: object) -> tuple[list[Chunk], list[str]]:
 
 
 def _chunks(value: object, unknown: list[str], depth: int) -> Iterator[Chunk]:
-    if isinstance(value, str):
+    if isinstance(value, Chunk):
+        yield value
+    elif isinstance(value, str):
         yield Chunk(str(value))
     elif value is None:
         return
     elif depth and is_tuple(value) and len(value) == 2 and _is_number(value[1]):
-        yield from _chunks(value[0], unknown, depth - 1)
+        score = _number(value[1])
+        yield from (chunk._replace(score=score) for chunk in _chunks(value[0], unknown, depth - 1))
     elif depth and _is_collection(value):
         for each in value:
             yield from _chunks(each, unknown, depth - 1)
@@ -62,6 +71,7 @@ def _chunks(value: object, unknown: list[str], depth: int) -> Iterator[Chunk]:
 
 
 def _chunk(document: object) -> Chunk | None:
+    score = _number(_field(document, "score"))
     inner = _field(document, "node")  # LlamaIndex: a node with its score
     document = document if inner is None else inner
     if not any(_has(document, name) for name in _TEXTS) and not callable(_field(document, "get_content")):
@@ -73,7 +83,7 @@ def _chunk(document: object) -> Chunk | None:
     id = _first(document, _IDS)
     if id is None and is_mapping(meta := _first(document, ("metadata", "meta"))):
         id = _first(meta, _IDS)
-    return Chunk(text if isinstance(text, str) else "", None if id is None else str(id))
+    return Chunk(text if isinstance(text, str) else "", None if id is None else str(id), score)
 
 
 def _first(document: object, names: Iterable[str]) -> object:
@@ -96,3 +106,12 @@ def _is_collection(value: object) -> TypeGuard[Collection[object]]:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) or hasattr(value, "__float__")
+
+
+def _number(value: Any) -> float | None:
+    """A finite number as a float; None for anything else."""
+    try:
+        number = float(value) if _is_number(value) else nan
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None

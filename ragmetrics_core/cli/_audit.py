@@ -10,6 +10,7 @@ from ragmetrics_core.cli._screen import page, show, write_json
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._json_pages import audit_json
 from ragmetrics_core.runs import Run
+from ragmetrics_core.runs._shown import ShownContexts
 from ragmetrics_core.wording import number_of
 
 __all__ = ["audit"]
@@ -55,12 +56,18 @@ def _as_page(read: Run, count: int, processes: int | None) -> int:
         told = "the run did not finish: what it has was checked, and what it lacks is not known"
         console.print(Text(told if failed or whole else f"{records}: {told}", "bold red"))
     passed = not failed and not whole and (read.finished or read.is_written)
+    shown = ShownContexts.of(read.samples())
     if passed:
-        console.print(Text(f"{records}: each score follows from its record", "bold green"))
+        is_clean = not shown.contradicted
+        told = "each score follows from its record"
+        told += "" if is_clean else ", and some rest on contexts that were not shown"
+        console.print(Text(f"{records}: {told}", "bold green" if is_clean else "bold yellow"))
     if "reader" not in read.manifest.versions:
         console.print(
             "its first replies were read by earlier rules: those records are recomputed from what was read"
         )
+    for line in shown.lines():
+        console.print(Text(line))
     if read.is_written:
         console.print("another process is still writing the run: what follows was not there to be checked")
     return 0 if passed else 1

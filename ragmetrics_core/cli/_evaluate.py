@@ -65,6 +65,10 @@ def evaluate(
     full_repeats: FullRepeats = 1,
     limit: Limit = None,
     redact: Redactions = None,
+    strict_shown: Annotated[
+        bool,
+        typer.Option("--strict-shown", help="No score of contexts that the model was not sent."),
+    ] = False,
     judge: JudgeNames = None,
     judge_option: JudgeOptions = None,
     embedder: EmbedderName = None,
@@ -149,6 +153,7 @@ def evaluate(
                 prompts=prompts,
                 keep_vectors=keep_vectors,
                 redact=private,
+                strict_shown=strict_shown,
                 limit=limit,
                 progress=counted,
             )

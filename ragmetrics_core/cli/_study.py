@@ -6,6 +6,7 @@ from ragmetrics_core.cli._study_annotate import annotate, annotations
 from ragmetrics_core.cli._study_compare import compare
 from ragmetrics_core.cli._study_concordance import concordance
 from ragmetrics_core.cli._study_estimate import estimate
+from ragmetrics_core.cli._study_funnel import funnel
 from ragmetrics_core.cli._study_groups import groups
 from ragmetrics_core.cli._study_pairwise import pairwise
 from ragmetrics_core.cli._study_people import agreement
@@ -33,6 +34,7 @@ for command in (
     trend,
     cosine,
     retriever,
+    funnel,
     annotate,
     annotations,
 ):

@@ -45,7 +45,7 @@ from ragmetrics_core.record import (
     Status,
 )
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.views import MissingField
+from ragmetrics_core.views import MissingField, UnverifiedContexts
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 
@@ -150,6 +150,8 @@ class Interpreter(ABC):
                 return self._record(metric, status_of(measurement), measurement)
             except (TypeError, ValueError) as error:  # numbers that no record holds, such as NaN
                 raise self._own.failure(error) from error
+        except UnverifiedContexts as contradicted:
+            return self._record(metric, "unverified_contexts", Measurement(reason=str(contradicted)))
         except MissingField as missing:
             return self._record(metric, "skipped", Measurement(reason=missing.field))
         except StepFailed as failed:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from ragmetrics_core.adapting import Chunk, as_now
+from ragmetrics_core.adapting import Chunk, Skip, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.record import Record
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
@@ -16,18 +16,6 @@ __all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated",
 
 # Up to here a float holds every whole number; a label is text or a float.
 _LARGEST_WHOLE = 2**53
-
-
-class Skip(Exception):
-    """Raised by `Capture.translate`: this is no sample to score. It is counted and never an error.
-
-    Args:
-        reason: why: a `SkipReason`, or a short word of your own in snake_case, "internal_user".
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -108,7 +96,8 @@ def translated(capture: Capture) -> Sample:
     sample = capture.translate(capture)
     if capture.noted is not None:
         sample = _with_noted(sample, capture.noted)
-    if capture.needs_contexts and sample.contexts is None:
+    was_searched = sample.contexts is not None and any(each.name != "shown" for each in sample.stages or ())
+    if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
     known = {"app": capture.name, "session": capture.session}
     labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
@@ -117,14 +106,13 @@ def translated(capture: Capture) -> Sample:
 
 
 def _with_noted(sample: Sample, noted: tuple[Chunk, ...]) -> Sample:
-    ids = tuple(chunk.id for chunk in noted if chunk.id is not None)
-    return sample.model_copy(
-        update={
-            "contexts": tuple(chunk.text for chunk in noted),
-            "context_ids": ids if noted and len(ids) == len(noted) else None,
-            "labels": sample.labels | {"found_contexts": "note_contexts"},
-        }
+    sample = sample.with_contexts(
+        [chunk.text for chunk in noted],
+        ids=[chunk.id for chunk in noted],
+        scores=[chunk.score for chunk in noted],
+        component="note_contexts",
     )
+    return sample.model_copy(update={"labels": sample.labels | {"found_contexts": "note_contexts"}})
 
 
 def released(capture: Capture) -> Capture:

@@ -203,6 +203,7 @@ class Delivery:
             self._guarded(kept, partial(kept.done, result.sample.id))
         for alarm in self._alarms:
             self._guarded(alarm, partial(alarm.hear, result))
+        self.counts.see(result.sample)
         self.counts.add("scored")
 
     def _introduce(self) -> None:

@@ -41,6 +41,7 @@ class Lacking:
         self._ways = ways
         self._heard = 0
         self._lacked: Counter[tuple[str, str]] = Counter()
+        self._why: dict[str, str] = {}
         self._seen: set[str] = set()
 
     def hear(self, result: LiveResult) -> None:
@@ -49,6 +50,9 @@ class Lacking:
         for name, record in by_name(result.records).items():
             if record.status == "skipped" and record.reason is not None:
                 self._lacked[name, record.reason] += 1
+                why = str(result.sample.labels.get(f"found_{record.reason}") or "")
+                if why.startswith("unknown: "):
+                    self._why.setdefault(record.reason, why.removeprefix("unknown: "))
             else:
                 self._seen.add(name)
         if self._heard == _FIRST:
@@ -71,10 +75,10 @@ class Lacking:
             captures = "the first capture" if count == 1 else f"any of the first {count} captures"
             ways = self._ways.get(field) or WAYS.get(field, "see docs/live.md")
             _LOGGER.warning(
-                "%s could not be scored for %s: there is no field %r. Ways to give it: %s",
+                "%s could not be scored for %s: %s. Ways to give it: %s",
                 name,
                 captures,
-                field,
+                self._why.get(field) or f"there is no field {field!r}",
                 ways,
             )
 

@@ -64,6 +64,7 @@ class Measuring:
         self._traffic = settings.traffic
         self._references = settings.references
         self.redact = settings.redact
+        self._strict = settings.strict_shown
         self._is_made = judge_factory is not None or embedder_factory is not None
         self._ready: _Ready | None = None
         if not self._is_made:
@@ -158,10 +159,10 @@ class Measuring:
                 sample = sample.model_copy(update={"reference": expected})
             elif expected:
                 sample = sample.model_copy(update={"references": tuple(expected)})
-        if self.redact is None:
-            return sample
-        # the capture's id is the framework's or ours, and finds the record again
-        return sample.redacted(self.redact).model_copy(update={"id": sample.id})
+        if self.redact is not None:
+            # the capture's id is the framework's or ours, and finds the record again
+            sample = sample.redacted(self.redact).model_copy(update={"id": sample.id})
+        return sample.strict() if self._strict else sample
 
     def _expected(self, sample: Sample, references: References) -> Expected | None:
         if callable(references):

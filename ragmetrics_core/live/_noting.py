@@ -31,7 +31,10 @@ class Notes:
         """All chunks, each once; empty when it was noted that nothing was retrieved, None without a note."""
         if not self._noted:
             return None
-        return tuple(dict.fromkeys(chunk for chunks in tuple(self._noted) for chunk in chunks))
+        once = {
+            (chunk.text, chunk.id): chunk for chunks in reversed(self._noted) for chunk in reversed(chunks)
+        }
+        return tuple(reversed(once.values()))
 
 
 class NoteTaker(Protocol):

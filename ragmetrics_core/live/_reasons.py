@@ -14,6 +14,7 @@ SkipReason = Literal[
     "interrupted",
     # what a run has not
     "no_question",
+    "media_in_question",
     "no_answer",
     "several_answers",
     "no_contexts",

@@ -66,6 +66,12 @@ class SharedLiveArgs(TrafficArgs, total=False):
     or the log sees it. Captures go to sinks without the application's objects then.
     """
 
+    strict_shown: bool
+    """Whether a sample of which a context is not in what the model was sent has no contexts.
+
+    Its scores that need them have the status `unverified_contexts` then, and no value.
+    """
+
 
 class LiveArgs(SharedLiveArgs, total=False):
     """The settings of `LiveSettings` and its `Traffic` as keywords, for `LiveScorer` and the adapters."""
@@ -94,7 +100,7 @@ class LiveSettings:
         traffic: how the models are asked. As many captures are worked on as calls may be in flight. Without a
             limit of time for a call the interpreter waits at its end for as long as one takes.
         mode, out, sinks, on_result, references, sample_rate, seed: see `LiveArgs`.
-        max_pending, overflow, redact, prompts: see `LiveArgs`.
+        max_pending, overflow, redact, strict_shown, prompts: see `LiveArgs`.
 
     Raises:
         ConfigError: a setting cannot be used.
@@ -111,6 +117,7 @@ class LiveSettings:
     max_pending: int = 1000
     overflow: Overflow = "drop_oldest"
     redact: Redact | None = None
+    strict_shown: bool = False
     prompts: str | Path | Mapping[str, PromptText] | None = None
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult, by_name
+from ragmetrics_core.sample import Sample
 
 __all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
 
@@ -29,6 +30,9 @@ class Statistics(NamedTuple):
         errors: the newest messages, oldest first: of hooks, translations, models and sinks.
         lacking: scores that there are none of because the sample lacks a field, by metric and field:
             {"faithfulness: contexts": 5}.
+        shown: contexts of the scored samples, by whether they stand in what the model was sent:
+            {"verified": 12, "absent": 1}; "nothing" counts the samples whose model was shown none, "unknown"
+            those of which nobody can say.
     """
 
     captured: int
@@ -38,6 +42,7 @@ class Statistics(NamedTuple):
     skipped: Mapping[str, int]
     errors: Sequence[str]
     lacking: Mapping[str, int]
+    shown: Mapping[str, int] = {}
 
 
 class Counts:
@@ -48,12 +53,18 @@ class Counts:
         self._lock = threading.RLock()
         self._numbers: Counter[str] = Counter()
         self._skipped: Counter[str] = Counter()
+        self._seen: Counter[str] = Counter()
         self._errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
 
     def add(self, name: str) -> None:
         """One more "captured", "scored" or "failed"."""
         with self._lock:
             self._numbers[name] += 1
+
+    def see(self, sample: Sample) -> None:
+        """One more sample, whose contexts are counted."""
+        with self._lock:
+            self._seen.update(sample.shown or (["unknown"] if sample.contexts is None else ["nothing"]))
 
     def skip(self, reason: str) -> None:
         """One more that is not scored."""
@@ -75,6 +86,7 @@ class Counts:
                 skipped=dict(self._skipped),
                 errors=list(self._errors),
                 lacking=lacking,
+                shown=dict(self._seen),
             )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Self
 
-from ragmetrics_core import prompts
+from ragmetrics_core import prompts, scoring
 from ragmetrics_core.asking import ask_each
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Labels, Measurement, score
@@ -23,17 +23,20 @@ class Criterion(Metric[Answered]):
     """1 when the answer meets a criterion that you state in words, else 0: `Criterion("names the release")`.
 
     Range [0, 1], higher is better; never undefined. The verdict comes with a reason and the words of the
-    answer that decide it, and a person can overrule it.
+    answer that decide it, and a person can overrule it. Of several criteria, which are asked about in one call,
+    it is the share that the answer meets.
 
     Attributes:
         text: the criterion, as what is said of an answer that meets it.
-        verify: asks whether the answer meets it.
+        others: further criteria.
+        verify: asks whether the answer meets them.
     """
 
     name = "criterion"
     inputs = Answered
 
     text: str = field(default="answers the question that was asked", kw_only=False)
+    others: tuple[str, ...] = field(default=(), kw_only=True)
     verify: Prompt[VerdictList] = field(default=prompts.CRITERION, kw_only=True)
 
     def __new__(cls, *text: str, **settings: object) -> Self:
@@ -41,17 +44,17 @@ class Criterion(Metric[Answered]):
         return super().__new__(cls, **(dict.fromkeys(("text",), text) if text else {}), **settings)
 
     def check(self) -> None:
-        """A criterion must say something."""
-        if not self.text.strip():
+        """Each criterion must say something."""
+        if not all(text.strip() for text in (self.text, *self.others)):
             raise ConfigError(
                 "criterion: say what the answer must do, such as Criterion('names the release')"
             )
 
     def measure(self, sample: Answered) -> Steps[Measurement]:
-        """Ask whether the answer meets the criterion."""
+        """Ask whether the answer meets the criteria, all at once."""
         judged = yield from ask_each(
             self.verify,
-            [self.text],
+            [self.text, *self.others],
             about="criterion",
             labels=MET,
             source="answer",
@@ -59,4 +62,4 @@ class Criterion(Metric[Answered]):
             answer=sample.answer,
         )
         counts = {"met": judged.supported, "criteria": len(judged)}
-        return score(lambda met: float(all(met)), judged, counts=counts, spelled="{met} of {criteria} met")
+        return score(scoring.supported_share, judged, counts=counts, spelled="{met} of {criteria} met")

@@ -37,7 +37,7 @@ class Causes(NamedTuple):
         measured = total = 0
         for key, outcome in outcomes:
             total += 1
-            if outcome.status in FAILED:
+            if outcome.status in FAILED or outcome.status == "unverified_contexts":
                 # a metric that raises names its sample: one cause on many samples is told with the first
                 cause = (outcome.reason or "no reason given").replace(
                     f" on sample {key.sample_id}: ", ": ", 1

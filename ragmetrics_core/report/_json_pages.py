@@ -14,6 +14,7 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.record import Status
 from ragmetrics_core.report._described_metrics import described
 from ragmetrics_core.runs import ListedRun, Plan, Run
+from ragmetrics_core.runs._shown import ShownContexts
 from ragmetrics_core.study import GateVerdict
 
 __all__ = [
@@ -194,13 +195,19 @@ class DifferenceRow(JsonPage):
 
 
 class AuditPage(JsonPage):
-    """What `audit` says; `passed` only if nothing differs and the run is finished or still being written."""
+    """What `audit` says; `passed` only if nothing differs and the run is finished or still being written.
+
+    `shown` counts the contexts by whether they stand in what the models were sent; `contradicted` has by
+    sample the numbers of those that do not.
+    """
 
     passed: bool
     records: int
     finished: bool
     still_written: bool
     differences: list[DifferenceRow]
+    shown: dict[str, int]
+    contradicted: dict[str, list[int]]
 
 
 def evaluation_json(run: Run, gate: GateVerdict | None = None) -> EvaluationPage:
@@ -267,12 +274,15 @@ def audit_json(run: Run, *, processes: int | None = None) -> AuditPage:
         for key, differences in run.audit(processes=processes)
         for each in differences
     ]
+    shown = ShownContexts.of(run.samples())
     return AuditPage(
         passed=not rows and (run.finished or run.is_written),
         records=len(run.keys),
         finished=run.finished,
         still_written=run.is_written,
         differences=rows,
+        shown=dict(shown.states),
+        contradicted=shown.contradicted,
     )
 
 

@@ -76,6 +76,7 @@ async def aevaluate(
     prompts: Prompts | None = None,
     keep_vectors: bool = False,
     redact: Redact | None = None,
+    strict_shown: bool = False,
     limit: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     **settings: Unpack[EvaluationArgs],
@@ -115,6 +116,8 @@ async def aevaluate(
             and to replies and errors of the models when they come: neither a model nor a file sees what it
             takes out, and the records prove the scores of the redacted sample. It must leave alone what it
             has put there; see docs/security.md.
+        strict_shown: a sample of which a context is not in what the model was sent has no contexts: scores
+            that need them have the status `unverified_contexts`.
         limit: read only so many rows.
         progress: called after each sample.
         settings: the settings of `traffic` and `budget` one by one, in place of the objects or beside them:
@@ -145,6 +148,7 @@ async def aevaluate(
         full_repeats=full_repeats,
         keep_vectors=keep_vectors,
         redact=redact,
+        strict_shown=strict_shown,
         limit=limit,
     )
     price = price_of(prepared.models.judges, budget.prices)

@@ -6,7 +6,6 @@ import zlib
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
-    AsyncIterator,
     Collection,
     Generator,
     Iterable,
@@ -109,7 +108,7 @@ def read_rows(source: Source) -> Iterator[ReadRow]:
 
 async def aread_samples(
     source: AsyncSource, *, redact: Redact | None = None
-) -> AsyncIterator[Sample | BadRow]:
+) -> AsyncGenerator[Sample | BadRow]:
     """Read samples one at a time, also from an asynchronous iterable; otherwise as `read_samples`.
 
     A source that is not asynchronous is read on the event loop: an iterable that waits for something holds

@@ -1,6 +1,7 @@
 """What an evaluation is made of, made of what its caller gave and checked before anything is asked."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
@@ -69,6 +70,7 @@ async def prepare(
     full_repeats: int = 1,
     keep_vectors: bool = False,
     redact: Redact | None = None,
+    strict_shown: bool = False,
     limit: int | None = None,
     asked: bool = True,
 ) -> Preparation:
@@ -86,6 +88,8 @@ async def prepare(
     if judge is not None and panel:
         raise ConfigError("a run has a judge or a panel of judges: pass one of the two")
     rows = aread_samples(samples, redact=redact)
+    if strict_shown:
+        rows = _strict(rows)
     first = await anext(rows, None)
     notes: list[str] = []
     chosen = _recommended(first, notes) if metrics is None else resolve(metrics)
@@ -218,6 +222,12 @@ def _manifest(
         notes=tuple(notes),
         source=_source(samples, redact),
     )
+
+
+async def _strict(rows: AsyncGenerator[Sample | BadRow]) -> AsyncGenerator[Sample | BadRow]:
+    async with aclosing(rows):
+        async for row in rows:
+            yield row.strict() if isinstance(row, Sample) else row
 
 
 def _source(samples: AsyncSource, redact: Redact | None) -> str | None:

@@ -56,7 +56,10 @@ class RecordAudit(NamedTuple):
         return differences or self._beside_the_manifest(record)
 
     def _beside_the_manifest(self, record: Record) -> list[Difference]:
-        found: list[Difference] = []
+        found = [
+            Difference(f"shown[{each.rank}]", each.stored, each.derived)
+            for each in (record.sample.unproven if record.sample else ())
+        ]
         if record.signature not in self.signatures:
             found.append(Difference("metric", record.signature, "none of this signature in manifest.json"))
         for name, said in self.models.items():

@@ -32,6 +32,8 @@ from ragmetrics_core.study._cosine import CosineStudy, compared_texts, cosine_ta
 from ragmetrics_core.study._doubts import doubts_of_mean
 from ragmetrics_core.study._estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
 from ragmetrics_core.study._estimate_tables import estimate_tables
+from ragmetrics_core.study._funnel import Funnel, study_funnel
+from ragmetrics_core.study._funnel_tables import funnel_tables
 from ragmetrics_core.study._gating import FailIf, GateVerdict, decide, decide_limits
 from ragmetrics_core.study._group_tables import group_tables
 from ragmetrics_core.study._groups import GroupStudy, study_groups
@@ -95,6 +97,7 @@ __all__ = [
     "CosineStudy",
     "Estimate",
     "FailIf",
+    "Funnel",
     "GateVerdict",
     "GroupStudy",
     "HumanLabel",
@@ -144,6 +147,7 @@ __all__ = [
     "estimate_tables",
     "first_hits",
     "flat",
+    "funnel_tables",
     "gate_tables",
     "good_values",
     "group_tables",
@@ -185,6 +189,7 @@ __all__ = [
     "study_agreement",
     "study_concordance",
     "study_cosines",
+    "study_funnel",
     "study_groups",
     "study_people",
     "study_preferences",

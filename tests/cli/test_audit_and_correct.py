@@ -159,6 +159,8 @@ def test_the_audit_as_json_names_each_difference(command, folder):
         "finished": True,
         "still_written": False,
         "differences": [],
+        "shown": {},
+        "contradicted": {},
     }
     alter(folder, "q1", "faithfulness", lambda record: record.update(value=0.9))
     outcome = command("audit", folder, "--json")

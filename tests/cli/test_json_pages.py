@@ -154,6 +154,8 @@ def test_an_audit_as_json(command, folder):
         "finished": True,
         "still_written": False,
         "differences": [],
+        "shown": {},
+        "contradicted": {},
     }
     file = folder / "records.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:5]))

@@ -26,6 +26,13 @@ class Row(NamedTuple):
         return {f"found_{field}": rule for field, rule in found.items() if rule is not None}
 
 
+def outcomes(section: str) -> dict[str, str]:
+    """What is recorded of each application of a table with two columns."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    return {line.split(" | ")[0][2:]: line.split(" | ")[1].removesuffix(" |") for line in lines}
+
+
 def rows(framework: str) -> dict[str, Row]:
     """The lines of a framework's table, by the application's name."""
     section = PAGE.read_text(encoding="utf-8").partition(f"\n## {framework}\n")[2].partition("\n## ")[0]

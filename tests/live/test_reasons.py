@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = Path(ragmetrics_core.__file__).parent
 ADAPTERS = CORE.parent / "integrations" if CORE.parent == ROOT else CORE.parent
 FOLDERS = (
+    CORE / "adapting",
     CORE / "live",
     ADAPTERS / "ragmetrics_langchain",
     ADAPTERS / "ragmetrics_llama_index",

@@ -8,6 +8,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.probe import measured_on_people, people_lines
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._html.columns import ReportColumn
+from ragmetrics_core.report._html.funnel import funnel
 from ragmetrics_core.report._html.plots import difference_plot, distribution_plot
 from ragmetrics_core.report._html.rows import Outcomes, ReportRow
 from ragmetrics_core.report._html.text import one_line
@@ -200,6 +201,7 @@ def _run(run: Run, outcomes: Sequence[Any]) -> dict[str, Any]:
         "skipped": [
             [one_line(name), one_line(field), times] for (name, field), times in causes.skipped.items()
         ],
+        "funnel": funnel(run),
         "scores": causes.total,
         "rejected": [[one_line(row.where), one_line(row.message, 500)] for row in rejected[:SHOWN]],
         "rejected_total": len(rejected),

@@ -17,7 +17,7 @@ from ragmetrics_core.study import PairedMetric
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIRST", "LINE", "SECOND", "TEXT", "difference_plot", "distribution_plot"]
+__all__ = ["FIRST", "LINE", "SECOND", "TEXT", "difference_plot", "distribution_plot", "funnel_plot"]
 
 TEXT, LINE, FIRST, SECOND = "#010101", "#020202", "#030303", "#040404"
 BINS = 20
@@ -80,6 +80,24 @@ def difference_plot(compared: PairedMetric, *, reach: float) -> str:
     first, _, last = axes.get_xticklabels()
     first.set_horizontalalignment("left")
     last.set_horizontalalignment("right")
+    _plain(axes)
+    return _svg(figure)
+
+
+def funnel_plot(stages: Sequence[tuple[str, float | None]]) -> str:
+    """The share of relevant chunks that is there after each stage, as bars; "" where no stage has one."""
+    known = [(name, share) for name, share in stages if share is not None]
+    if not known:
+        return ""
+    figure = _figure(6.4, 0.3 * len(known) + 0.35)
+    axes = figure.add_axes(
+        (0.42, 0.3 / (0.3 * len(known) + 0.35), 0.54, 0.95 - 0.3 / (0.3 * len(known) + 0.35))
+    )
+    axes.barh(range(len(known)), [share for _, share in known], color=FIRST, height=0.62)
+    axes.set_yticks(range(len(known)), [name if len(name) <= 44 else f"{name[:43]}…" for name, _ in known])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     _plain(axes)
     return _svg(figure)
 

@@ -112,6 +112,18 @@ def _texts(sample: Sample) -> dict[str, Any]:
         "references": [cut(text, LONG_TEXT) for text in expected[:MOST_REFERENCES]],
         "more_references": max(0, len(expected) - MOST_REFERENCES),
         "contexts": None if chunks is None else [cut(chunk, LONG_TEXT) for chunk in chunks[:MOST_CHUNKS]],
+        "shown": [chunk.standing for chunk in stage.chunks[:MOST_CHUNKS]]
+        if (stage := sample.shown_stage)
+        else [],
+        "stages": [
+            [
+                stage.name,
+                one_line(stage.component, 300),
+                one_line(stage.query or "", 300),
+                [one_line(chunk.id or chunk.text, 80) for chunk in stage.chunks[:MOST_CHUNKS]],
+            ]
+            for stage in sample.stages or ()
+        ],
         "context_ids": [one_line(each, 80) for each in ids[:MOST_CHUNKS]],
         "more_contexts": max(0, len(chunks or ()) - MOST_CHUNKS),
         "language": sample.language and one_line(sample.language, 20),

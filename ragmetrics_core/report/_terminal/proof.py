@@ -167,9 +167,10 @@ def _because(record: Record, verdict: Verdict) -> Iterator[Text]:
 
 
 def _contexts(record: Record) -> Iterator[RenderableType]:
-    chunks = record.sample.contexts if record.sample else None
-    if not chunks:
+    sample = record.sample
+    if sample is None or not (chunks := sample.contexts):
         return
+    stage = sample.shown_stage
     found = marks(record)
     ranked = [verdict for verdict in record.verdicts if verdict.about == "chunk"]
     table = Table.grid(padding=(0, 1))
@@ -179,9 +180,13 @@ def _contexts(record: Record) -> Iterator[RenderableType]:
     for number, chunk in enumerate(chunks, start=1):
         verdict = ranked[number - 1] if number <= len(ranked) else None
         symbol = Text(SYMBOLS[verdict.supported], f"bold {style_of(verdict)}") if verdict else Text(" ")
-        table.add_row(symbol, Text(str(number)), marked(chunk, found.get(TextPlace("contexts", number), ())))
+        text = marked(chunk, found.get(TextPlace("contexts", number), ()))
+        if stage is not None:
+            is_there = stage.chunks[number - 1].shown in ("verified", "partial")
+            text.append(f"  {stage.chunks[number - 1].standing}", LABEL if is_there else WEAK)
+        table.add_row(symbol, Text(str(number)), text)
     yield Text()
-    yield heading(f"Contexts, in rank order{found_by(record.sample) if record.sample else ''}")
+    yield heading(f"Contexts, in rank order{found_by(sample)}")
     yield Padding(table, (0, 0, 0, 2))
 
 

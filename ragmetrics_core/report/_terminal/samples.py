@@ -12,6 +12,7 @@ from ragmetrics_core.record import Record
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
+    WEAK,
     bullets,
     facts,
     heading,
@@ -22,6 +23,7 @@ from ragmetrics_core.report._terminal.text import (
 )
 from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
 from ragmetrics_core.sample import Sample
+from ragmetrics_core.stages import counted
 from ragmetrics_core.wording import number_of
 
 __all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]
@@ -128,7 +130,15 @@ def asked(sample: Sample) -> Iterator[tuple[str, RenderableType]]:
         yield f"reference {number}", plain(text)
     chunks = sample.contexts
     told = "(absent)" if chunks is None else number_of(len(chunks), "chunk")
-    yield "contexts", Text(told + found_by(sample), LABEL)
+    shown = f", {counted(sample.shown)}" if chunks and sample.stages else ""
+    yield "contexts", Text(told + shown + found_by(sample), WEAK if sample.contradicted else LABEL)
+    for stage in sample.stages or ():
+        query = (
+            f" for {one_line(stage.query).plain!r}" if stage.query and stage.query != sample.question else ""
+        )
+        component = f" by {one_line(stage.component).plain}" if stage.component else ""
+        chunks_there = number_of(len(stage.chunks), "chunk")
+        yield f"  {stage.name}", Text(f"{chunks_there}{component}{query}", LABEL)
 
 
 def found_by(sample: Sample) -> str:

@@ -6,13 +6,17 @@ import re
 import threading
 from typing import Any
 
+import haystack
 from haystack import Document, Pipeline, component
 from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
+from tests.integrations.haystack.mocks import MockChatGenerator
+
+# before Haystack 3 the pipeline with `run_async` was a class of its own
+AsyncPipeline: Any = getattr(haystack, "AsyncPipeline", Pipeline)
 TEXTS = (
     "Paris is the capital of France.",
     "Berlin is the capital of Germany.",
@@ -113,9 +117,9 @@ def retriever() -> InMemoryBM25Retriever:
     return InMemoryBM25Retriever(store, top_k=2)
 
 
-def rag_pipeline(llm: Any = None, *, with_answers: bool = False) -> Pipeline:
+def rag_pipeline(llm: Any = None, *, with_answers: bool = False, kind: Any = Pipeline) -> Any:
     """The pipeline of Haystack's own documentation: retriever, prompt, generator, and an answer builder."""
-    pipeline = Pipeline()
+    pipeline = kind()
     pipeline.add_component("retriever", retriever())
     pipeline.add_component(
         "prompt_builder",

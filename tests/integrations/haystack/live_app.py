@@ -10,9 +10,8 @@ from typing import Any
 
 os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
 
-from haystack import Document, Pipeline, component
+from haystack import Document, component
 from haystack.components.builders import ChatPromptBuilder
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.tracer import tracer
@@ -20,6 +19,8 @@ from ragmetrics_core.live import LiveScorer
 
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsTracer
 from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun
+from tests.integrations.haystack.generators import AsyncPipeline
+from tests.integrations.haystack.mocks import MockChatGenerator
 from tests.live.suite import App, Ending, answer_to, contexts_for
 
 TEMPLATE = "{% for each in documents %}{{ each.content }}\n{% endfor %}Question: {{ question }}"
@@ -59,7 +60,7 @@ class HaystackApp:
         self._before = runs_of_other_tests()
         self.tracer = RagMetricsTracer.install()
         self.tracer.watch(live, name="suite")
-        self.pipeline = Pipeline()
+        self.pipeline = AsyncPipeline()
         self.pipeline.add_component("retriever", Contexts())
         self.pipeline.add_component(
             "prompt",

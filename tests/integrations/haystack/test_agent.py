@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import Tool
 from ragmetrics_core import Sample
@@ -17,6 +16,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsConnector,
     RagMetricsTracer,
 )
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 QUESTION = "What is the capital of France?"
 TEXT = "Paris is the capital of France."
@@ -76,9 +76,9 @@ def test_the_hook_has_question_history_answer_and_what_the_tools_returned(*, is_
     assert [turn.content for turn in sample.history or ()] == ["Hello", "Hello!"]
     assert sample.labels == {
         "app": "agent",
-        "found_question": "last_user_message",
-        "found_contexts": "tool_results",
-        "found_answer": "last_message",
+        "found_question": "last human message of the inputs",
+        "found_contexts": "search, shown to agent",
+        "found_answer": "last message of the model, by agent",
     }
     hook.close()
 
@@ -91,12 +91,12 @@ def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(*, ne
 
     assert hook.flush()
     said = [(record.status, record.reason) for result in hook.results for record in result.records]
-    assert said == ([] if needs_contexts else [("skipped", "contexts")])
+    assert said == ([] if needs_contexts else [("undefined", "no_contexts")])
     assert hook.stats.skipped == ({"no_contexts": 1} if needs_contexts else {})
     hook.close()
 
 
-def test_documents_in_the_state_are_preferred_to_the_texts_of_tools():
+def test_documents_that_go_to_the_state_are_contexts_where_the_model_saw_them():
     hook = RagMetricsAgentHook(chat_generator="embedded")
     made = agent(
         hook=hook,
@@ -108,7 +108,7 @@ def test_documents_in_the_state_are_preferred_to_the_texts_of_tools():
 
     sample = only_sample(hook.live)
     assert (sample.contexts, sample.context_ids) == ((TEXT,), ("d1",))
-    assert sample.labels["found_contexts"] == "state_documents"
+    assert sample.labels["found_contexts"] == "search, shown to agent"
     hook.close()
 
 
@@ -156,7 +156,7 @@ def test_an_agent_in_a_pipeline_is_scored_once_with_what_its_tools_found():
     assert set(result) == {"agent"}
     sample = only_sample(connector.live)
     assert (sample.question, sample.answer, sample.contexts) == (QUESTION, TEXT, (TEXT,))
-    assert sample.labels["found_contexts"] == "tool_documents"
+    assert sample.labels["found_contexts"] == "search, shown to agent"
     connector.close()
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Pipeline
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import create_tool_from_function
 from ragmetrics_core.errors import ConfigError
@@ -14,6 +13,7 @@ from ragmetrics_core.errors import ConfigError
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsAgentHook
 from tests.integrations.haystack.connected import QUESTION
 from tests.integrations.haystack.generators import Broken, scripted
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 REFUSAL = "Ask somebody else."
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool, Tool, create_tool_from_function
 from ragmetrics_core import Sample
@@ -15,6 +14,7 @@ from ragmetrics_core.live import note_contexts
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsAgentHook, RagMetricsConnector
 from tests.integrations.haystack.connected import QUESTION
 from tests.integrations.haystack.generators import TEXTS, rag_pipeline, retriever
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 try:
     from haystack.tools import AgentTool
@@ -168,7 +168,6 @@ TOOLS_WITH_DOCUMENTS = [
     component_tool,
     pipeline_tool,
     tool_of_several_outputs,
-    tool_of_its_own_words,
     documents_tool,
 ]
 
@@ -180,7 +179,7 @@ def test_the_documents_of_a_tool_are_chunks_with_their_ids(made: Callable[[], To
 
     assert set(sample.contexts or ()) == set(TEXTS[:2])
     assert len(sample.context_ids or ()) == 2
-    assert sample.labels["found_contexts"] == "tool_documents"
+    assert str(sample.labels["found_contexts"]).endswith(", shown to agent")
 
 
 @DOORS
@@ -191,13 +190,21 @@ def test_the_text_of_a_tool_that_has_no_documents_is_a_context(
     sample = sample_of(made(), [ChatMessage.from_user(QUESTION)])
 
     assert sample.contexts == (text,)
-    assert sample.labels["found_contexts"] == "tool_results"
+    assert sample.labels["found_contexts"] == "search, shown to agent"
 
 
 @DOORS
 @pytest.mark.parametrize("made", [failing_tool, agent_tool, generator_tool])
 def test_failures_and_what_a_model_wrote_are_no_contexts(made: Callable[[], Tool], sample_of: SampleOf):
-    assert sample_of(made(), [ChatMessage.from_user(QUESTION)]).contexts is None
+    assert not sample_of(made(), [ChatMessage.from_user(QUESTION)]).contexts
+
+
+@DOORS
+def test_documents_that_a_tool_tells_in_its_own_words_are_a_stage_that_was_not_shown(sample_of: SampleOf):
+    sample = sample_of(tool_of_its_own_words(), [ChatMessage.from_user(QUESTION)])
+
+    assert sample.contexts is None
+    assert [len(stage.chunks) for stage in sample.stages or ()] == [2]
 
 
 @DOORS
@@ -205,7 +212,6 @@ def test_of_a_tool_that_answers_the_documents_count_and_not_the_answer(sample_of
     sample = sample_of(answering_tool(), [ChatMessage.from_user(QUESTION)])
 
     assert set(sample.contexts or ()) == set(TEXTS[:2])
-    assert "tool_results" not in str(sample.labels["found_contexts"])
 
 
 @DOORS

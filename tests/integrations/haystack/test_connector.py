@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.joiners import BranchJoiner
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage
@@ -21,6 +20,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 )
 from tests.integrations.haystack.connected import QUESTION, connected, found, samples
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 
 def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_changes_no_result():
@@ -38,9 +38,9 @@ def test_a_connector_that_is_connected_to_nothing_scores_the_pipeline_and_change
     assert len(sample.context_ids or ()) == 2
     assert sample.labels["app"] == "docs"
     assert found(sample) == {
-        "found_question": "pipeline_input",
-        "found_contexts": "prompt_documents",
-        "found_answer": "replies",
+        "found_question": "inputs['question']",
+        "found_contexts": "retriever, shown to llm",
+        "found_answer": "llm.replies, by llm",
     }
     assert connector.live.results[0].scores == {"faithfulness": 1.0}
 
@@ -52,7 +52,7 @@ def test_answers_of_an_answer_builder_are_preferred():
     pipeline.run(question_data(QUESTION, with_answers=True))
 
     (sample,) = samples(connector)
-    assert found(sample)["found_answer"] == found(sample)["found_question"] == "generated_answer"
+    assert found(sample)["found_answer"] == "answer_builder.answers, by llm"
 
 
 @pytest.mark.parametrize("way", ["run_async", "run_async_generator", "stream"])
@@ -132,7 +132,7 @@ def test_a_super_component_and_a_pipeline_inside_of_a_component_are_counted_once
     (sample,) = samples(connector)
     assert (sample.question, sample.answer) == (QUESTION, "Paris is the capital of France.")
     assert len(sample.contexts or ()) == 2
-    assert found(sample)["found_contexts"] == "prompt_documents"
+    assert found(sample)["found_contexts"] == "retriever, shown to llm"
 
 
 def test_a_connector_inside_of_an_inner_pipeline_scores_that_pipeline():
@@ -263,6 +263,7 @@ def test_a_conversation_is_the_samples_history():
     (sample,) = samples(connector)
     assert sample.question == "Where is the tower?"
     assert [(turn.role, turn.content) for turn in sample.history or ()] == [
+        ("system", "Be brief."),
         ("user", "Hello"),
         ("assistant", "Hello!"),
     ]
@@ -310,7 +311,7 @@ def test_an_answer_without_contexts_has_records_that_say_so_or_is_left_out(*, ne
         assert live.flush()
         records = [record for result in live.results for record in result.records]
         said = [(record.status, record.reason) for record in records]
-        assert said == ([] if needs_contexts else [("skipped", "contexts")])
+        assert said == ([] if needs_contexts else [("undefined", "no_contexts")])
         assert live.stats.skipped == ({"no_contexts": 1} if needs_contexts else {})
     scorer.close()
 

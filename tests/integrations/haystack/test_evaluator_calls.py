@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from haystack import Pipeline
-from haystack.components.embedders import MockTextEmbedder
 
 from haystack_integrations.components.evaluators.ragmetrics import AnswerSimilarityEvaluator
 from tests.integrations.haystack.asked import INPUTS, faithfulness
 from tests.integrations.haystack.generators import Asynchronous, Synchronous
+from tests.integrations.haystack.mocks import MockTextEmbedder
 
 
 def many(count: int) -> dict[str, Any]:

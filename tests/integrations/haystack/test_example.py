@@ -85,3 +85,20 @@ def test_ways_of_retrieving_are_compared_with_intervals(
             found["compare"].__globals__["METRICS"]
         )
         assert all(line.endswith(("cannot tell", "better", "worse")) for line in table[1:6])
+
+
+@needs_models
+@pytest.mark.integration
+def test_a_reranker_that_drops_what_is_relevant_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setenv("LOCAL_MODEL_KEY", "")
+    arguments = ["--questions", "3", "--keep", "0", "--out", str(tmp_path / "run")]
+    with example("haystack_reranker", monkeypatch, *arguments) as found:
+        found["main"]()
+
+    printed = capsys.readouterr().out
+    lost = printed.partition("where they were lost\n")[2].partition("\n\n")[0].splitlines()
+    # one relevant passage for each of the three questions; the search finds all, the ranker keeps none
+    assert len(lost) == 3
+    assert all(line.endswith(" ranker") for line in lost)

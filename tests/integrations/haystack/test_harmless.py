@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from haystack import component, tracing
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineRuntimeError
 from haystack.dataclasses import ChatMessage
 from ragmetrics_core.live import LiveScorer
@@ -13,6 +12,7 @@ from ragmetrics_core.live import LiveScorer
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector, RagMetricsTracer
 from tests.integrations.haystack.connected import QUESTION, connected, samples
 from tests.integrations.haystack.generators import answering, question_data, rag_pipeline
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 
 class Odd(dict[str, Any]):

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from haystack import Document, Pipeline, component
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import PipelineConnectError, PipelineRuntimeError
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Run, recompute
@@ -24,6 +23,7 @@ from tests.integrations.haystack.generators import (
     rag_pipeline,
     scripted,
 )
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 QUESTION = "What is the capital of France?"
 
@@ -105,7 +105,7 @@ def test_both_ways_to_run_give_equal_scores():
 def test_scores_in_the_meta_and_in_the_results_are_json():
     found = live(mode="inline").run(answers=[answer()])
 
-    assert json.loads(json.dumps(found["answers"][0].to_dict()))["meta"]["evaluation"]["status"] == "scored"
+    assert json.loads(json.dumps(found["answers"][0].meta))["evaluation"]["status"] == "scored"
     json.dumps(found["results"])
 
 

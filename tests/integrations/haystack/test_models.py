@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from haystack import component, tracing
-from haystack.components.embedders import MockTextEmbedder
-from haystack.components.generators.chat import MockChatGenerator, OpenAIChatGenerator
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
@@ -34,6 +33,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsLiveEvaluator,
 )
 from tests.integrations.haystack.generators import judged, scripted
+from tests.integrations.haystack.mocks import MockChatGenerator, MockTextEmbedder
 from tests.servers import Answer, OpenAIServer
 
 REQUEST: Generate[Any] = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, SuperComponent, component
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.routers import ConditionalRouter
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, PipelineTool, create_tool_from_function
@@ -16,6 +15,7 @@ from ragmetrics_core.live import LiveScorer
 from haystack_integrations.components.evaluators.ragmetrics import RagMetricsConnector, RagMetricsTracer
 from tests.integrations.haystack.connected import QUESTION, connected, found, samples
 from tests.integrations.haystack.generators import TEXTS, question_data, rag_pipeline, retriever
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_places_inside_of_super_components_are_found():
 
     (sample,) = samples(connector)
     assert found(sample)["found_contexts"] == "extract:retriever.documents"
-    assert found(sample)["found_answer"] == "extract:llm.replies"
+    assert found(sample)["found_answer"] == "extract:llm.replies, by llm"
 
 
 def wrapped(inner: Pipeline) -> Pipeline:

@@ -1,12 +1,13 @@
 """A pipeline of somebody else writes, reads and sends only where this process allowed it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from haystack import Pipeline
+from haystack import Pipeline, core
 from haystack.components.agents import Agent
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.core.errors import DeserializationError
 
 from haystack_integrations.components.evaluators.ragmetrics import (
@@ -16,6 +17,7 @@ from haystack_integrations.components.evaluators.ragmetrics import (
     RagMetricsEvaluator,
     RagMetricsLiveEvaluator,
 )
+from tests.integrations.haystack.mocks import MockChatGenerator
 
 PARTS = [RagMetricsConnector, RagMetricsLiveEvaluator, RagMetricsEvaluator, FaithfulnessEvaluator]
 JUDGE = {"chat_generator": "embedded"}
@@ -38,6 +40,14 @@ def prompt_folder(folder: Path) -> str:
     return str(folder)
 
 
+@contextmanager
+def refused(words: str = "") -> Iterator[None]:
+    """Loading says why not, before Haystack 3 as the cause of its own error."""
+    with pytest.raises(DeserializationError) as raised:
+        yield
+    assert words in f"{raised.value} {raised.value.__cause__}"
+
+
 def saved(part: Any) -> str:
     pipeline = Pipeline()
     pipeline.add_component("scores", part)
@@ -54,7 +64,7 @@ def received(**parameters: Any) -> str:
 def test_no_run_is_written_outside_of_runs(part: Any, out: str):
     text = saved(part(**JUDGE, out=out))
 
-    with pytest.raises(DeserializationError, match="RAGMETRICS_YAML_FOLDERS"):
+    with refused("RAGMETRICS_YAML_FOLDERS"):
         Pipeline.loads(text)
 
 
@@ -62,7 +72,7 @@ def test_a_link_in_runs_leads_nowhere(here: Path):
     (here / "runs").mkdir()
     (here / "runs" / "far").symlink_to("/tmp")  # noqa: S108
 
-    with pytest.raises(DeserializationError, match="RAGMETRICS_YAML_FOLDERS"):
+    with refused("RAGMETRICS_YAML_FOLDERS"):
         Pipeline.loads(received(out="runs/far/x"))
 
 
@@ -80,7 +90,7 @@ def test_folders_that_are_allowed_can_be_used(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_prompts_are_read_from_the_working_directory_only(tmp_path_factory: pytest.TempPathFactory):
-    with pytest.raises(DeserializationError, match="prompts is"):
+    with refused("prompts is"):
         Pipeline.loads(received(prompts=prompt_folder(tmp_path_factory.mktemp("elsewhere") / "prompts")))
 
 
@@ -105,14 +115,14 @@ def test_nothing_is_sent_to_a_server_that_is_not_allowed(name: str, server: str,
     data = RagMetricsConnector("faithfulness", **JUDGE).to_dict()
     data["init_parameters"][name] = f"openai:gpt-5-mini@{server}"
 
-    with pytest.raises(DeserializationError, match="RAGMETRICS_YAML_HOSTS"):
+    with refused("RAGMETRICS_YAML_HOSTS"):
         RagMetricsConnector.from_dict(data)
 
 
 @pytest.mark.parametrize("hosts", ["judge.example", "other.example, judge.example:8000"])
 def test_servers_that_are_allowed_can_be_asked(hosts: str, monkeypatch: pytest.MonkeyPatch):
     text = received(chat_generator="openai:gpt-5-mini@https://judge.example:8000/v1")
-    with pytest.raises(DeserializationError):
+    with refused():
         Pipeline.loads(text)
     monkeypatch.setenv("RAGMETRICS_YAML_HOSTS", hosts)
 
@@ -128,7 +138,7 @@ def test_servers_that_are_allowed_can_be_asked(hosts: str, monkeypatch: pytest.M
     ],
 )
 def test_model_files_are_read_from_the_working_directory_only(model: dict[str, str]):
-    with pytest.raises(DeserializationError, match="RAGMETRICS_YAML_FOLDERS"):
+    with refused("RAGMETRICS_YAML_FOLDERS"):
         Pipeline.loads(received(**model))
 
 
@@ -145,7 +155,7 @@ def test_the_hook_of_an_agent_is_held_to_the_same():
     hook = RagMetricsAgentHook(**JUDGE, out="/tmp/elsewhere")  # noqa: S108
     text = saved(Agent(chat_generator=MockChatGenerator(responses="x"), hooks={"after_run": [hook]}))
 
-    with pytest.raises(DeserializationError, match="RAGMETRICS_YAML_FOLDERS"):
+    with refused("RAGMETRICS_YAML_FOLDERS"):
         Pipeline.loads(text)
 
 
@@ -155,11 +165,14 @@ def test_who_trusts_everything_says_so_as_for_haystack():
     assert Pipeline.loads(text, unsafe=True).dumps() == text
 
 
+@pytest.mark.skipif(
+    not hasattr(core, "serialization_security"), reason="haystack-ai before 3 loads any function that YAML names"
+)
 @pytest.mark.parametrize("variable", ["RAGMETRICS_YAML_FOLDERS", "RAGMETRICS_YAML_HOSTS"])
 def test_no_callback_of_the_yaml_can_allow_more(variable: str):
     module = "haystack_integrations.components.evaluators.ragmetrics.trust"
     for name in ("getenv", "os.environ", "getenv.__globals__"):
         data = RagMetricsConnector("faithfulness", **JUDGE).to_dict()
         data["init_parameters"]["on_result"] = f"{module}.{name}"
-        with pytest.raises(DeserializationError):
+        with refused():
             RagMetricsConnector.from_dict(data)

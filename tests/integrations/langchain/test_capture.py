@@ -420,7 +420,7 @@ def unseen(config: Any) -> Found:
 @application("agent that does not look")
 def idle(config: Any) -> Found:
     agent([RETRIEVER_TOOL]).invoke(asked(), config)
-    return Found(contexts=None)
+    return Found(contexts=())
 
 
 @application("agent in a conversation, second turn")
@@ -434,7 +434,11 @@ def second_turn(config: Any) -> Found:
     )
     for topic in ("milk", "tea"):
         app.invoke(asked(HumanMessage(question(topic))), in_thread(config))
-    return Found(history=(question("milk"), answer("milk")))
+    # the first search is still in the thread, in one piece
+    return Found(
+        contexts=("\n\n".join(texts("milk")), *texts("tea")),
+        history=(question("milk"), answer("milk")),
+    )
 
 
 class Reply(BaseModel):

@@ -27,8 +27,8 @@ MakeHandler = Callable[..., RagMetricsCallbackHandler]
 
 FOUND_IN_LCEL = {
     "found_question": "the inputs",
-    "found_contexts": "retrievers",
-    "found_answer": "the output",
+    "found_contexts": "Shelf, shown to Echo",
+    "found_answer": "the output, by Echo",
 }
 
 
@@ -85,7 +85,7 @@ def test_a_chain_of_mappings_is_scored_however_it_is_called(
     sample = only_sample(handler)
     assert_about(sample, "tea")
     assert found(sample)["found_question"] == "inputs['input']"
-    assert found(sample)["found_answer"] == "outputs['answer']"
+    assert found(sample)["found_answer"] == "outputs['answer'], by Echo"
 
 
 def test_the_score_is_recomputed_from_the_record(handler: RagMetricsCallbackHandler):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
@@ -59,6 +60,30 @@ def test_two_ways_of_retrieving_are_compared_with_intervals(
         example["compare"].__globals__["METRICS"]
     )
     assert all(line.endswith(("cannot tell", "better", "worse")) for line in table[1:6])
+
+
+@pytest.mark.skipif(
+    not all(importlib.util.find_spec(each) for each in ("xllamacpp", "wordllama", "scipy", "langchain")),
+    reason="needs the extras embedded, llama and study, and langchain",
+)
+def test_a_reranker_that_drops_what_is_relevant_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    pytest.importorskip("langchain_classic")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = runpy.run_path(str(ROOT / "examples" / "langchain_reranker.py"), run_name="example")
+    example["main"].__globals__["SmallModel"] = lambda: FakeListChatModel(responses=["I do not know."])
+    arguments = ["--questions", "3", "--keep", "0", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["langchain_reranker.py", *arguments])
+
+    example["main"]()
+
+    printed = capsys.readouterr().out
+    lost = printed.partition("where they were lost\n")[2].partition("\n\n")[0].splitlines()
+    # one relevant passage for each of the three questions; the search finds all, the reranker keeps none
+    assert len(lost) == 3
+    assert all(line.endswith("filtered ContextualCompressionRetriever") for line in lost)
+    assert all(sample.contexts == () for sample in Run.load(tmp_path / "run").samples())
 
 
 def run_python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

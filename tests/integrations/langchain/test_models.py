@@ -4,7 +4,7 @@ import asyncio
 import threading
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ from ragmetrics_core.errors import (
 from ragmetrics_core.models import as_embedder
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Completion, Generate, Usage
-from ragmetrics_langchain import LangChainEmbedder, LangChainJudge
+from ragmetrics_langchain import LangChainEmbedder, LangChainJudge, RagMetricsCallbackHandler
 from tests.integrations.langchain.apps import Echo, answer
 from tests.servers import Answer, OpenAIServer
 
@@ -355,3 +355,39 @@ def test_they_are_models_for_the_core():
 
     assert as_judge(judge) is judge
     assert as_embedder(embedder) is embedder
+
+
+class Verdict(TypedDict):
+    """What a graph holds."""
+
+    text: str
+
+
+def decisions() -> Any:
+    made: Any = pytest.importorskip(
+        "langchain_openai.decisions", reason="langchain-openai has no decisions yet"
+    )
+    return made.OpenAIDecisions(model="served-model", api_key="none")
+
+
+def answering_graph() -> Any:
+    graphs = pytest.importorskip("langgraph.graph")
+    built = graphs.StateGraph(Verdict)
+    built.add_node("judge", lambda state: {"text": "yes"})
+    built.add_edge(graphs.START, "judge")
+    return built.compile()
+
+
+@pytest.mark.filterwarnings("ignore::langchain_core._api.LangChainBetaWarning")
+@pytest.mark.parametrize(
+    ("make", "takes"),
+    [(decisions, "DecisionRequest"), (answering_graph, "Verdict")],
+    ids=["decisions", "graph"],
+)
+def test_what_takes_no_messages_is_no_judge_and_says_why(make: Any, takes: str):
+    model = make()
+    for judge in (model, model.with_retry(), model.with_config(tags=["judge"])):
+        with pytest.raises(ConfigError, match=f"takes {takes}, not messages: .* Pass a chat model"):
+            RagMetricsCallbackHandler("faithfulness", judge=judge)
+    with pytest.raises(ConfigError, match="not messages"):
+        RagMetricsCallbackHandler("faithfulness", judge=LangChainJudge(lambda: model))

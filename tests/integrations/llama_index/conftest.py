@@ -26,6 +26,8 @@ SILENCED = [
     r"ignore:asyncio_module\(\) is deprecated:DeprecationWarning",
     # `Workflow` looks at all attributes of an agent, among them old ones of pydantic
     r"ignore:Accessing the 'model_(computed_)?fields' attribute on the instance is:DeprecationWarning",
+    # a `ReActAgent` asks whether it runs
+    r"ignore:is_running called from within a step:DeprecationWarning",
     # an agent's memory is a database that nobody closes
     r"ignore:.*aiosqlite.* was deleted before being closed:ResourceWarning",
     r"ignore:The `__fields(_set)?__` attribute is deprecated:DeprecationWarning",

@@ -13,7 +13,7 @@ from llama_index.core import evaluation as theirs
 from llama_index.core.base.embeddings.base import SimilarityMode
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
-from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine import ContextChatEngine, SimpleChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.query_engine import RetryQueryEngine
@@ -305,7 +305,7 @@ def test_an_asynchronous_chat_that_another_loop_writes_is_not_waited_for_in_vain
     made = ours.FaithfulnessEvaluator(llm)
 
     async def evaluated() -> None:
-        response = await chat().astream_chat(QUERY)
+        response = await SimpleChatEngine(llm, memory(), prefix_messages=[]).astream_chat(QUERY)
         # it stands still while this waits, and so does what would write the stream
         with pytest.raises(ConfigError, match="await aevaluate_response"):
             made.evaluate_response(QUERY, response)
@@ -388,12 +388,15 @@ def test_relevancy_passes_what_the_contexts_support_and_the_query_asks_for(answe
 
 
 @pytest.mark.parametrize(("met", "score"), [("yes", 1.0), ("no", 0.0)])
-def test_each_guideline_has_a_verdict_and_all_must_be_kept(met, score):
-    result = GuidelineEvaluator(criteria(met), guidelines="- Names a unit.\n\n- Is short.").evaluate(
+def test_all_guidelines_are_asked_about_in_one_call_and_all_must_be_kept(met, score):
+    judge = criteria(met)
+    result = GuidelineEvaluator(judge, guidelines="- Names a unit.\n\n- Is short.").evaluate(
         QUERY, FAITHFUL, CONTEXTS
     )
     assert (result.score, result.passing) == (score, score == 1.0)
-    assert len(result.records) == 2
+    (record,) = result.records
+    assert [verdict.text for verdict in record.verdicts] == ["Names a unit.", "Is short."]
+    assert len(judge.asked) == 1
 
 
 def test_guidelines_that_say_nothing_are_an_error():

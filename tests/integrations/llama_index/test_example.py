@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragmetrics_core import Run
 from tests.integrations.llama_index.fakes import FunctionLLM
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,3 +53,25 @@ def test_ways_of_retrieving_are_compared_with_intervals(capsys, monkeypatch, tmp
             example["compare"].__globals__["METRICS"]
         )
         assert all(line.endswith(("cannot tell", "better", "worse")) for line in table[1:6])
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(each) is None for each in ("xllamacpp", "wordllama", "scipy")),
+    reason="needs the extras embedded, llama and study",
+)
+def test_a_reranker_that_drops_what_was_relevant_is_named(capsys, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    example = runpy.run_path(str(ROOT / "examples" / "llama_index_reranker.py"), run_name="example")
+    example["main"].__globals__["SmallModel"] = lambda: FunctionLLM(lambda prompt: prompt.partition("\n")[0])
+    arguments = ["--questions", "3", "--keep", "0", "--out", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", ["llama_index_reranker.py", *arguments])
+
+    example["main"]()
+
+    printed = capsys.readouterr().out
+    assert re.search(r"retrieved +VectorIndexRetriever +\S+(, \S+){5}\n", printed)
+    lost = printed.partition("where they were lost\n")[2].partition("\n\n")[0].splitlines()
+    # one relevant passage for each of the three questions; the search finds all, the reranker keeps none
+    assert len(lost) == 3
+    assert all(line.endswith("filtered ByWords") for line in lost)
+    assert all(sample.contexts == () for sample in Run.load(tmp_path / "run").samples())

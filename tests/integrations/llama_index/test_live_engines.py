@@ -29,7 +29,8 @@ def test_a_query_is_scored_with_its_source_nodes(live):
     result = only(hooks)
     assert_is_the_sample(result)
     assert result.sample.context_ids == (f"{QUESTION}#0", f"{QUESTION}#1")
-    assert result.sample.labels["found_contexts"] == "response"
+    assert result.sample.shown == ("verified", "verified")
+    assert result.sample.labels["found_contexts"] == "FunctionRetriever, shown to FunctionLLM"
 
 
 def test_an_asynchronous_query_is_scored(live):
@@ -158,7 +159,7 @@ def test_a_router_is_one_sample_with_the_contexts_of_the_engine_it_chose(live):
 
 
 @pytest.mark.parametrize("use_async", [False, True])
-def test_sub_questions_are_one_sample_with_the_contexts_of_all(live, use_async):
+def test_sub_questions_are_one_sample_with_what_the_last_model_was_shown(live, use_async):
     hooks = live()
     questions = [
         {"sub_question": "How high?", "tool_name": "towers"},
@@ -183,5 +184,9 @@ def test_sub_questions_are_one_sample_with_the_contexts_of_all(live, use_async):
     (result,) = hooks.results
     contexts = result.sample.contexts or ()
     assert (result.sample.question, result.sample.answer) == (QUESTION, ANSWER)
-    # the replies to the sub-questions are what the last model was shown, but nobody retrieved them
-    assert sorted(contexts) == ["Text for How high?", "Text for How old?"]
+    # the replies to the sub-questions; what these were made of are stages before
+    assert sorted(contexts) == [
+        f"Sub question: {asked}\nResponse: Reply to {asked}" for asked in ("How high?", "How old?")
+    ]
+    found = {stage.query: [chunk.text for chunk in stage.chunks] for stage in result.sample.stages}
+    assert found["How old?"] == ["Text for How old?"]

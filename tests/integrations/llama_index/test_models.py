@@ -32,7 +32,7 @@ from ragmetrics_llama_index import (
     RagMetricsEvaluator,
     instrument,
 )
-from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding
+from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding, judging
 from tests.servers import Answer, OpenAIServer
 
 
@@ -382,3 +382,19 @@ def test_a_completion_that_is_no_text_is_not_hidden():
             return CompletionResponse(text="", additional_kwargs={"prompt_tokens": 1, "completion_tokens": 0})
 
     assert asked(Odd(str)) == [Completion(text="", model="function", usage=Usage(1, 0))]
+
+
+class Nameless(FunctionLLM):
+    """A model that cannot say what it is."""
+
+    @property
+    def metadata(self) -> Any:
+        raise AttributeError("no attribute 'deployment'")
+
+
+def test_an_error_in_what_a_model_says_of_itself_is_that_error():
+    judge = LlamaIndexJudge(Nameless(judging))
+    with pytest.raises(AttributeError, match="deployment"):
+        evaluate(
+            [{"question": "Q?", "answer": "A.", "contexts": ["A."]}], metrics="faithfulness", judge=judge
+        )

@@ -9,6 +9,7 @@ const STATUS = {
   incomplete: ["◐", "open"],
   undefined: ["∅", "none"],
   skipped: ["–", "none"],
+  unverified_contexts: ["✗", "no"],
   parse_error: ["✗", "no"],
   model_error: ["✗", "no"],
   metric_error: ["✗", "no"],

@@ -25,6 +25,7 @@ function showOverview() {
     two ? comparison() : null,
     means(),
     worst(),
+    runs.map((run) => (run.funnel ? retrieval(run) : null)),
     runs.map((run) => (run.failed_total ? null : causes(run))),
     runs.map(origin),
   );
@@ -305,6 +306,46 @@ function origin(run) {
             "mono small",
             run.prompts.map(([name, digest]) => h.li("", `${name}  ${digest}`)),
           ),
+        )
+      : null,
+  );
+}
+
+function retrieval(run) {
+  const { shown, rows, used, findings, plot: picture } = run.funnel;
+  const heads = ["stage", "samples", "chunks", "hit", "recall", "lost here"];
+  return h.section(
+    "",
+    h.h2("", two ? `What became of the retrieval of ${run.name}` : "What became of the retrieval"),
+    shown.map((line) => h.p("", line)),
+    picture
+      ? plot(picture, rows.map(([name, , , , recall]) => `${name}: ${recall || "unknown"}`).join("; "))
+      : null,
+    h.table(
+      "",
+      h.thead(
+        "",
+        h.tr(
+          "",
+          heads.map((head) => h.th("", head)),
+        ),
+      ),
+      h.tbody(
+        "",
+        rows.map(([name, ...cells]) =>
+          h.tr(
+            "",
+            h.td("", name),
+            cells.map((cell) => h.td("num", cell)),
+          ),
+        ),
+      ),
+    ),
+    used ? h.p("muted", `${used} of the shown chunks are used by a supported statement.`) : null,
+    findings.length
+      ? h.ul(
+          "",
+          findings.map(([id, finding, what]) => h.li("", `${id}: ${finding}${what ? ` (${what})` : ""}`)),
         )
       : null,
   );

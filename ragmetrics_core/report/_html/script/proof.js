@@ -72,7 +72,7 @@ function sources(side, marks, verdicts, standings) {
 }
 
 function contexts(side, marks, verdicts) {
-  if (side.contexts === null) return h.p("muted", "The sample has no contexts.");
+  if (side.contexts === null) return h.div("", h.p("muted", "The sample has no contexts."), stages(side));
   const chunks = [...verdicts.values()].filter((verdict) => verdict.about === "chunk");
   return h.div(
     "",
@@ -88,6 +88,7 @@ function contexts(side, marks, verdicts) {
             "rank",
             h.b("", position + 1),
             side.context_ids[position] ? ` ${side.context_ids[position]}` : "",
+            side.shown[position] ? h.span("muted", ` ${side.shown[position]}`) : null,
             verdict
               ? el("span", { class: KIND[verdict.supported] }, ` ${SYMBOL[verdict.supported]} ${verdict.label}`)
               : null,
@@ -99,9 +100,21 @@ function contexts(side, marks, verdicts) {
         );
       }),
     ),
-    side.contexts.length ? null : h.p("muted", "(none were retrieved)"),
+    side.contexts.length ? null : h.p("muted", "(none were shown)"),
     side.more_contexts ? h.p("muted", `${plural(side.more_contexts, "more chunk")} not shown.`) : null,
+    stages(side),
   );
+}
+
+function stages(side) {
+  if (!side.stages.length) return null;
+  const rows = side.stages.map(([name, component, query, chunks]) => [
+    name,
+    `${plural(chunks.length, "chunk")}${component ? ` by ${component}` : ""}${query ? ` for “${query}”` : ""}${
+      chunks.length ? `: ${chunks.join(" · ")}` : ""
+    }`,
+  ]);
+  return h.div("", h.h3("", "What became of the retrieval"), facts_of(rows));
 }
 
 function markedText(tag, content, marks, verdicts) {

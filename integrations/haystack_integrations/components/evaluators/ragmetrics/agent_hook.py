@@ -1,22 +1,24 @@
 """The hook that has an agent scored."""
 
+from contextvars import copy_context
 from typing import Literal, Unpack
 
-from haystack.components.agents import Agent
 from haystack.components.agents.state import State, replace_values
 from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage
+from ragmetrics_core import Sample
+from ragmetrics_core.adapting import Call, CapturedRun, in_thread, sample_of
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, Skip, is_judging
-from ragmetrics_core.shapes import is_list
 
-from haystack_integrations.components.evaluators.ragmetrics.finding import conversation_sample
+from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, Event, noted_here
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, Here, noted_here
+from haystack_integrations.components.evaluators.ragmetrics.wiring import Wiring
 
 __all__ = ["RagMetricsAgentHook"]
 
@@ -109,35 +111,22 @@ class RagMetricsAgentHook(Live):
 
         :param state: The agent's state at the end of its run.
         """
-        capture = self._captured(state)
-        if capture is None:
-            return
         if self._gate is None:
-            self.live.submit(capture)
-            return
-        try:
-            result = await self.live.ascore(capture)
-            self._decide(state, capture.id, self._gate.decide(result.records))
-        except Exception as error:  # the boundary to the host: a hook that raises ends the agent
-            self._undecided(state, capture.id, error)
+            self.run(state)
+        else:
+            await in_thread(copy_context().run, self.run, state)
 
     def _captured(self, state: State) -> Capture | None:
         if is_judging():
             return None
         try:
-            # the lists are copied: the agent's caller may go on with the same state
-            held = {
-                key: list(value)
-                for key, value in state.data.items()
-                if is_list(value) and key not in ("messages", "tools")
-            }
+            here = HERE.get()
             return Capture(
-                translate=conversation_sample,
+                translate=_sample,
                 needs_contexts=self.needs_contexts,
                 name=self.name,
                 history=list(state.data.get("messages") or ()),
-                contexts=held,
-                data={"writers": _writers(state), "tools": _tools_of_this_run()},
+                data={"here": here},
                 noted=noted_here(),
             )
         except Exception as error:  # the boundary to the host: a hook that raises ends the agent
@@ -162,18 +151,18 @@ class RagMetricsAgentHook(Live):
                 state.set(key, REJECTED)
 
 
-def _tools_of_this_run() -> list[Event]:
-    run = CURRENT_RUN.get()
-    return [each for each in run.events if each.kind == "tool"] if run is not None else []
-
-
-def _writers(state: State) -> frozenset[str]:
-    """The tools that are agents or generators: what they return, a model wrote."""
-    tools: list[object] = list(state.data.get("tools") or ())
-    return frozenset(str(getattr(tool, "name", "")) for tool in tools if _writes(tool))
-
-
-def _writes(tool: object) -> bool:
-    inner = next((each for each in vars(tool).values() if hasattr(each, "__haystack_output__")), None)
-    outputs = getattr(inner, "__haystack_output__", ())
-    return isinstance(inner, Agent) or "replies" in outputs or "answers" in outputs
+def _sample(capture: Capture) -> Sample:
+    """The sample of an agent's state; the run so far knows what the model was sent for its last message."""
+    messages: list[ChatMessage] = capture.history
+    here: Here | None = capture.data["here"]
+    wiring = None if here is None else Wiring(here.run.root)
+    asked = {"messages": messages[:-1]}
+    run = CapturedRun(
+        calls=wiring.calls if wiring else (),
+        inputs=asked,
+        outputs={"messages": messages},
+        answered_by=wiring.agents_last(here.visit)
+        if wiring and here
+        else [Call(kind="model", name="agent", inputs=asked)],
+    )
+    return sample_of(run, HAYSTACK, wiring.rules if wiring else None)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
 from ragmetrics_core import Metric, Record, Run, Sample, aevaluate, evaluate
@@ -19,12 +19,8 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed, InputError
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import inputs_needed
-from haystack_integrations.components.evaluators.ragmetrics.results import (
-    entry_of,
-    meta_of,
-    outputs_of,
-)
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import FIELDS, inputs_needed
+from haystack_integrations.components.evaluators.ragmetrics.results import entry_of, meta_of, outputs_of
 
 __all__ = ["BatchEvaluator"]
 
@@ -33,12 +29,6 @@ _INPUT_TYPES: Mapping[str, Any] = {
     "contexts": list[list[str]],
     "predicted_answers": list[str],
     "ground_truth_answers": list[str],
-}
-_FIELDS = {
-    "questions": "question",
-    "contexts": "contexts",
-    "predicted_answers": "answer",
-    "ground_truth_answers": "reference",
 }
 
 
@@ -55,6 +45,7 @@ class BatchEvaluator(Configured):
     repeats: int
     include_records: bool
     out: str | None
+    _more_outputs: ClassVar[Mapping[str, Any]] = {}
 
     def _prepare(self, metrics: tuple[Metric[Any], ...]) -> None:
         """Declare inputs and outputs; called at the end of a constructor."""
@@ -68,37 +59,21 @@ class BatchEvaluator(Configured):
         for name, type_ in _INPUT_TYPES.items():
             if name not in self._needed:
                 component.set_input_type(self, name, type_ | None, None)
-        meta = list[dict[str, Any]] | None
-        if len(metrics) == 1:
-            component.set_output_types(
-                self,
-                score=float,
-                individual_scores=list[float],
-                results=list[dict[str, Any]],
-                meta=meta,  # type: ignore[arg-type]
-            )
-        else:
-            component.set_output_types(
-                self,
-                results=dict[str, dict[str, Any]],
-                meta=meta,  # type: ignore[arg-type]
-            )
-
-    def warm_up(self) -> None:
-        """Warm up the chat generator and the text embedder."""
-        self._warm_up_models()
-
-    async def warm_up_async(self) -> None:
-        """Warm up the chat generator and the text embedder on the event loop that will use them."""
-        await self._warm_up_models_async()
+        outputs: dict[str, Any] = {
+            "score": float,
+            "individual_scores": list[float],
+            "results": list[dict[str, Any]],
+            "meta": list[dict[str, Any]] | None,
+        }
+        component.set_output_types(self, **outputs, **self._more_outputs)
 
     def close(self) -> None:
         """Release what the chat generator and the text embedder hold."""
-        self._close_models()
+        self._release()
 
     async def close_async(self) -> None:
         """Release what the chat generator and the text embedder hold on the event loop."""
-        await self._close_models_async()
+        await self._release_async()
 
     def run(self, **inputs: Any) -> dict[str, Any]:
         """
@@ -106,7 +81,7 @@ class BatchEvaluator(Configured):
 
         :param inputs: `questions`, `contexts` (a list of texts for each question), `predicted_answers` and
             `ground_truth_answers`: lists of the same length, as far as the metrics need them.
-        :returns: With one metric:
+        :returns: The outputs of Haystack's evaluators, of several metrics the first one's:
 
             - `score`: The mean of the scores; NaN when there is none.
             - `individual_scores`: The score of each sample; NaN where there is none.
@@ -115,7 +90,8 @@ class BatchEvaluator(Configured):
               the whole `record`.
             - `meta`: For each reply of the judge the model, the tokens and why it ended.
 
-            With several metrics `results` has these by the metric's name, for `EvaluationRunResult`.
+            and from `RagMetricsEvaluator` `by_metric`, which has the first three by the metric's name, for
+            `EvaluationRunResult`.
         :raises InputError: The inputs do not fit together; a `ValueError`.
         :raises EvaluationFailed: A score failed and `on_error` is "raise"; a `ValueError`.
         """
@@ -164,9 +140,9 @@ class BatchEvaluator(Configured):
             for signature, key in names_of(self._metrics).items()
         }
         meta = meta_of(run, ids)
-        if len(by_metric) == 1:
-            return next(iter(by_metric.values())) | {"meta": meta}
-        return {"results": by_metric, "meta": meta}
+        # the first metric's are what they would be without the others
+        outputs = next(iter(by_metric.values())) | {"meta": meta}
+        return outputs | ({"by_metric": by_metric} if self._more_outputs else {})
 
     def _entry(self, record: Record) -> dict[str, Any]:
         """The result of one sample; drop-ins add what Haystack's own evaluator has."""
@@ -204,13 +180,13 @@ def _refused() -> Generator[None]:
 def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact | None) -> list[Sample]:
     given = {name: value for name, value in inputs.items() if value is not None}
     for name, value in given.items():
-        if name not in _FIELDS:
-            msg = f"there is no input {name!r}, only {', '.join(_FIELDS)}"
+        if name not in FIELDS:
+            msg = f"there is no input {name!r}, only {', '.join(FIELDS)}"
             raise InputError(msg)
         if not isinstance(value, list | tuple):
             msg = f"{name} must be a list, one item for each sample, not {type(value).__name__}"
             raise InputError(msg)
-    missing = [name for name in _FIELDS if name in needed and name not in given]
+    missing = [name for name in FIELDS if name in needed and name not in given]
     if missing:
         msg = f"the metrics need {', '.join(missing)}, got only {', '.join(given) or 'nothing'}"
         raise InputError(msg)
@@ -227,7 +203,7 @@ def _samples(inputs: Mapping[str, Any], needed: frozenset[str], redact: Redact |
 
 def _sample(row: Mapping[str, Any], number: int) -> Sample:
     fields: dict[str, Any] = {
-        _FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
+        FIELDS[name]: _field(name, value, f"{name}[{number}]") for name, value in row.items() if value is not None
     }
     try:
         return Sample(**fields)

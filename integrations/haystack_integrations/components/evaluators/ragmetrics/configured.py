@@ -1,8 +1,8 @@
 """What every part of this package has: metrics as JSON, two models inside, and a round trip through YAML."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
-from inspect import signature
+from inspect import isawaitable, signature
 from typing import Any, Self
 
 from haystack.components.embedders.types import TextEmbedder
@@ -24,11 +24,7 @@ from ragmetrics_core.shapes import is_series
 from haystack_integrations.components.evaluators.ragmetrics.embedder import HaystackEmbedder
 from haystack_integrations.components.evaluators.ragmetrics.judge import HaystackJudge
 from haystack_integrations.components.evaluators.ragmetrics.kinds import check_model
-from haystack_integrations.components.evaluators.ragmetrics.metric_settings import (
-    MetricSettings,
-    metrics_of,
-    plain,
-)
+from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, metrics_of, plain
 from haystack_integrations.components.evaluators.ragmetrics.trust import check_trusted
 
 __all__ = ["Configured"]
@@ -84,6 +80,8 @@ class Configured:
                 )
                 raise ConfigError(msg)
         needed = {name: metric.name for metric in reversed(chosen) for name in models_needed(metric)}
+        if chat_generator is None and "judge" in needed:
+            chat_generator = self._default_judge()
         ways = {
             "judge": (chat_generator, "chat_generator=..., a chat generator or a name,"),
             "embedder": (text_embedder, "text_embedder=..., an embedder or a name,"),
@@ -98,6 +96,10 @@ class Configured:
         self._judge_by_name: Judge | None = None
         self._embedder_by_name: Embedder | None = None
         return chosen
+
+    def _default_judge(self) -> ChatGenerator | None:
+        """The judge where one is needed and none was given; None where there is no default."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -147,34 +149,32 @@ class Configured:
             return None
         return HaystackEmbedder(self.text_embedder, parallel=parallel, asynchronous=asynchronous, executor=executor)
 
-    @property
-    def _models(self) -> list[Any]:
-        """The components inside; which of the optional methods they have is seen when one is called."""
-        return [self.chat_generator, self.text_embedder]
+    def warm_up(self) -> None:
+        """Warm up the chat generator and the text embedder."""
+        list(self._told("warm_up"))
 
-    def _warm_up_models(self) -> None:
-        for model in self._models:
-            if hasattr(model, "warm_up"):
-                model.warm_up()
+    async def warm_up_async(self) -> None:
+        """Warm up the chat generator and the text embedder on the event loop that will use them."""
+        for done in self._told("warm_up_async", "warm_up"):
+            if isawaitable(done):
+                await done
 
-    async def _warm_up_models_async(self) -> None:
-        for model in self._models:
-            if hasattr(model, "warm_up_async"):
-                await model.warm_up_async()
-            elif hasattr(model, "warm_up"):
-                model.warm_up()
+    def _release(self) -> None:
+        """Release what the chat generator and the text embedder hold."""
+        list(self._told("close"))
 
-    def _close_models(self) -> None:
-        for model in self._models:
-            if hasattr(model, "close"):
-                model.close()
+    async def _release_async(self) -> None:
+        """Release what they hold on the event loop."""
+        for done in self._told("close_async", "close"):
+            if isawaitable(done):
+                await done
 
-    async def _close_models_async(self) -> None:
-        for model in self._models:
-            if hasattr(model, "close_async"):
-                await model.close_async()
-            elif hasattr(model, "close"):
-                model.close()
+    def _told(self, *methods: str) -> Iterator[Any]:
+        """What the first of these methods gives that each of the components inside has."""
+        for model in (self.chat_generator, self.text_embedder):
+            known = [method for name in methods if (method := getattr(model, name, None)) is not None]
+            if known:
+                yield known[0]()
 
 
 def _saved(name: str, value: Any) -> Any:

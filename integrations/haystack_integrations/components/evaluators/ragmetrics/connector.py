@@ -8,12 +8,12 @@ from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, is_judging
 
-from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, check_places, places_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.watching import CURRENT_RUN, WatchedRun
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, WatchedRun
+from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
 __all__ = ["RagMetricsConnector"]
 
@@ -40,6 +40,7 @@ class RagMetricsConnector(Live):
         *,
         scorer: str | None = None,
         extract: Extract | None = None,
+        answer_from: str | None = None,
         needs_contexts: bool = False,
         name: str | None = None,
         **settings: Unpack[LiveComponentArgs],
@@ -56,6 +57,8 @@ class RagMetricsConnector(Live):
             not found by themselves or the wrong ones are: `{"contexts": "ranker.documents"}`. Of a list of places
             the one that was filled last counts, of a question the first; contexts are taken from all. Without a
             value there the field is missing: nothing else is taken for it.
+        :param answer_from: The component whose output is the answer, where several models reply and no
+            `AnswerBuilder` says which of them answers: the run is left out otherwise, counted as "several_answers".
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :param settings: The live settings: `out`, `sinks`, `on_result`, `references`, `sample_rate`, `seed`,
@@ -67,7 +70,8 @@ class RagMetricsConnector(Live):
         """
         self.metrics = plain(metrics)
         self.extract: Extract | None = plain(extract)
-        self._places = places_of(extract)
+        self.answer_from = answer_from
+        self._places = places_of(extract, answer_from)
         self.needs_contexts = needs_contexts
         self.name = name
         self._settle(settings, LIVE_COMPONENT_DEFAULTS)
@@ -98,11 +102,11 @@ class RagMetricsConnector(Live):
         :returns: Nothing, so that the pipeline's result is what it was.
         """
         if not is_judging():
-            run = CURRENT_RUN.get()
-            if run is None:
+            here = HERE.get()
+            if here is None:
                 self.live.skip("not_traced")
-            elif self not in run.watchers:
-                run.watchers.append(self)
+            elif self not in here.run.watchers:
+                here.run.watchers.append(self)
         return {}
 
     async def run_async(self) -> dict[str, Any]:
@@ -113,6 +117,20 @@ class RagMetricsConnector(Live):
         """
         return self.run()
 
+    def owns(self, run: WatchedRun) -> bool:
+        """
+        Say whether a run is one of its pipeline's; the tracer asks.
+
+        :param run: The run, also one that ended before this component could run, or went on after it had.
+        :returns: Whether it is.
+        """
+        pipeline = getattr(self, "__haystack_added_to_pipeline__", None)
+        return (
+            pipeline is not None
+            and run.metadata is pipeline.metadata
+            and all(visit.name in pipeline.graph for visit in run.root.children)
+        )
+
     def capture(self, run: WatchedRun) -> Capture:
         """
         Make a capture of a run that has ended; the tracer calls it.
@@ -120,10 +138,4 @@ class RagMetricsConnector(Live):
         :param run: The run.
         :returns: The capture.
         """
-        return Capture(
-            translate=run_sample,
-            needs_contexts=self.needs_contexts,
-            name=self.name,
-            data={"run": run, "places": self._places},
-            noted=run.notes.contexts,
-        )
+        return capture_of(run, self._places, self.name, needs_contexts=self.needs_contexts)

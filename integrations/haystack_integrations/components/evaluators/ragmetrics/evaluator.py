@@ -1,6 +1,7 @@
 """The evaluator for any metrics."""
 
-from typing import Unpack
+from collections.abc import Mapping
+from typing import Any, ClassVar, Unpack
 
 from haystack import component
 from haystack.components.embedders.types import TextEmbedder
@@ -20,8 +21,8 @@ class RagMetricsEvaluator(BatchEvaluator):
     """
     Evaluates lists of questions, contexts and answers; every score comes with its proof.
 
-    The inputs are those of Haystack's own evaluators, and so are the outputs of a single metric. Several
-    metrics give `results` by metric, ready for `EvaluationRunResult`.
+    The inputs are those of Haystack's own evaluators, and so are the outputs, which are the first metric's: another
+    metric changes none of them. `by_metric` has those of all, ready for `EvaluationRunResult`.
 
     ```python
     evaluator = RagMetricsEvaluator(
@@ -34,9 +35,11 @@ class RagMetricsEvaluator(BatchEvaluator):
         predicted_answers=["Guido van Rossum made it."],
         ground_truth_answers=["Guido van Rossum"],
     )
-    EvaluationRunResult("first", inputs={"questions": ["Who made Python?"]}, results=found["results"])
+    EvaluationRunResult("first", inputs={"questions": ["Who made Python?"]}, results=found["by_metric"])
     ```
     """
+
+    _more_outputs: ClassVar[Mapping[str, Any]] = {"by_metric": dict[str, dict[str, Any]]}
 
     @unfolded(BatchArgs, BATCH_DEFAULTS)
     def __init__(

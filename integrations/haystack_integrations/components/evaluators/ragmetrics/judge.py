@@ -102,10 +102,7 @@ def _span(generator: ChatGenerator, messages: list[ChatMessage]) -> Generator[Sp
         return
     with tracer.trace(
         "haystack.chat_generator.run",
-        tags={
-            "haystack.component.name": "chat_generator",
-            "haystack.component.type": type(generator).__name__,
-        },
+        tags={"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__},
         parent_span=tracer.current_span(),
     ) as span:
         span.set_content_tag("haystack.component.input", {"messages": messages})

@@ -13,6 +13,7 @@ from ragmetrics_core.live import LiveFace, LiveScorer, LiveSettings
 from haystack_integrations.components.evaluators.ragmetrics.configured import Configured
 from haystack_integrations.components.evaluators.ragmetrics.settings import LiveComponentArgs, MakeSink
 from haystack_integrations.components.evaluators.ragmetrics.tracer import RagMetricsTracer
+from haystack_integrations.components.evaluators.ragmetrics.watching import WatchedRun
 
 __all__ = ["Live"]
 
@@ -100,7 +101,7 @@ class Live(LiveFace, Configured):
         self._opened()
         RagMetricsTracer.install().retain(self)
         try:
-            self._warm_up_models()
+            Configured.warm_up(self)
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
             self._tell_cold(error)
 
@@ -109,8 +110,8 @@ class Live(LiveFace, Configured):
         self._opened()
         RagMetricsTracer.install().retain(self)
         try:
-            await self._warm_up_models_async()
-            self._warm_up_models()
+            await Configured.warm_up_async(self)
+            Configured.warm_up(self)
         except Exception as error:  # the boundary to the host: a component that raises ends its pipeline
             self._tell_cold(error)
 
@@ -119,6 +120,15 @@ class Live(LiveFace, Configured):
             self._is_told = True
             told = error if self.redact is None else type(error).__name__
             logger.warning("A model that judges cannot be warmed up, so scores will fail: {error}", error=told)
+
+    def owns(self, run: WatchedRun) -> bool:  # noqa: ARG002  (a connector's does)
+        """
+        Say whether it scores a run by itself; the tracer asks.
+
+        :param run: The run.
+        :returns: False: only a connector does.
+        """
+        return False
 
     def flush(self, timeout: float | None = None) -> bool:
         """
@@ -149,7 +159,7 @@ class Live(LiveFace, Configured):
         """
         closing = self._to_close()
         done = closing is None or closing.close(timeout)
-        self._close_models()
+        self._release()
         return done
 
     async def aclose(self, timeout: float | None = None) -> bool:
@@ -161,8 +171,8 @@ class Live(LiveFace, Configured):
         """
         closing = self._to_close()
         done = closing is None or await closing.aclose(timeout)
-        self._close_models()
-        await self._close_models_async()
+        self._release()
+        await self._release_async()
         return done
 
     async def close_async(self) -> None:

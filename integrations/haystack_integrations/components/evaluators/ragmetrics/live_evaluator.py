@@ -1,6 +1,5 @@
 """The evaluator that sits in a live pipeline."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -13,6 +12,7 @@ from haystack.components.embedders.types import TextEmbedder
 from haystack.components.generators.chat.types import ChatGenerator
 from haystack.dataclasses import ChatMessage, GeneratedAnswer
 from ragmetrics_core import Sample
+from ragmetrics_core.adapting import CapturedRun, NamedValue, chunks_of, in_thread, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
@@ -21,13 +21,14 @@ from ragmetrics_core.metrics import names_of
 from ragmetrics_core.record import FAILED
 from ragmetrics_core.runs import OnError
 
+from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
 from haystack_integrations.components.evaluators.ragmetrics.failures import EvaluationFailed
 from haystack_integrations.components.evaluators.ragmetrics.live import Live
 from haystack_integrations.components.evaluators.ragmetrics.metric_settings import MetricSettings, plain
 from haystack_integrations.components.evaluators.ragmetrics.results import entry_of
 from haystack_integrations.components.evaluators.ragmetrics.settings import LIVE_COMPONENT_DEFAULTS, LiveComponentArgs
-from haystack_integrations.components.evaluators.ragmetrics.texts import answer_text, passages_of
-from haystack_integrations.components.evaluators.ragmetrics.watching import noted_here
+from haystack_integrations.components.evaluators.ragmetrics.watching import HERE, noted_here
+from haystack_integrations.components.evaluators.ragmetrics.wiring import Wiring
 
 __all__ = ["RagMetricsLiveEvaluator"]
 
@@ -118,12 +119,9 @@ class RagMetricsLiveEvaluator(Live):
         return self.on_error == "raise"
 
     def _check(self) -> None:
-        for name, value, allowed in (
-            ("mode", self.mode, ("background", "inline")),
-            ("unscored", self.unscored, ("reject", "pass")),
-            ("on_error", self.on_error, get_args(OnError)),
-        ):
-            if value not in allowed:
+        options = {"mode": ("background", "inline"), "unscored": ("reject", "pass"), "on_error": get_args(OnError)}
+        for name, allowed in options.items():
+            if (value := getattr(self, name)) not in allowed:
                 msg = f"{name} must be {' or '.join(map(repr, allowed))}, not {value!r}"
                 raise ConfigError(msg)
         if self.mode != "inline" and (self.gate or self._raises):
@@ -157,10 +155,7 @@ class RagMetricsLiveEvaluator(Live):
         :raises EvaluationFailed: The judge failed and `on_error` is "raise"; a `ValueError`.
         """
         self.warm_up()
-        given = _answers(answers, query, documents, replies)
-        if self.mode == "background":
-            return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs(self._scored(given, documents))
+        return self._evaluated(_answers(answers, query, documents, replies), documents)
 
     async def run_async(
         self,
@@ -182,8 +177,13 @@ class RagMetricsLiveEvaluator(Live):
         await self.warm_up_async()
         given = _answers(answers, query, documents, replies)
         if self.mode == "background":
-            return {"answers": [self._handed_over(each, documents) for each in given]}
-        return self._outputs(await asyncio.gather(*(self._score_async(each, documents) for each in given)))
+            return self._evaluated(given, documents)
+        return await in_thread(copy_context().run, self._evaluated, given, documents)
+
+    def _evaluated(self, answers: Sequence[GeneratedAnswer], documents: list[Document] | None) -> dict[str, Any]:
+        if self.mode == "background":
+            return {"answers": [self._handed_over(each, documents) for each in answers]}
+        return self._outputs(self._scored(answers, documents))
 
     def _handed_over(self, answer: GeneratedAnswer, documents: list[Document] | None) -> GeneratedAnswer:
         capture = self._capture(answer, documents)
@@ -203,43 +203,28 @@ class RagMetricsLiveEvaluator(Live):
     def _score(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
         capture = self._capture(answer, documents)
         try:
-            return self._checked(_Scored(answer, capture.id, self.live.score(capture)))
+            result = self.live.score(capture)
         except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
-            return self._failed(answer, capture, error)
-
-    async def _score_async(self, answer: GeneratedAnswer, documents: list[Document] | None) -> _Scored:
-        capture = self._capture(answer, documents)
-        try:
-            return self._checked(_Scored(answer, capture.id, await self.live.ascore(capture)))
-        except Exception as error:  # the boundary to the pipeline, which goes on unless it is to stop
-            return self._failed(answer, capture, error)
-
-    def _checked(self, scored: _Scored) -> _Scored:
-        for record in scored.result.records if self._raises and scored.result else ():
+            if self._raises:
+                raise
+            self.live.hook_failed(error)
+            return _Scored(answer, capture.id, None)
+        for record in result.records if self._raises else ():
             if record.status in FAILED:
                 msg = f"{record.signature}: {record.status} ({record.reason})"
                 raise EvaluationFailed(msg)
-        return scored
-
-    def _failed(self, answer: GeneratedAnswer, capture: Capture, error: Exception) -> _Scored:
-        if self._raises:
-            raise error
-        self.live.hook_failed(error)
-        return _Scored(answer, capture.id, None)
+        return _Scored(answer, capture.id, result)
 
     def _capture(self, answer: GeneratedAnswer, documents: list[Document] | None) -> Capture:
+        here = HERE.get()
         return Capture(
             translate=_sample,
             name=self.name,
             question=answer.query,
-            contexts=list(documents if documents is not None else answer.documents or ()),
+            contexts=documents if documents is not None else answer.documents or None,
             answer=answer.data,
             noted=noted_here(),
-            labels={
-                "found_question": "query",
-                "found_contexts": "answer_documents" if documents is None else "documents",
-                "found_answer": "answer",
-            },
+            data={"root": None if here is None else here.run.root, "place": "documents" if documents else "answers"},
         )
 
     def _outputs(self, scored: Sequence[_Scored]) -> dict[str, Any]:
@@ -256,11 +241,9 @@ class RagMetricsLiveEvaluator(Live):
         }
         if self._gate is None:
             return {"answers": marked, **outputs}
-        passed = [each is None or each.passed for each in decisions]
-        for name, wanted in (("answers", True), ("rejected_answers", False)):
-            chosen = [answer for answer, each in zip(marked, passed, strict=True) if each is wanted]
-            if chosen:
-                outputs[name] = chosen
+        for answer, decision in zip(marked, decisions, strict=True):
+            name = "answers" if decision is None or decision.passed else "rejected_answers"
+            outputs.setdefault(name, []).append(answer)
         return outputs
 
     def _decided(self, scored: _Scored) -> GateDecision | None:
@@ -277,25 +260,27 @@ def _answers(
 ) -> list[GeneratedAnswer]:
     if answers is not None:
         return answers
+    metas = (dict(reply.meta) if isinstance(reply, ChatMessage) else {} for reply in replies or ())
     return [
-        GeneratedAnswer(
-            data=answer_text(reply) or "",
-            query=query or "",
-            documents=documents or [],
-            meta=dict(reply.meta) if isinstance(reply, ChatMessage) else {},
-        )
-        for reply in replies or ()
+        GeneratedAnswer(data=text_in(reply) or "", query=query or "", documents=documents or [], meta=meta)
+        for reply, meta in zip(replies or (), metas, strict=True)
     ]
 
 
 def _sample(capture: Capture) -> Sample:
-    passages = passages_of(capture.contexts)
-    return Sample(
-        question=capture.question or None,
-        answer=answer_text(capture.answer) or "",
-        contexts=passages.texts if passages else None,
-        context_ids=passages.ids if passages else None,
+    """The sample of an answer; the run so far knows what the model was sent for it."""
+    if not capture.question or not str(capture.answer).strip():  # nothing that could be found in a run
+        texts = None if capture.contexts is None else [chunk.text for chunk in chunks_of(capture.contexts)[0]]
+        return Sample(question=capture.question or None, answer=str(capture.answer), contexts=texts)
+    root = capture.data["root"]
+    wiring = None if root is None else Wiring(root)
+    run = CapturedRun(
+        calls=wiring.calls if wiring else (),
+        question=NamedValue(capture.question, "query"),
+        answer=NamedValue(str(capture.answer), "answer"),
+        contexts=None if capture.contexts is None else NamedValue(capture.contexts, capture.data["place"]),
     )
+    return sample_of(run, HAYSTACK, wiring.rules if wiring else None)
 
 
 def _entries(scored: _Scored, keys: Mapping[str, str]) -> dict[str, dict[str, Any]]:

@@ -1,9 +1,13 @@
 """An evaluator for each metric, named as in the core."""
 
+import sys
+from math import nan
 from typing import Any, ClassVar, Unpack
 
 from haystack import component
+from haystack.components import evaluators
 from haystack.components.embedders.types import TextEmbedder
+from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.components.generators.chat.types import ChatGenerator
 from ragmetrics_core import Record
 from ragmetrics_core.errors import ConfigError
@@ -49,13 +53,13 @@ class MetricEvaluator(BatchEvaluator):
         """
         Create the evaluator; nothing is loaded and no key is needed yet.
 
-        :param examples: Stands where Haystack's evaluators have it, and must be None: the prompts are files, which
-            `variant` and `prompts` choose.
+        :param examples: Stands where Haystack's evaluators have it. None and the examples that these have by
+            themselves say nothing here: the prompts are files, which `variant` and `prompts` choose.
         :param progress_bar: Show a progress bar.
         :param raise_on_failure: Raise when the judge fails or its reply cannot be read. Otherwise the score
             is NaN, and the result says why.
         :param chat_generator: The judge: a chat generator, or the name of a judge of ragmetrics ("embedded",
-            "openai:MODEL", "llama:PATH").
+            "openai:MODEL", "llama:PATH"). None is the one that Haystack's evaluators take then, OpenAI's in JSON mode.
         :param text_embedder: The embedder, for metrics that compare texts: a text embedder, or a name
             ("embedded", "openai:MODEL").
         :param variant: The metric's variant: "strict", "paper" and others, see `ragmetrics metrics`.
@@ -64,15 +68,16 @@ class MetricEvaluator(BatchEvaluator):
             `tokens_per_minute`; and `repeats`, `include_records`, `out`, `prompts` and `redact`, see `BatchArgs`. A
             generator is called from as many threads as calls may be in flight, unless it has `run_async` and the
             evaluator runs with `run_async`.
-        :raises ConfigError: There is no such variant or parameter, the embedder is missing, or there are examples.
+        :raises ConfigError: There is no such variant or parameter, the embedder is missing, or there are examples
+            of one's own.
         """
-        if examples:
+        if examples and examples != _built_in_examples(type(self).__name__):
             msg = (
                 f"{type(self).__name__} takes no examples: choose a variant, or give prompt files of your own with "
                 "prompts='FOLDER'"
             )
             raise ConfigError(msg)
-        self.examples = None
+        self.examples = examples
         self.progress_bar = progress_bar
         self.raise_on_failure = raise_on_failure
         self.on_error = "raise" if raise_on_failure else "record"
@@ -82,6 +87,10 @@ class MetricEvaluator(BatchEvaluator):
         setting = {"name": self.metric, "variant": variant, **(self.parameters or {})}
         self._prepare(self._configure(setting, chat_generator, text_embedder))
 
+    def _default_judge(self) -> ChatGenerator:
+        """The one that Haystack's evaluators take without a generator."""
+        return OpenAIChatGenerator(generation_kwargs={"response_format": {"type": "json_object"}, "seed": 42})
+
 
 @component
 class FaithfulnessEvaluator(MetricEvaluator):
@@ -89,7 +98,7 @@ class FaithfulnessEvaluator(MetricEvaluator):
     Share of each answer's statements that its contexts support.
 
     Inputs and outputs are those of Haystack's `FaithfulnessEvaluator`; an answer without a statement has no
-    score (NaN) here, where Haystack gives it 0.
+    score (NaN) here, where Haystack gives it 0, and so has a statement that was not judged in `statement_scores`.
     """
 
     metric = "faithfulness"
@@ -97,7 +106,9 @@ class FaithfulnessEvaluator(MetricEvaluator):
     def _entry(self, record: Record) -> dict[str, Any]:
         own = {
             "statements": [verdict.text for verdict in record.verdicts],
-            "statement_scores": [int(verdict.supported or False) for verdict in record.verdicts],
+            "statement_scores": [
+                nan if verdict.supported is None else int(verdict.supported) for verdict in record.verdicts
+            ],
         }
         return own | entry_of(record, with_record=self.include_records)
 
@@ -172,3 +183,9 @@ class RagasScoreEvaluator(MetricEvaluator):
     """Harmonic mean of faithfulness, answer relevance, context precision and context recall."""
 
     metric = "ragas_score"
+
+
+def _built_in_examples(name: str) -> Any:
+    """The examples that Haystack's evaluator of a name has by itself, which it also writes into YAML."""
+    built_in = getattr(evaluators, name, None)
+    return getattr(sys.modules.get(getattr(built_in, "__module__", "")), "_DEFAULT_EXAMPLES", None)

@@ -7,16 +7,16 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import get, resolve
 from ragmetrics_core.shapes import is_mapping, is_series
 
-__all__ = ["MetricSettings", "inputs_needed", "metrics_of", "plain"]
+__all__ = ["FIELDS", "MetricSettings", "inputs_needed", "metrics_of", "plain"]
 
 MetricSettings = str | dict[str, Any] | list[str | dict[str, Any]]
 
-# Haystack's name for each field of a sample.
-_INPUTS = {
-    "question": "questions",
+# The field of a sample by Haystack's name for a list of them.
+FIELDS = {
+    "questions": "question",
     "contexts": "contexts",
-    "answer": "predicted_answers",
-    "reference": "ground_truth_answers",
+    "predicted_answers": "answer",
+    "ground_truth_answers": "reference",
 }
 
 
@@ -61,10 +61,10 @@ def inputs_needed(metrics: tuple[Metric[Any], ...]) -> frozenset[str]:
     needed: set[str] = set()
     for metric in metrics:
         for name in metric.inputs.required():
-            if name not in _INPUTS:
+            if name not in FIELDS.values():
                 msg = f"{metric.name} needs {name}, which a Haystack evaluator has no input for"
                 raise ConfigError(msg)
-            needed.add(_INPUTS[name])
+            needed |= {socket for socket, field in FIELDS.items() if field == name}
     return frozenset(needed)
 
 

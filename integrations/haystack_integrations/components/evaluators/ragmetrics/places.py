@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
-from haystack import Pipeline
 from haystack.components.agents import Agent
 from haystack.core.component.types import InputSocket, OutputSocket
+from haystack.core.pipeline.base import PipelineBase
 from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
 from haystack.tools import Toolset
 from haystack.tools.tool import Tool
@@ -35,7 +35,7 @@ class Socket(NamedTuple):
 
         :returns: "component.socket".
         """
-        return f"{self.component}.{self.socket}"
+        return f"{self.component}.{self.socket}" if self.socket else self.component
 
 
 Places = Mapping[str, tuple[Socket, ...]]
@@ -45,14 +45,20 @@ Places = Mapping[str, tuple[Socket, ...]]
 _Sockets = Mapping[str, Any] | None
 
 
-def places_of(extract: object) -> Places:
+def places_of(extract: object, answer_from: object = None) -> Places:
     """
     Read what the user wrote.
 
     :param extract: A mapping of fields to places, or None.
-    :returns: The places by field.
+    :param answer_from: The component whose output is the answer, or None.
+    :returns: The places by field; that of a component has no socket.
     :raises ConfigError: It names no such field, or something that is no place.
     """
+    if answer_from is not None:
+        if not isinstance(answer_from, str) or not answer_from or (is_mapping(extract) and "answer" in extract):
+            msg = f"answer_from is the name of a component, in place of an answer in extract, not {answer_from!r}"
+            raise ConfigError(msg)
+        return {**places_of(extract), "answer": (Socket(answer_from, ""),)}
     if extract is None:
         return {}
     fields = ", ".join(_HELD)
@@ -83,7 +89,7 @@ def check_places(places: Places, pipeline: object) -> None:
     :param pipeline: The pipeline; nothing is checked when it is none.
     :raises ConfigError: There is no such component or socket, or it cannot hold the field.
     """
-    if not places or not isinstance(pipeline, Pipeline):
+    if not places or not isinstance(pipeline, PipelineBase):
         return
     offered: dict[str, list[_Sockets]] = {}
     for name, sockets in _inside(pipeline, set()):
@@ -103,7 +109,7 @@ def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> 
         )
         raise ConfigError(msg)
     known = [each for each in offered[place.component] if each is not None]
-    if len(known) < len(offered[place.component]):
+    if not place.socket or len(known) < len(offered[place.component]):
         return
     types = [sockets[place.socket] for sockets in known if place.socket in sockets]
     if not types:
@@ -119,7 +125,7 @@ def _check(field: str, place: Socket, offered: Mapping[str, list[_Sockets]]) -> 
         raise ConfigError(msg)
 
 
-def _inside(pipeline: Pipeline, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
+def _inside(pipeline: PipelineBase, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
     """The components of a pipeline and of all that its components run inside, and the tools of its agents."""
     if id(pipeline) in seen:
         return
@@ -131,9 +137,9 @@ def _inside(pipeline: Pipeline, seen: set[int]) -> Iterator[tuple[str, _Sockets]
 
 def _below(instance: object, seen: set[int]) -> Iterator[tuple[str, _Sockets]]:
     for value in vars(instance).values() if hasattr(instance, "__dict__") else ():
-        pipelines = value if is_series(value) and value and isinstance(value[0], Pipeline) else [value]
+        pipelines = value if is_series(value) and value and isinstance(value[0], PipelineBase) else [value]
         for each in pipelines:
-            if isinstance(each, Pipeline):
+            if isinstance(each, PipelineBase):
                 yield from _inside(each, seen)
     if isinstance(instance, Agent):
         yield from _tools(instance, seen)

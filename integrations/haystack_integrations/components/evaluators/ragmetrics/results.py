@@ -13,6 +13,7 @@ from ragmetrics_core.protocol import Usage
 __all__ = ["entry_of", "meta_of", "outputs_of"]
 
 logger = logging.getLogger(__name__)
+_OF_VERDICT = ("number", "about", "text", "supported", "label", "reason")
 
 
 def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
@@ -33,15 +34,8 @@ def entry_of(record: Record, *, with_record: bool) -> dict[str, Any]:
         "formula": record.formula,
         "counts": dict(record.counts),
         "verdicts": [
-            {
-                "number": verdict.number,
-                "about": verdict.about,
-                "text": verdict.text,
-                "supported": verdict.supported,
-                "label": verdict.label,
-                "reason": verdict.reason,
-                "evidence": [each.quote for each in verdict.evidence],
-            }
+            {name: getattr(verdict, name) for name in _OF_VERDICT}
+            | {"evidence": [each.quote for each in verdict.evidence]}
             for verdict in record.verdicts
         ],
     }
@@ -64,11 +58,8 @@ def outputs_of(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
             skipped=len(entries) - len(scored),
             total=len(entries),
         )
-    return {
-        "score": fmean(scored) if scored else nan,
-        "individual_scores": [entry["score"] for entry in entries],
-        "results": list(entries),
-    }
+    scores = [entry["score"] for entry in entries]
+    return {"score": fmean(scored) if scored else nan, "individual_scores": scores, "results": list(entries)}
 
 
 def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
@@ -83,10 +74,7 @@ def meta_of(run: Run, sample_ids: Sequence[str]) -> list[dict[str, Any]] | None:
     for sample_id in sample_ids:
         for score in run.scores(sample_id).values():
             for step in score.generate_steps:
-                usage = Usage(step.prompt_tokens or 0, step.completion_tokens or 0)
-                replies[sample_id, step.rendered_digest, step.draw] = {
-                    "model": step.model,
-                    "finish_reason": step.finish_reason,
-                    "usage": usage._asdict(),
-                }
+                usage = Usage(step.prompt_tokens or 0, step.completion_tokens or 0)._asdict()
+                meta = {"model": step.model, "finish_reason": step.finish_reason, "usage": usage}
+                replies[sample_id, step.rendered_digest, step.draw] = meta
     return list(replies.values()) or None

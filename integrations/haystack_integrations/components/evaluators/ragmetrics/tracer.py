@@ -6,23 +6,31 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import count
+from typing import Any, ClassVar, Final
 from weakref import WeakSet
 
 from haystack import logging
 from haystack.tracing.tracer import NullTracer, Span, Tracer, enable_tracing
 from haystack.tracing.tracer import tracer as global_tracer
 from ragmetrics_core.live import Capture, LiveScorer, Notes, is_judging, notes_before, take_notes
+from ragmetrics_core.shapes import is_list, is_mapping
 
-from haystack_integrations.components.evaluators.ragmetrics.finding import run_sample
 from haystack_integrations.components.evaluators.ragmetrics.places import Extract, Places, Socket, places_of
 from haystack_integrations.components.evaluators.ragmetrics.watching import (
-    CURRENT_RUN,
-    Event,
+    AGENT,
+    COMPONENT,
+    GENERATORS,
+    HERE,
+    PIPELINES,
+    TOOL,
+    Here,
+    Visit,
     WatchedRun,
     Watcher,
     hand_over,
 )
+from haystack_integrations.components.evaluators.ragmetrics.wiring import capture_of
 
 __all__ = ["RagMetricsTracer"]
 
@@ -30,17 +38,7 @@ logger = logging.getLogger(__name__)
 
 # Set while a span is opened or closed by the tracer inside: one of ours further in must not count it again.
 _FORWARDING: ContextVar[bool] = ContextVar("ragmetrics_haystack_forwarding", default=False)
-_PIPELINE: Final = "haystack.pipeline.run"
-_COMPONENT: Final = "haystack.component.run"
-_AGENT: Final = "haystack.agent.run"
-_TOOL: Final = "haystack.agent.step.tool"
-_OF_INTEREST: Final = {_PIPELINE, _COMPONENT, _AGENT, _TOOL}
-_INPUTS: Final = {"haystack.component.input", "haystack.agent.input", "haystack.agent.step.tool.input"}
-_OUTPUTS: Final = {
-    "haystack.component.output",
-    "haystack.agent.output",
-    "haystack.agent.step.tool.output",
-}
+_OF_INTEREST: Final = {*PIPELINES, COMPONENT, AGENT, TOOL, *GENERATORS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,35 +52,20 @@ class _Everything:
     name: str | None = None
 
     def wants(self, run: WatchedRun) -> bool:
-        return self.only is None or self.only(run.metadata)
+        return self.only is None or self.only(run.metadata or {})
 
     def capture(self, run: WatchedRun) -> Capture:
-        return Capture(
-            translate=run_sample,
-            needs_contexts=self.needs_contexts,
-            name=self.name,
-            data={"run": run, "places": self.places},
-            noted=run.notes.contexts,
-        )
-
-
-@dataclass(frozen=True)
-class _Shared:
-    """What one tracer hands on to the next when another one came in between."""
-
-    watchers: list[_Everything] = field(default_factory=list)
-    users: "WeakSet[object]" = field(default_factory=WeakSet)
+        return capture_of(run, self.places, self.name, needs_contexts=self.needs_contexts)
 
 
 class _WatchedSpan(Span):
     """A span that keeps what Haystack writes to it and forwards it; `begins` says that it is a run's own."""
 
-    def __init__(self, inner: Span, run: WatchedRun, *, begins: bool) -> None:
+    def __init__(self, inner: Span, here: Here, *, begins: bool) -> None:
         self.inner = inner
-        self.run = run
+        self.here = here
         self.begins = begins
-        self.inputs: Any = None
-        self.outputs: Any = None
+        self.has_failed = False
 
     def set_tag(self, key: str, value: Any) -> None:
         """
@@ -91,6 +74,7 @@ class _WatchedSpan(Span):
         :param key: Its name.
         :param value: Its value.
         """
+        self.has_failed |= key == "haystack.tool.error"
         self.inner.set_tag(key, value)
 
     def set_tags(self, tags: dict[str, Any]) -> None:
@@ -108,10 +92,14 @@ class _WatchedSpan(Span):
         :param key: Its name.
         :param value: Its value.
         """
-        if key in _INPUTS:
-            self.inputs = value
-        elif key in _OUTPUTS:
-            self.outputs = value
+        # a copy: an agent goes on with its list of messages
+        held: Any = value
+        if is_mapping(value):
+            held = {name: list(each) if is_list(each) else each for name, each in value.items()}
+        if key.endswith(".input"):
+            self.here.visit.inputs = held
+        elif key.endswith((".output", ".output_data")):
+            self.here.visit.outputs = held
         self.inner.set_content_tag(key, value)
 
     def raw_span(self) -> Any:
@@ -153,16 +141,17 @@ class RagMetricsTracer(Tracer):
 
     _lock = threading.Lock()
     _latest: "RagMetricsTracer | None" = None
+    # Haystack has one tracer: where another one came in between, the next of ours goes on with these.
+    _watchers: ClassVar[list[_Everything]] = []
+    _users: ClassVar["WeakSet[Any]"] = WeakSet()
 
-    def __init__(self, inner: Tracer | None = None, *, shared: _Shared | None = None) -> None:
+    def __init__(self, inner: Tracer | None = None) -> None:
         """
         Go around a tracer; `install` is what most need.
 
         :param inner: The tracer.
-        :param shared: Of the tracer of ours that was in place before.
         """
         self.inner = inner or NullTracer()
-        self._shared = shared or _Shared()
 
     @classmethod
     def install(cls) -> "RagMetricsTracer":
@@ -175,8 +164,7 @@ class RagMetricsTracer(Tracer):
             current = global_tracer.actual_tracer
             if isinstance(current, RagMetricsTracer):
                 return current
-            shared = cls._latest._shared if cls._latest else None
-            cls._latest = cls(current, shared=shared)
+            cls._latest = cls(current)
             enable_tracing(cls._latest)
             take_notes(cls._latest)
             return cls._latest
@@ -189,6 +177,8 @@ class RagMetricsTracer(Tracer):
             if isinstance(current, RagMetricsTracer):
                 enable_tracing(current.inner)
             cls._latest = None
+            cls._watchers.clear()
+            cls._users.clear()
 
     def watch(
         self,
@@ -196,6 +186,7 @@ class RagMetricsTracer(Tracer):
         *,
         only: Callable[[Mapping[str, Any]], bool] | None = None,
         extract: Extract | None = None,
+        answer_from: str | None = None,
         needs_contexts: bool = False,
         name: str | None = None,
     ) -> None:
@@ -206,17 +197,14 @@ class RagMetricsTracer(Tracer):
         :param only: Takes a pipeline's `metadata` (empty for an agent) and says whether it is scored.
         :param extract: Where fields are found; see `RagMetricsConnector`. Runs that have nothing there are counted
             as "no_question" or "no_answer", so use `only` for pipelines that have these places.
+        :param answer_from: The component whose output is the answer.
         :param needs_contexts: Leave out answers for which nothing was retrieved, counted as "no_contexts".
         :param name: What the application is called in the records.
         :raises ConfigError: `extract` names no place.
         """
-        self._shared.watchers.append(
+        self._watchers.append(
             _Everything(
-                live=live,
-                only=only,
-                places=places_of(extract),
-                needs_contexts=needs_contexts,
-                name=name,
+                live=live, only=only, places=places_of(extract, answer_from), needs_contexts=needs_contexts, name=name
             )
         )
 
@@ -226,28 +214,26 @@ class RagMetricsTracer(Tracer):
 
         :param live: The scorer.
         """
-        self._shared.watchers[:] = [each for each in self._shared.watchers if each.live is not live]
+        self._watchers[:] = [each for each in self._watchers if each.live is not live]
 
-    def retain(self, user: object) -> None:
+    def retain(self, user: Any) -> None:
         """
         Note that somebody needs this tracer in place.
 
         :param user: Who.
         """
-        self._shared.users.add(user)
+        with self._lock:
+            self._users.add(user)
 
     @classmethod
-    def release(cls, user: object) -> None:
+    def release(cls, user: Any) -> None:
         """
         Note that somebody needs it no more; the last one puts the tracer inside back in place.
 
         :param user: Who.
         """
-        latest = cls._latest
-        if latest is None:
-            return
-        latest._shared.users.discard(user)
-        if not latest._shared.users and not latest._shared.watchers:
+        cls._users.discard(user)
+        if cls._latest is not None and not cls._users and not cls._watchers:
             cls.uninstall()
 
     @contextmanager
@@ -262,26 +248,26 @@ class RagMetricsTracer(Tracer):
         :param parent_span: The span above.
         :returns: The span.
         """
-        run, begins = None, False
+        here, begins = None, False
         if operation_name in _OF_INTEREST and not _FORWARDING.get() and not is_judging():
-            run, begins = self._run_of(operation_name, tags, parent_span)
+            here, begins = self._here(operation_name, tags, parent_span)
         with self._forwarded(operation_name, tags, parent_span) as inner:
-            if run is None:
+            if here is None:
                 yield inner
                 return
-            span = _WatchedSpan(inner, run, begins=begins)
-            token = CURRENT_RUN.set(run) if operation_name != _PIPELINE else None
+            span = _WatchedSpan(inner, here, begins=begins)
+            token = HERE.set(here) if operation_name not in PIPELINES else None
             try:
                 yield span
             except BaseException as error:
-                self._ended(operation_name, tags, span, error)
+                self._ended(span, error)
                 raise
             else:
-                self._ended(operation_name, tags, span, None)
+                self._ended(span, None)
             finally:
                 if token is not None:
                     with suppress(ValueError):  # an abandoned generator is closed in another context
-                        CURRENT_RUN.reset(token)
+                        HERE.reset(token)
 
     def notes_here(self) -> Notes | None:
         """
@@ -289,8 +275,8 @@ class RagMetricsTracer(Tracer):
 
         :returns: The notes of that run; None outside of any.
         """
-        run = CURRENT_RUN.get()
-        return None if run is None or run.has_ended else run.notes
+        here = HERE.get()
+        return None if here is None or here.run.has_ended else here.run.notes
 
     def current_span(self) -> Span | None:
         """
@@ -321,50 +307,59 @@ class RagMetricsTracer(Tracer):
             with _forwarding():
                 manager.__exit__(None, None, None)
 
-    def _run_of(
-        self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None
-    ) -> tuple[WatchedRun | None, bool]:
-        """The run that a new span belongs to, none outside of any, and whether the span begins it."""
+    def _here(self, operation: str, tags: dict[str, Any] | None, parent_span: Span | None) -> tuple[Here | None, bool]:
+        """The place of a new span in the run that it belongs to, none outside of any; and whether it begins one."""
         try:
-            enclosing = parent_span.run if isinstance(parent_span, _WatchedSpan) else CURRENT_RUN.get()
-            if enclosing is not None and enclosing.has_ended:
-                enclosing = None
-            if operation == _PIPELINE:
-                run = WatchedRun(
-                    parent=enclosing,
-                    metadata=(tags or {}).get("haystack.pipeline.metadata") or {},
-                    inputs=(tags or {}).get("haystack.pipeline.input_data") or {},
-                    notes=enclosing.notes if enclosing is not None else notes_before(self),
-                )
-                return run, True
-            if operation == _AGENT and enclosing is None:
-                return WatchedRun(notes=notes_before(self)), True
-            return enclosing, False
+            above = parent_span.here if isinstance(parent_span, _WatchedSpan) else HERE.get()
+            if above is not None and above.run.has_ended:
+                above = None
+            begins = operation in PIPELINES or (operation == AGENT and above is None)
+            if above is None and not begins:
+                return None, False
+            given = tags or {}
+            order = above.run.order if above else count(1)
+            visit = Visit(operation=operation, tags=given, began=next(order))
+            if above is not None:
+                above.visit.children.append(visit)
+            if not begins and above is not None:
+                return Here(above.run, visit), False
+            run = WatchedRun(
+                root=visit,
+                order=order,
+                is_inner=above is not None,
+                metadata=given.get("haystack.pipeline.metadata"),
+                inputs=given.get("haystack.pipeline.input_data") or {},
+                notes=above.run.notes if above is not None else notes_before(self),
+            )
+            # before Haystack 3 a pipeline's outputs were a tag, which fills while it runs
+            visit.outputs = given.get("haystack.pipeline.output_data")
+            return Here(run, visit), True
         except Exception as error:  # the boundary to the host: a tracer that raises ends the pipeline
             self._tell(error)
             return None, False
 
-    def _ended(
-        self, operation: str, tags: dict[str, Any] | None, span: _WatchedSpan, error: BaseException | None
-    ) -> None:
+    def _ended(self, span: _WatchedSpan, error: BaseException | None) -> None:
         try:
-            if operation != _PIPELINE and error is None:
-                span.run.add(_event(operation, tags or {}, span))
+            if error is None and not span.has_failed:
+                span.here.visit.ended = next(span.here.run.order)
             if span.begins:
-                self._finished(span.run, error)
+                self._finished(span.here.run, error)
         except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline
             self._tell(problem)
 
     def _finished(self, run: WatchedRun, error: BaseException | None) -> None:
         run.has_ended = True
         watchers: list[Watcher] = list(run.watchers)
-        if run.parent is None:
-            for each in self._shared.watchers:
-                try:
-                    if each.wants(run):
-                        watchers.append(each)
-                except Exception as problem:  # the boundary to the user's predicate
-                    each.live.hook_failed(problem)
+        # in a run that was interrupted, failed or resumed a component that belongs to it may not have run
+        with self._lock:
+            users = list(self._users)
+        watchers += [each for each in users if each not in watchers and each.owns(run)]
+        for each in () if run.is_inner else self._watchers:
+            try:
+                if each.wants(run):
+                    watchers.append(each)
+            except Exception as problem:  # the boundary to the user's predicate
+                each.live.hook_failed(problem)
         hand_over(run, watchers, error=error)
 
     def _tell(self, error: Exception) -> None:
@@ -379,9 +374,3 @@ def _forwarding() -> Generator[None]:
         yield
     finally:
         _FORWARDING.reset(token)
-
-
-def _event(operation: str, tags: Mapping[str, Any], span: _WatchedSpan) -> Event:
-    kind = {_COMPONENT: "component", _AGENT: "agent"}.get(operation, "tool")
-    name = tags.get("haystack.component.name") or tags.get("haystack.tool.name") or ""
-    return Event(name, kind, span.inputs or {}, span.outputs)

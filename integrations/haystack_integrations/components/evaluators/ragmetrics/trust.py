@@ -10,7 +10,7 @@ from os import getenv
 from pathlib import Path
 from typing import Any
 
-from haystack.core import serialization_security
+from haystack import core
 from haystack.core.errors import DeserializationError
 
 __all__ = ["check_trusted"]
@@ -35,7 +35,9 @@ def check_trusted(parameters: Mapping[str, Any]) -> None:
     :param parameters: Of the component.
     :raises DeserializationError: A folder or a server is not allowed.
     """
-    if getattr(serialization_security, "_is_unsafe_deserialization", bool)():
+    # before Haystack 3 it had no such check of its own, and nothing that switches one off
+    security = getattr(core, "serialization_security", None)
+    if getattr(security, "_is_unsafe_deserialization", bool)():
         return
     if (out := parameters.get("out")) is not None:
         _check_folder("out", out, Path("runs"))

@@ -3,12 +3,35 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from itertools import count
+from typing import Any, Final, NamedTuple, Protocol
 
+from haystack.core.errors import BreakpointException
 from ragmetrics_core.adapting import Chunk
 from ragmetrics_core.live import Capture, LiveScorer, Notes, reason_of
 
-__all__ = ["CURRENT_RUN", "Event", "WatchedRun", "Watcher", "hand_over", "noted_here"]
+__all__ = [
+    "AGENT",
+    "COMPONENT",
+    "GENERATORS",
+    "HERE",
+    "PIPELINES",
+    "TOOL",
+    "Here",
+    "Visit",
+    "WatchedRun",
+    "Watcher",
+    "hand_over",
+    "noted_here",
+]
+
+# before Haystack 3 the asynchronous pipeline was another class
+PIPELINES: Final = frozenset({"haystack.pipeline.run", "haystack.async_pipeline.run"})
+COMPONENT: Final = "haystack.component.run"
+AGENT: Final = "haystack.agent.run"
+TOOL: Final = "haystack.agent.step.tool"
+# A model that an agent asks, and one that a component (a ranker, a query expander) asks by itself.
+GENERATORS: Final = frozenset({"haystack.agent.step.llm", "haystack.chat_generator.run"})
 
 
 class Watcher(Protocol):
@@ -24,20 +47,51 @@ class Watcher(Protocol):
         ...
 
 
-class Event(NamedTuple):
+@dataclass(slots=True, eq=False, kw_only=True)
+class Visit:
     """
-    A component or a tool that has finished.
+    One span of Haystack: a pipeline, a component, an agent, a tool or a model that ran.
 
     Attributes:
-        name: in its pipeline, or the tool's.
-        kind: "component", "tool" or "agent".
-        inputs, outputs: by socket; the objects are the host's own.
+        operation: the span's.
+        tags: the span's, which name the component and its edges.
+        inputs, outputs: what it took and gave; the objects are the host's own.
+        began, ended: places in the order of the run; `ended` is None while it runs and for what failed.
+        children: what ran inside, in the order in which it began.
     """
 
-    name: str
-    kind: str
-    inputs: Mapping[str, Any]
-    outputs: Any
+    operation: str
+    tags: Mapping[str, Any]
+    began: int
+    inputs: Any = None
+    outputs: Any = None
+    ended: int | None = None
+    children: list["Visit"] = field(default_factory=list["Visit"])
+
+    @property
+    def name(self) -> str:
+        """The component's name in its pipeline, or the tool's."""
+        name = self.tags.get("haystack.component.name") or self.tags.get("haystack.tool.name")
+        return str(name or self.operation.split(".")[1])
+
+    @property
+    def senders(self) -> dict[str, list[str]]:
+        """By input, the components that may fill it."""
+        return self._declared("input", "senders", [])
+
+    @property
+    def receivers(self) -> dict[str, list[str]]:
+        """By output, the components that take it."""
+        return self._declared("output", "receivers", [])
+
+    @property
+    def types(self) -> dict[str, str]:
+        """By output, its declared type in words."""
+        return self._declared("output", "type", "")
+
+    def _declared(self, side: str, what: str, default: Any) -> dict[str, Any]:
+        sockets: dict[str, Any] = self.tags.get(f"haystack.component.{side}_spec") or {}
+        return {socket: spec.get(what) or default for socket, spec in sockets.items()}
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -49,38 +103,36 @@ class WatchedRun:
     them, however the run ends.
 
     Attributes:
-        parent: the run that this one is a part of.
+        root: the pipeline's or agent's own span, with all inside.
+        is_inner: whether it is a part of another run.
+        order: counts what begins and ends, in this run and those inside.
         metadata: the pipeline's.
         inputs: what the pipeline was called with, by component.
-        events: what has finished, in that order; those of inner runs are also their outer runs'.
         watchers: who wants it, beside those who want every outermost run.
         notes: what the application said that it retrieved; inner runs add to their outer run's.
         has_ended: whether it is over; what a component left running may still hold it.
     """
 
-    parent: "WatchedRun | None" = None
-    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    root: Visit
+    is_inner: bool = False
+    order: Iterator[int] = field(default_factory=lambda: count(1))
+    metadata: Mapping[str, Any] | None = None
     inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    events: list[Event] = field(default_factory=list)
     watchers: list[Watcher] = field(default_factory=list)
     has_ended: bool = False
     notes: Notes = field(default_factory=Notes)
 
-    def add(self, event: Event) -> None:
-        """Note that something has finished, here and in all outer runs."""
-        for run in self._with_outer():
-            run.events.append(event)
 
-    def _with_outer(self) -> Iterator["WatchedRun"]:
-        run: WatchedRun | None = self
-        while run is not None:
-            yield run
-            run = run.parent
+class Here(NamedTuple):
+    """Where the calling code is: its run, and the innermost span of it that is open."""
+
+    run: WatchedRun
+    visit: Visit
 
 
-# The run that the code of a component or a tool belongs to. A pipeline's own span sets nothing: in
-# `run_async_generator` it is open while the consumer's code runs, too.
-CURRENT_RUN: ContextVar[WatchedRun | None] = ContextVar("ragmetrics_haystack_run", default=None)
+# Of the code of a component or a tool. A pipeline's own span sets nothing: in `run_async_generator` it is open
+# while the consumer's code runs, too.
+HERE: ContextVar[Here | None] = ContextVar("ragmetrics_haystack_here", default=None)
 
 
 def noted_here() -> tuple[Chunk, ...] | None:
@@ -89,8 +141,8 @@ def noted_here() -> tuple[Chunk, ...] | None:
 
     :returns: The chunks; None without a note.
     """
-    run = CURRENT_RUN.get()
-    return None if run is None else run.notes.contexts
+    here = HERE.get()
+    return None if here is None else here.run.notes.contexts
 
 
 def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseException | None) -> None:
@@ -104,7 +156,7 @@ def hand_over(run: WatchedRun, watchers: Iterable[Watcher], *, error: BaseExcept
     for watcher in watchers:
         try:
             if error is not None:
-                watcher.live.skip(reason_of(error))
+                watcher.live.skip("interrupted" if isinstance(error, BreakpointException) else reason_of(error))
             else:
                 watcher.live.submit(watcher.capture(run))
         except Exception as problem:  # the boundary to the host: a tracer that raises ends the pipeline

@@ -1,0 +1,103 @@
+"""How Haystack's objects are read."""
+
+import json
+from ast import literal_eval
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer, TextContent, ToolCallResult
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.shapes import is_mapping, is_series
+
+__all__ = ["HAYSTACK", "parsed", "text_in"]
+
+# What a document is written down with in a tool's result.
+_DOCUMENT = frozenset({"id", "content", "blob", "score"})
+
+
+def _document(value: object) -> Chunk | None:
+    if isinstance(value, Chunk):
+        return value
+    if isinstance(value, Document):
+        return Chunk(value.content or "", value.id, value.score)
+    if is_mapping(value) and set(value) >= _DOCUMENT and isinstance(value["content"], str):
+        score = value["score"]
+        return Chunk(value["content"], str(value["id"]), score if isinstance(score, float) else None)
+    return None
+
+
+def _text(value: object) -> str | None:
+    if isinstance(value, GeneratedAnswer):
+        return str(value.data)
+    if isinstance(value, ChatMessage):
+        return value.text
+    return value if isinstance(value, str) else None
+
+
+def _messages(value: Any) -> list[CapturedMessage]:
+    """The messages of a generator's inputs or outputs, or of a list; a text is what somebody says."""
+    if named := _fields(value):
+        held = (named.get(name) for name in ("messages", "prompt", "replies"))
+        return next((_messages(each) for each in held if each), [])
+    if isinstance(value, str):
+        return [CapturedMessage("user", value)]
+    listed: list[Any] = [*value] if is_series(value) else [value]
+    said = [_message(each) for each in listed if isinstance(each, ChatMessage)]
+    # of a generator of texts
+    return said or [CapturedMessage("assistant", each) for each in listed if isinstance(each, str)]
+
+
+def _message(message: ChatMessage) -> CapturedMessage:
+    results = message.tool_call_results
+    texts = [*message.texts, *(text for each in results for text in _parts(each))]
+    return CapturedMessage(
+        message.role.value,
+        "\n".join(texts),
+        calls_tools=bool(message.tool_calls),
+        has_failed=any(each.error for each in results),
+    )
+
+
+def _parts(result: ToolCallResult) -> Iterator[str]:
+    for each in [result.result] if isinstance(result.result, str) else result.result:
+        if isinstance(each, str | TextContent):
+            yield each if isinstance(each, str) else each.text
+
+
+def _fields(value: object) -> Mapping[str, Any]:
+    if isinstance(value, GeneratedAnswer):
+        return {"documents": value.documents}
+    return value if is_mapping(value) else {}
+
+
+HAYSTACK = Dialect(document=_document, text=_text, messages=_messages, fields=_fields)
+
+
+def text_in(value: object) -> str | None:
+    """
+    Take the text of an answer, a message or a text, or of the first one in a list.
+
+    :param value: What a component puts out.
+    :returns: The text; None when there is none.
+    """
+    if is_series(value):
+        return text_in(value[0]) if value else None
+    return _text(value)
+
+
+def parsed(result: ToolCallResult) -> Any:
+    """
+    Read what a tool returned off the message that reports it, where nobody saw the tool return it.
+
+    :param result: In the message.
+    :returns: Its lists and mappings, as JSON or as Python writes them; else its text, [] for an empty one.
+    """
+    text = "\n".join(_parts(result))
+    for read in (json.loads, literal_eval):
+        try:
+            value: Any = read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if is_mapping(value) or is_series(value):
+            return value
+    return text if text.strip() else []

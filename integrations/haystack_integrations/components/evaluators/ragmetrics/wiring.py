@@ -1,0 +1,318 @@
+"""
+From the spans of a run to a captured run: what each component took from which, and whose reply is the answer.
+
+Runs in the background. It follows the edges of the pipeline, and time only among the visits of one component.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from haystack.dataclasses import ChatMessage, Document, GeneratedAnswer
+from ragmetrics_core import Sample
+from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, Rules, sample_of
+from ragmetrics_core.live import Capture, Skip
+from ragmetrics_core.shapes import is_series
+
+from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in
+from haystack_integrations.components.evaluators.ragmetrics.places import Places, Socket
+from haystack_integrations.components.evaluators.ragmetrics.visits import (
+    has,
+    holds_documents,
+    invoked,
+    is_written,
+    kind_of,
+    passed_on,
+    reaches,
+)
+from haystack_integrations.components.evaluators.ragmetrics.watching import AGENT, PIPELINES, Visit, WatchedRun
+
+__all__ = ["Wiring", "capture_of"]
+
+
+class _Reply(NamedTuple):
+    """A text that may be the answer, where it is, the model calls that it comes from; whether it surely is one."""
+
+    text: str
+    place: Socket
+    makers: Sequence[Call]
+    is_sure: bool = False
+
+
+def capture_of(run: WatchedRun, places: Places, name: str | None, *, needs_contexts: bool) -> Capture:
+    """
+    Make a capture of a run that has ended.
+
+    :param run: The run.
+    :param places: Where the user says that fields are.
+    :param name: What the application is called.
+    :param needs_contexts: Leave it out where nothing was retrieved.
+    :returns: The capture.
+    """
+    data = {"run": run, "places": places}
+    noted = run.notes.contexts
+    return Capture(translate=_run_sample, needs_contexts=needs_contexts, name=name, data=data, noted=noted)
+
+
+def _run_sample(capture: Capture) -> Sample:
+    run: WatchedRun = capture.data["run"]
+    wiring = Wiring(run.root)
+    captured = wiring.run(run.inputs, capture.data["places"])
+    if captured.answer is None:
+        reason = "no_answer"
+        raise Skip(reason)
+    return sample_of(captured, HAYSTACK, wiring.rules)
+
+
+class Wiring:
+    """
+    The calls of a run, each with the calls whose outputs it took.
+
+    :param root: The span of the pipeline or the agent.
+    """
+
+    def __init__(self, root: Visit) -> None:
+        """Read the spans."""
+        self._root = root
+        self._made: dict[int, Call] = {}  # by the visit
+        self._visits: dict[int, Visit] = {}  # by the call
+        self._sent: dict[int, Mapping[str, Sequence[Call]]] = {}  # by the call: what it took, by socket
+        self.calls = self._inside(root, ()) if root.operation in PIPELINES else [self._call(root, {})]
+
+    @property
+    def rules(self) -> Rules:
+        """What a tool said is a context, unless a model wrote it."""
+        tools = [call for outer in self.calls for call in outer.walk() if call.kind == "tool"]
+        return Rules(context_tools=[call.name for call in tools if not is_written(call.outputs)])
+
+    def run(self, inputs: Mapping[str, Any], places: Places) -> CapturedRun:
+        """
+        Make the captured run of a pipeline or an agent.
+
+        :param inputs: What it was called with, by component.
+        :param places: Where the user says that fields are.
+        :returns: The captured run.
+        """
+        replies = self._placed(places["answer"]) if "answer" in places else self._replies(self._root)
+        makers = self._final(replies)
+        # the likeliest first, for the line to write
+        likely = sorted(makers, key=self._is_grounded, reverse=True)
+        rivals = list(dict.fromkeys(call.name for call in likely))
+        reply = next((each for each in replies if not makers or makers[-1] in each.makers), None)
+        return CapturedRun(
+            calls=self.calls,
+            inputs=self._inputs(inputs, reply, makers),
+            answered_by=makers,
+            rivals=rivals if len(rivals) > 1 else [],
+            line=f"RagMetricsConnector(..., answer_from={rivals[0]!r})" if rivals else "",
+            question=self._question(places["question"]) if "question" in places else None,
+            answer=NamedValue(reply.text, f"{'extract:' * ('answer' in places)}{reply.place}") if reply else None,
+            contexts=self._contexts(places["contexts"]) if "contexts" in places else None,
+        )
+
+    # The calls
+
+    def _inside(self, outer: Visit, given: Sequence[Call]) -> list[Call]:
+        """The calls in a span: those of a pipeline by its edges, all others one after another."""
+        made: list[Call] = []
+        visits = tuple(outer.children)
+        prompts = {each.name for each in visits if "prompt" in HAYSTACK.fields(each.outputs)}
+        for visit in visits:
+            if visit.operation in PIPELINES:
+                made += self._inside(visit, [*given, *made])
+            elif outer.operation in PIPELINES:
+                made.append(self._call(visit, self._senders(visit, visits, given), prompts))
+            else:
+                made.append(self._call(visit, {"": [*given, *made]}))
+        return made
+
+    def _call(self, visit: Visit, sent: Mapping[str, Sequence[Call]], prompts: Collection[str] = frozenset()) -> Call:
+        sources = list({id(call): call for calls in sent.values() for call in calls}.values())
+        outputs = passed_on(visit, prompts)
+        call = Call(
+            kind=kind_of(visit, prompts),
+            name=visit.name,
+            inputs=visit.inputs,
+            outputs=outputs,
+            sources=sources,
+            began=visit.began,
+            ended=visit.ended,
+        )
+        self._made[id(visit)], self._visits[id(call)], self._sent[id(call)] = call, visit, sent
+        call.children = [*self._inside(visit, sources), *invoked(visit, sources)]
+        return call
+
+    def _senders(self, visit: Visit, visits: Sequence[Visit], given: Sequence[Call]) -> dict[str, list[Call]]:
+        """By socket the calls whose outputs a component took; `given` for what came from outside."""
+        since = max((each.began for each in visits if each.name == visit.name and each.began < visit.began), default=0)
+        sent: dict[str, list[Call]] = {}
+        inputs = HAYSTACK.fields(visit.inputs)
+        for socket, names in visit.senders.items():
+            if (value := inputs.get(socket)) is None:
+                continue
+            if not names:
+                sent[socket] = list(given)
+            for name in names:
+                of_name = [each for each in visits if each.name == name]
+                calls = [
+                    self._made[id(each)]
+                    for each in of_name
+                    if each.ended is not None and since < each.ended < visit.began and reaches(each, visit.name)
+                ]
+                if not of_name and has(value, Document):  # it ran before the break from which this run went on
+                    calls = [Call(kind="retriever", name=name, outputs={socket: value}, sources=[], ended=0)]
+                sent.setdefault(socket, []).extend(calls[-1:])
+        return sent
+
+    # The answer
+
+    def _replies(self, scope: Visit) -> list[_Reply]:
+        """What may be the answer of a pipeline or an agent: an answer builder's, else what leaves it as text."""
+        if scope.operation == AGENT:
+            makers = self.agents_last(scope)
+            return [_Reply(self._said(maker) or "", Socket(scope.name, "last_message"), [maker]) for maker in makers]
+        latest = list({visit.name: visit for visit in scope.children if visit.ended is not None}.values())
+        outputs = [(visit, socket) for visit in latest for socket in HAYSTACK.fields(visit.outputs)]
+        named = HAYSTACK.fields(scope.outputs)
+        leaving = [
+            (visit, socket)
+            for visit, socket in outputs
+            if not visit.receivers.get(socket) or socket in HAYSTACK.fields(named.get(visit.name))
+        ]
+        built = [(visit, socket) for visit, socket in outputs if has(visit.outputs[socket], GeneratedAnswer)]
+        for places in (built, leaving, outputs):
+            replies = [reply for visit, socket in places if (reply := self._reply(visit, socket)) and reply.makers]
+            if replies:
+                return replies
+        return []
+
+    def _reply(self, visit: Visit | Call, socket: str) -> _Reply | None:
+        value = _value(visit, socket)
+        text = text_in(value[-1:] if socket == "messages" and is_series(value) else value)
+        if not text:
+            return None
+        makers = self._makers_of(visit, text)
+        return _Reply(text, Socket(visit.name, socket), makers, has(value, GeneratedAnswer))
+
+    def _makers_of(self, visit: Visit | Call, text: str) -> list[Call]:
+        makers = self._makers(visit if isinstance(visit, Call) else self._made[id(visit)])
+        # the question that a model rewrote goes the same way as the reply
+        said = [call for call in makers if _same(text, self._said(call))] if len(makers) > 1 else []
+        return said or makers
+
+    def _makers(self, call: Call) -> list[Call]:
+        """The nearest model calls that a component's text comes from, against the edges."""
+        visit = self._visits.get(id(call))
+        if visit is None:
+            return []
+        if inner := [each for each in visit.children if each.operation in PIPELINES or each.operation == AGENT]:
+            found = [maker for each in inner for reply in self._replies(each) for maker in reply.makers]
+            if found:
+                return found
+        if call.kind == "model":
+            return [call] if self._said(call) else []
+        if call.kind in ("prompt", "retriever", "postprocessor", "tool"):
+            return []
+        sent = self._sent[id(call)]
+        before = sent.get("replies") or [each for calls in sent.values() for each in calls]
+        return list({id(maker): maker for each in before for maker in self._makers(each)}.values())
+
+    def agents_last(self, agent: Visit) -> list[Call]:
+        """
+        Find the call of an agent's model that made its last message.
+
+        :param agent: The agent's span; it may be open.
+        :returns: The call, if there is one.
+        """
+        models = [call for visit in agent.children if (call := self._made[id(visit)]).kind == "model"]
+        return [call for call in models[-1:] if self._said(call)]
+
+    def _said(self, call: Call) -> str | None:
+        """What a model replied; None for calls of tools."""
+        messages = HAYSTACK.messages(call.outputs)
+        return None if not messages or messages[0].calls_tools else messages[0].text or None
+
+    def _final(self, replies: Sequence[_Reply]) -> list[Call]:
+        """The calls that made the answer: those that no other is made of; several where nothing says which."""
+        makers = list({id(call): call for reply in replies for call in reply.makers}.values())
+        before = {id(call): self._reached(call) for call in makers}
+        final = [
+            call
+            for call in makers
+            if not any(
+                id(call) in before[id(other)] and self._is_grounded(call) <= self._is_grounded(other)
+                for other in makers
+            )
+        ]
+        if len(final) != 1 or any(reply.is_sure for reply in replies) or self._is_grounded(final[0]):
+            return final
+        # a model that was shown documents, and after it one that was shown its reply: which of them answers?
+        request = " ".join(each.text for each in HAYSTACK.messages(final[0].inputs))
+        models = [call for call in self._reached(final[0]).values() if call.kind == "model"]
+        others = [call for call in models if call.name != final[0].name and self._is_grounded(call)]
+        return [*(call for call in others if _same(request, self._said(call))), *final]
+
+    def _reached(self, call: Call, *, past_models: bool = True) -> dict[int, Call]:
+        """All calls against the edges, by identity."""
+        reached: dict[int, Call] = {}
+        waiting = list(call.sources or ())
+        while waiting:
+            each = waiting.pop()
+            if id(each) not in reached:
+                reached[id(each)] = each
+                if past_models or each.kind != "model":
+                    waiting += each.sources or ()
+        return reached
+
+    def _is_grounded(self, call: Call) -> bool:
+        """Whether documents come to a model, other than through another model."""
+        calls = [each for each in self._reached(call, past_models=False).values() if each.kind != "model"]
+        return any(holds_documents(side) for each in calls for side in (each.inputs, each.outputs))
+
+    # Question and contexts
+
+    def _inputs(self, inputs: Mapping[str, Any], reply: _Reply | None, makers: Sequence[Call]) -> dict[str, Any]:
+        """One mapping of sockets: what was given to the components nearest to the answer goes first."""
+        near = [reply.place.component] if reply else []
+        near += [call.name for maker in makers for call in self._reached(maker).values()]
+        sides = [HAYSTACK.fields(inputs.get(name)) for name in dict.fromkeys([*near, *inputs])]
+        flat = {socket: value for side in reversed(sides) for socket, value in side.items()}
+        if any(isinstance(value, str) or has(value, ChatMessage) for value in flat.values()):
+            return flat
+        # nobody gave it a text: what a component made up is asked
+        made = [HAYSTACK.fields(call.inputs) for call in self.calls]
+        return {socket: value for side in reversed(made) for socket, value in side.items()} | flat
+
+    def _placed(self, places: Sequence[Socket]) -> list[_Reply]:
+        """The answer at the places that the user names: the one that was filled last."""
+        for visit, place in self._filled(places):
+            for socket in [place.socket] if place.socket else HAYSTACK.fields(visit.outputs):
+                if reply := self._reply(visit, socket):
+                    return [reply._replace(is_sure=True)]
+        return []
+
+    def _question(self, places: Sequence[Socket]) -> NamedValue:
+        texts = [(text_in(_value(visit, place.socket)), place) for visit, place in self._filled(places)]
+        named = [NamedValue(text, f"extract:{place}") for text, place in texts if text]
+        return named[-1] if named else NamedValue("", "extract")
+
+    def _contexts(self, places: Sequence[Socket]) -> NamedValue | None:
+        latest = {place: _value(visit, place.socket) for visit, place in reversed(list(self._filled(places)))}
+        held = [latest[place] for place in places if latest.get(place) is not None]
+        return NamedValue(held, f"extract:{', '.join(map(str, places))}") if held else None
+
+    def _filled(self, places: Sequence[Socket]) -> Iterator[tuple[Visit | Call, Socket]]:
+        """The visits of these components and tools, the latest first."""
+        calls = sorted((call for outer in self.calls for call in outer.walk()), key=lambda call: call.began)
+        visits = [self._visits.get(id(call), call) for call in reversed(calls)]
+        return ((visit, place) for visit in visits for place in places if visit.name == place.component)
+
+
+def _value(visit: Visit | Call, socket: str) -> Any:
+    """What is at a socket; the output where a component passes on what it takes."""
+    values = [HAYSTACK.fields(side).get(socket) for side in (visit.outputs, visit.inputs)]
+    return next((value for value in values if value is not None), None)
+
+
+def _same(text: str, part: str | None) -> bool:
+    """Whether a text holds another one, word by word."""
+    return bool(part) and f" {' '.join((part or '').split())} " in f" {' '.join(text.split())} "

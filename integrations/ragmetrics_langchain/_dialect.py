@@ -1,0 +1,141 @@
+"""How LangChain's objects are read: documents, messages, conversations, fields of whatever has some."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, cast
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
+from langchain_core.prompt_values import PromptValue
+from pydantic import BaseModel
+
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.shapes import is_mapping, is_series
+
+__all__ = [
+    "DIALECT",
+    "MESSAGES",
+    "asks_with_media",
+    "conversation",
+    "documents_in",
+    "fields_of",
+    "request_of",
+]
+
+MESSAGES = "messages"
+
+_ROLES = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}
+# Where rerankers put the score that they gave.
+_SCORE = "relevance_score"
+
+
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """The fields of a mapping, a model or a dataclass, as a state may be; of a `Command` those it updates.
+
+    Those of a tool's message are what it gives besides its text.
+    """
+    if is_mapping(value):
+        return value
+    if isinstance(value, ToolMessage):
+        return {} if value.artifact is None else {"artifact": value.artifact}
+    if isinstance(value, BaseModel) and not isinstance(value, BaseMessage | Document | PromptValue):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if type(value).__name__ == "Command":
+        update = cast("Any", value).update
+        is_pairs = isinstance(update, list)
+        return dict(cast("list[tuple[str, Any]]", update)) if is_pairs else fields_of(update)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return {}
+
+
+def conversation(value: Any) -> list[BaseMessage]:
+    """The messages of a list in any form that LangChain takes; empty when it is no list of messages."""
+    if isinstance(value, BaseMessage):
+        return [value]
+    if isinstance(value, PromptValue):
+        return value.to_messages()
+    if not is_series(value) or not value or not all(map(_is_message, value)):
+        return []
+    try:
+        return convert_to_messages(list(cast("Sequence[Any]", value)))
+    except (ValueError, NotImplementedError, KeyError, TypeError):
+        return []
+
+
+def _is_message(value: Any) -> bool:
+    match value:
+        case BaseMessage():
+            return True
+        case {"content": _, "role": str()} | {"content": _, "type": str()}:
+            return True
+        case (str() as role, str() | list()):
+            return role in ("human", "user", "ai", "assistant", "system", "tool")
+        case _:
+            return False
+
+
+def request_of(messages: Sequence[BaseMessage | str]) -> list[CapturedMessage]:
+    """What a model is sent, held as it is now: texts, not the application's messages."""
+    return [CapturedMessage("user", each) if isinstance(each, str) else _message(each) for each in messages]
+
+
+def _message(message: BaseMessage) -> CapturedMessage:
+    return CapturedMessage(
+        _ROLES.get(message.type, message.type),
+        _said(message),
+        calls_tools=isinstance(message, AIMessage) and bool(message.tool_calls),
+        has_failed=isinstance(message, ToolMessage) and message.status == "error",
+    )
+
+
+def _said(message: BaseMessage) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    if isinstance(message, ToolMessage) and all(isinstance(part, str) for part in content):
+        return json.dumps(content, ensure_ascii=False)  # as LangGraph writes it for the model
+    return str(message.text)
+
+
+def _messages(value: Any) -> Sequence[CapturedMessage]:
+    if isinstance(value, list) and value and isinstance(value[0], CapturedMessage):
+        return cast("list[CapturedMessage]", value)
+    return request_of(conversation(value))
+
+
+def _document(value: Any) -> Chunk | None:
+    if not isinstance(value, Document):
+        return None
+    score = value.metadata.get(_SCORE)
+    return Chunk(value.page_content, value.id, score if isinstance(score, float) else None)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else _said(value) if isinstance(value, BaseMessage) else None
+
+
+def documents_in(value: Any) -> list[Document]:
+    """The documents of a list, or of the first list in a mapping that has some."""
+    if isinstance(value, Document):
+        return [value]
+    if is_series(value):
+        documents = [each for each in value if isinstance(each, Document)]
+        return documents if len(documents) == len(value) else []
+    for each in fields_of(value).values():
+        if is_series(each) and (found := documents_in(each)):
+            return found
+    return []
+
+
+def asks_with_media(inputs: Any) -> bool:
+    """Whether the question in these inputs has more than text: an image, a recording, a file."""
+    for value in (inputs, *fields_of(inputs).values()):
+        last = conversation(value)[-1:]
+        if last and last[0].type == "human" and not isinstance(last[0].content, str):
+            return any(block["type"] != "text" for block in last[0].content_blocks)
+    return False
+
+
+DIALECT = Dialect(document=_document, text=_text, messages=_messages, fields=fields_of)

@@ -1,0 +1,121 @@
+"""What LangChain tells a handler, said in three words: a run begins, ends or fails."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from langchain_core.callbacks import BaseCallbackHandler
+
+from ragmetrics_core.adapting import Kind, is_judging
+from ragmetrics_langchain._apart import JUDGE_TAG
+
+__all__ = ["Hooks", "RunTaker"]
+
+
+class RunTaker(Protocol):
+    """Who keeps the runs; `told` is what LangChain tells besides: run_id, parent_run_id, tags, metadata."""
+
+    def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
+        """A run begins."""
+        ...
+
+    def end(self, outputs: Any, told: Mapping[str, Any]) -> None:
+        """A run has ended well."""
+        ...
+
+    def fail(self, error: BaseException, told: Mapping[str, Any]) -> None:
+        """A run has failed, or waits for a person."""
+        ...
+
+    def hook_failed(self, error: Exception) -> None:
+        """One of these raised something."""
+        ...
+
+
+class Hooks(BaseCallbackHandler):
+    """A handler that never raises into the application, and that our own work does not reach.
+
+    Args:
+        taker: who keeps the runs.
+    """
+
+    # Hooks only note references: going through a thread would cost more than they do.
+    run_inline = True
+    raise_error = False
+
+    def __init__(self, taker: RunTaker) -> None:
+        self._taker = taker
+
+    def _begin(
+        self, kind: Kind, serialized: Mapping[str, Any] | None, inputs: Any, told: Mapping[str, Any]
+    ) -> None:
+        if JUDGE_TAG not in (told.get("tags") or ()):
+            name = str(told.get("name") or (serialized or {}).get("name") or kind)
+            self._guarded(self._taker.begin, kind, name, inputs, told)
+
+    def _guarded(self, event: Callable[..., None], *args: Any) -> None:
+        if is_judging():
+            return
+        try:
+            event(*args)
+        except Exception as error:  # the boundary to the host: no error of ours may reach it
+            self._taker.hook_failed(error)
+
+    @property
+    def ignore_retry(self) -> bool:
+        """Retries are not needed."""
+        return True
+
+    @property
+    def ignore_custom_event(self) -> bool:
+        """The application's own events are not needed."""
+        return True
+
+    def on_chain_start(self, serialized: Any, inputs: Any, **told: Any) -> None:
+        """Note a run."""
+        self._begin("prompt" if told.get("run_type") == "prompt" else "chain", serialized, inputs, told)
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **told: Any) -> None:
+        """Note what a chat model is sent."""
+        self._begin("model", serialized, messages[0], told)
+
+    def on_llm_start(self, serialized: Any, prompts: Any, **told: Any) -> None:
+        """Note what a completion model is sent."""
+        self._begin("model", serialized, prompts, told)
+
+    def on_retriever_start(self, serialized: Any, query: str, **told: Any) -> None:
+        """Note a retrieval."""
+        self._begin("retriever", serialized, query, told)
+
+    def on_tool_start(self, serialized: Any, input_str: str, **told: Any) -> None:
+        """Note a call of a tool."""
+        self._begin("tool", serialized, told.get("inputs") or input_str, told)
+
+    def on_chain_end(self, outputs: Any, **told: Any) -> None:
+        """Take a sample when the run is one."""
+        self._guarded(self._taker.end, outputs, told)
+
+    def on_llm_end(self, response: Any, **told: Any) -> None:
+        """Note what a model replied."""
+        self._guarded(self._taker.end, response, told)
+
+    def on_retriever_end(self, documents: Any, **told: Any) -> None:
+        """Note the documents."""
+        self._guarded(self._taker.end, documents, told)
+
+    def on_tool_end(self, output: Any, **told: Any) -> None:
+        """Note a tool's result."""
+        self._guarded(self._taker.end, output, told)
+
+    def on_chain_error(self, error: BaseException, **told: Any) -> None:
+        """Let go of the run; what failed is no sample."""
+        self._guarded(self._taker.fail, error, told)
+
+    on_llm_error = on_chain_error
+    on_retriever_error = on_chain_error
+    on_tool_error = on_chain_error
+
+    def on_interrupt(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the node's error tells it here."""
+
+    def on_resume(self, event: Any) -> None:
+        """LangGraph tells it only to handlers of its own; the inputs tell it here."""

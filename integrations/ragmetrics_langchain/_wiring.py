@@ -1,0 +1,156 @@
+"""Which model call made the answer, and what earlier turns of a conversation put into its messages."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from ragmetrics_core import Sample
+from ragmetrics_core.adapting import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    NamedValue,
+    Rules,
+    Skip,
+    answer_in,
+    sample_of,
+)
+from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_langchain._dialect import DIALECT, MESSAGES, asks_with_media, documents_in, fields_of
+
+__all__ = ["earlier_documents", "translated", "with_earlier"]
+
+_EARLIER = "documents of earlier turns"
+
+
+def translated(
+    calls: Sequence[Call],
+    inputs: Any,
+    outputs: Any,
+    rules: Rules,
+    *,
+    given: Mapping[str, Any] | None = None,
+    question: NamedValue | None = None,
+    history: Sequence[CapturedMessage] | None = None,
+) -> Sample:
+    """The sample of a turn.
+
+    Args:
+        calls: the outermost calls in it.
+        inputs: of its first part.
+        outputs: of its last part.
+        rules: where things are.
+        given: fields that `extract` gave.
+        question: where it is not in the inputs.
+        history: where it is neither in the inputs nor in the outputs.
+
+    Raises:
+        Skip: as `sample_of`; "media_in_question".
+    """
+    is_asked = given is not None and given.get("question") is not None
+    if not is_asked and asks_with_media(inputs):
+        raise Skip("media_in_question")
+    made = _made([inner for call in calls for inner in call.walk()], outputs, inputs, rules)
+    is_answered = given is not None and given.get("answer") is not None
+    run = CapturedRun(
+        calls=calls,
+        inputs=inputs,
+        outputs=outputs,
+        question=question,
+        answer=made.answer,
+        answered_by=None if is_answered else made.calls,
+        rivals=made.rivals,
+        line=f"answer_key={made.rivals[0]!r}, or extract=, in the handler's arguments" if made.rivals else "",
+        history=history,
+        given=given,
+    )
+    return sample_of(run, DIALECT, rules)
+
+
+class _Made(NamedTuple):
+    """The answer, which calls made it, and which outputs may each be it; None where that is not known."""
+
+    answer: NamedValue | None
+    calls: Sequence[Call] | None = None
+    rivals: Sequence[str] = ()
+
+
+def _made(calls: Iterable[Call], outputs: Any, inputs: Any, rules: Rules) -> _Made:
+    """The answer among the outputs, and the model call whose reply it is.
+
+    Where no rule names the answer, it is the only text of the outputs that a model replied with. Where
+    several calls replied with its text, it is the one inside the call that put out this very object.
+    """
+    ended = sorted((call for call in calls if call.ended is not None), key=lambda call: call.ended or 0)
+    replies = [(call, list(_replies(call.outputs))) for call in ended if call.kind == "model"]
+    found = answer_in(outputs, DIALECT, rules.answer_key, inputs)
+    if found is None and rules.answer_key is None:
+        said = {text for _, texts in replies for text in texts if text}
+        named = [
+            (name, text)
+            for name, value in fields_of(outputs).items()
+            for text in _texts(value)
+            if name != MESSAGES and text in said
+        ]
+        if len(named) != 1:
+            return _Made(None, rivals=[name for name, _ in named])
+        ((name, text),) = named
+        found = NamedValue(text, f"outputs[{name!r}], the only reply of a model")
+    if found is None:
+        return _Made(None)
+    equal = [call for call, texts in replies if found.value in texts]
+    if not equal and any(call.kind == "tool" and DIALECT.text(call.outputs) == found.value for call in ended):
+        return _Made(found, ())  # it returned directly
+    if not equal:
+        made_of = _made_of(found.value, ended)
+        equal = [call for call, texts in replies if texts[0] in made_of]
+    if len(equal) > 1:
+        holders = [call for call in ended if any(text is found.value for text in _texts(call.outputs))]
+        inside = [[call for call in holder.walk() if call in equal] for holder in holders]
+        equal = list({id(only[0]): only[0] for only in inside if len(only) == 1}.values())
+    return _Made(found, equal if len(equal) == 1 else None)
+
+
+def _made_of(answer: str, calls: Sequence[Call]) -> set[str]:
+    """The texts that became the answer by steps which take a text and give one, and call no model."""
+    texts = {answer}
+    for call in reversed(calls):
+        is_step = call.kind == "chain" and not any(inner.kind == "model" for inner in call.walk())
+        if is_step and DIALECT.text(call.outputs) in texts and (taken := DIALECT.text(call.inputs)):
+            texts.add(taken)
+    return texts - {answer}
+
+
+def _replies(reply: Any) -> Iterator[str]:
+    """The texts of a reply: what it says, and what it puts into a form."""
+    yield DIALECT.text(reply) or ""
+    if isinstance(reply, AIMessage):
+        yield from _texts([call["args"] for call in reply.tool_calls])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if (text := DIALECT.text(value)) is not None:
+        yield text
+    elif is_mapping(value) or is_series(value):
+        for part in value.values() if is_mapping(value) else value:
+            yield from _texts(part)
+
+
+def earlier_documents(messages: Sequence[BaseMessage], tools: Iterable[str]) -> list[Document]:
+    """What tools gave before the last question: their documents; the texts of those tools that search."""
+    asked = max((n for n, each in enumerate(messages) if each.type == "human"), default=0)
+    names = set(tools)
+    found: list[Document] = []
+    for message in messages[:asked]:
+        if isinstance(message, ToolMessage):
+            texts = [Document(DIALECT.text(message) or "")] if message.name in names else []
+            found += documents_in(message.artifact) or texts
+    return found
+
+
+def with_earlier(inputs: Any, documents: Sequence[Document]) -> Any:
+    """The inputs of a run with documents that its conversation holds already."""
+    named = fields_of(inputs)
+    return {**named, _EARLIER: list(documents)} if named and documents else inputs

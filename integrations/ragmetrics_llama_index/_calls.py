@@ -1,0 +1,163 @@
+"""From spans to the calls of a captured run: what they are, what they took and what they gave."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from llama_index.core.agent.workflow import AgentOutput
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.tools import BaseTool
+
+from ragmetrics_core.adapting import Call, Chunk, Kind, as_now, chunks_of
+from ragmetrics_core.shapes import is_series
+from ragmetrics_llama_index._dialect import DIALECT, documents_by_field, request_of
+from ragmetrics_llama_index._streams import Stream, is_unread, tee
+
+__all__ = ["OpenCall", "begun", "ended"]
+
+Hold = Callable[[Any], Any]
+
+# Which methods belong to the run, by their names without what makes them asynchronous.
+_KINDS: tuple[tuple[type, frozenset[str], Kind], ...] = (
+    (BaseRetriever, frozenset({"retrieve"}), "retriever"),
+    (BaseNodePostprocessor, frozenset({"_postprocess_nodes", "_apostprocess_nodes"}), "postprocessor"),
+    (BaseSynthesizer, frozenset({"synthesize", "get_response"}), "chain"),
+    (BaseLLM, frozenset({"chat", "complete", "stream_chat", "stream_complete"}), "model"),
+    (BaseTool, frozenset({"call", "__call__"}), "tool"),
+)
+
+
+class OpenCall(NamedTuple):
+    """A call of the captured run, and whose it is."""
+
+    call: Call
+    instance: object
+
+
+def begun(
+    instance: object,
+    method: str,
+    arguments: Mapping[str, Any],
+    around: OpenCall,
+    hold: Hold,
+    clock: Iterator[int],
+) -> OpenCall | None:
+    """The call that a span is, inside of another; None for what does not belong to the run.
+
+    A method that calls another one of the same object, or a model that asks a model, is one call.
+    """
+    kind = _kind(instance, method)
+    is_inner = instance is not None and around.instance is instance
+    if kind is None or is_inner or kind == around.call.kind == "model":
+        return None
+    call = Call(kind=kind, name=type(instance).__name__)
+    first = _first(arguments)
+    match kind:
+        case "retriever":
+            call.query = first
+        case "postprocessor":
+            call.query, call.inputs = arguments.get("query_bundle"), hold(first)
+        case "model":
+            call.inputs = request_of(first)
+        case _ if isinstance(instance, BaseTool):
+            call.name = str(instance.metadata.name)
+            given = arguments.get("kwargs") or arguments
+            call.inputs = {name: value for name, value in given.items() if isinstance(value, str)}
+        case _ if isinstance(instance, BaseSynthesizer):
+            if "nodes" in arguments:
+                call.inputs = {"nodes": hold(arguments["nodes"])}
+                _hand_over(call, around.call, next(clock))
+        case _:
+            call.name = method
+            call.inputs = documents_by_field([*arguments.values(), None][-1])
+    call.began = next(clock)
+    around.call.children.append(call)
+    return OpenCall(call, instance)
+
+
+def _hand_over(synthesizer: Call, outer: Call, now: int) -> None:
+    """Note what was done to what was found until a synthesizer got it, such as numbering the sources."""
+    steps = [call.outputs for call in outer.children if call.kind in ("retriever", "postprocessor")]
+    inputs, outputs = {"nodes": steps}, synthesizer.inputs
+    if outputs["nodes"] or any(steps[-1:]):
+        outer.children.append(
+            Call(kind="chain", name=synthesizer.name, inputs=inputs, outputs=outputs, began=now, ended=now)
+        )
+
+
+def ended(
+    seen: OpenCall, span: str, result: Any, hold: Hold, clock: Iterator[int], *, is_named: bool
+) -> None:
+    """Keep what a call gave; a tool that failed has given nothing, and a stream ends when it was read.
+
+    Args:
+        seen: the call.
+        span: its span.
+        result: what it gave.
+        hold: holds a list of nodes as it is now.
+        clock: numbers what happens.
+        is_named: whether it is a tool whose text is a context.
+    """
+    call = seen.call
+    match call.kind:
+        case "retriever" | "postprocessor":
+            call.outputs = hold(list(result or ()))
+        case "tool":
+            call.outputs = _tool_chunks(result) if is_named else as_now(result)
+            if getattr(result, "is_error", False):
+                return
+        case "model":
+            call.outputs = None if inspect.isgenerator(result) else DIALECT.text(result)
+        case _ if not isinstance(seen.instance, BaseSynthesizer):
+            call.outputs = documents_by_field(result)
+            _tell_streamed(call, result)
+        case _ if is_unread(result):
+
+            def finish(tokens: Any) -> None:
+                call.outputs, call.ended = "".join(map(str, tokens)), next(clock)
+
+            tee(result, Stream(finish, lambda reason: None), span)
+            return
+        case _:
+            call.outputs = DIALECT.text(result)
+    call.ended = next(clock)
+
+
+def _kind(instance: object, method: str) -> Kind | None:
+    """What a method does; a function is a step of a workflow."""
+    if instance is None:
+        return "chain"
+    for kind, methods, word in _KINDS:
+        if isinstance(instance, kind):
+            return word if method in methods or method.removeprefix("a") in methods else None
+    return None
+
+
+def _first(arguments: Mapping[str, Any]) -> Any:
+    """The first argument of a call, also of a function that takes `*args` and `**kwargs`."""
+    given = [*arguments.get("args", ()), *(value for name, value in arguments.items() if name != "args")]
+    first = next(iter(given), None)
+    return next(iter(first.values()), None) if first is arguments.get("kwargs") and first else first
+
+
+def _tell_streamed(step: Call, result: Any) -> None:
+    """What an agent's step gives is the reply of the model whose stream it has read."""
+    if isinstance(result, AgentOutput):
+        for call in step.children[-1:]:
+            if call.kind == "model" and call.outputs is None:
+                call.outputs = DIALECT.text(result.response)
+
+
+def _tool_chunks(output: Any) -> list[Chunk]:
+    """The chunks in what a tool returned, else its text as the model was shown it."""
+    raw = getattr(output, "raw_output", output)
+    parts = getattr(raw, "content", None)  # of a tool behind the Model Context Protocol
+    listed = next((value for value in (raw, parts) if is_series(value)), None)
+    chunks, unknown = chunks_of(listed)
+    if listed is not None and not unknown:
+        return chunks
+    text = getattr(output, "content", None)
+    return [Chunk(text)] if isinstance(text, str) and text.strip() else []

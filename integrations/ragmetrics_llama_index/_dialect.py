@@ -1,0 +1,97 @@
+"""How LlamaIndex's objects are read: nodes, texts of responses and messages, fields of events and states."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
+from llama_index.core.bridge.pydantic import BaseModel
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.tools import ToolOutput
+from llama_index.core.workflow import Event
+
+from ragmetrics_core.adapting import CapturedMessage, Chunk, Dialect
+from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_llama_index._responses import answer_in
+
+__all__ = ["DIALECT", "chunks_in", "documents_by_field", "request_of"]
+
+_ROLES = {"chatbot": "assistant", "model": "assistant", "function": "tool", "developer": "system"}
+
+
+def chunks_in(nodes: object) -> list[Chunk]:
+    """The nodes of a list as they are now: what becomes of them afterwards changes nothing."""
+    return [chunk for node in nodes if (chunk := _document(node)) is not None] if is_series(nodes) else []
+
+
+def documents_by_field(event: object) -> dict[str, list[Chunk]]:
+    """The lists of nodes in an event of a workflow; an empty list may be one."""
+    lists = {name: value for name, value in _fields(event).items() if is_series(value)}
+    return {name: chunks for name, value in lists.items() if len(chunks := chunks_in(value)) == len(value)}
+
+
+def request_of(value: object) -> str | list[CapturedMessage]:
+    """What a model is sent, held as it is now: the text of a prompt, or messages."""
+    return value if isinstance(value, str) else _messages(value)
+
+
+def _document(value: object) -> Chunk | None:
+    if isinstance(value, Chunk):
+        return value
+    node = value.node if isinstance(value, NodeWithScore) else value
+    if not isinstance(node, BaseNode):
+        return None
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    return Chunk(text, node.node_id or None, value.score if isinstance(value, NodeWithScore) else None)
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case str():
+            return str(value)
+        case QueryBundle():
+            return value.query_str
+        case ToolOutput():
+            return value.content
+        case CompletionResponse():
+            return value.text
+        case ChatResponse():
+            return value.message.content or ""
+        case BaseNode() | NodeWithScore():
+            return None
+        case _:
+            return None if is_mapping(value) or is_series(value) else answer_in(value)
+
+
+def _messages(value: object) -> list[CapturedMessage]:
+    if isinstance(value, ChatMessage):
+        return [_message(value)]
+    if not is_series(value):
+        return []
+    if all(isinstance(each, CapturedMessage) for each in value):
+        return list(cast("Sequence[CapturedMessage]", value))
+    if not all(isinstance(each, ChatMessage) for each in value):
+        return []
+    return [_message(each) for each in cast("Sequence[ChatMessage]", value)]
+
+
+def _message(message: ChatMessage) -> CapturedMessage:
+    role = message.role.value
+    calls = any(getattr(block, "block_type", None) == "tool_call" for block in message.blocks)
+    calls = calls or bool(message.additional_kwargs.get("tool_calls"))
+    return CapturedMessage(_ROLES.get(role, role), message.content or "", calls_tools=calls)
+
+
+def _fields(value: object) -> Mapping[str, Any]:
+    if is_mapping(value):
+        return value
+    if isinstance(value, ToolOutput):
+        return {"artifact": value.raw_output}
+    if isinstance(value, BaseModel) and not isinstance(
+        value, ChatMessage | ChatResponse | BaseNode | NodeWithScore
+    ):
+        # an event has the fields that its class names, and any others beside
+        return {**vars(value), **(dict(value.items()) if isinstance(value, Event) else {})}
+    return {}
+
+
+DIALECT = Dialect(document=_document, text=_text, messages=_messages, fields=_fields)

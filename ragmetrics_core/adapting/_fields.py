@@ -1,0 +1,133 @@
+"""Where question, answer and history are in what went into a run and came out of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmetrics_core.adapting._captured import CapturedMessage, Dialect, NamedValue
+
+__all__ = ["CONTEXT_KEYS", "answer_in", "at", "history_in", "question_in"]
+
+# The names that the frameworks and their tutorials use, the most telling first.
+QUESTION_KEYS = (
+    "question", "query", "user_query", "user_question", "user_msg", "input", "user_input", "message",
+    "str_or_query_bundle", "text",
+)  # fmt: skip
+ANSWER_KEYS = ("answer", "output", "result", "response", "generation", "output_text", "text")
+CONTEXT_KEYS = (
+    "context", "contexts", "documents", "docs", "source_documents", "retrieved_documents", "source_nodes",
+)  # fmt: skip
+HISTORY_KEYS = ("chat_history", "history")
+MESSAGES = "messages"
+STRUCTURED = "structured_response"
+
+
+def question_in(inputs: Any, dialect: Dialect, key: str | None = None) -> NamedValue | None:
+    """The question: under a given key, else a known one; the last message of a person; the only text."""
+    named = dialect.fields(inputs)
+    if key is not None:
+        text = _wording(at(named, key, dialect), dialect)
+        return None if text is None else NamedValue(text, f"input_key {key!r}")
+    for name in QUESTION_KEYS:
+        if (text := _wording(named.get(name), dialect)) is not None:
+            return NamedValue(text, f"inputs[{name!r}]")
+    said = named.get(MESSAGES) if named else inputs
+    if (number := _last_question(messages := dialect.messages(said))) is not None:
+        return NamedValue(messages[number].text, "last human message of the inputs")
+    if text := dialect.text(said):
+        return NamedValue(text, "the inputs" if said is inputs else f"inputs[{MESSAGES!r}]")
+    texts = [(name, value) for name, value in named.items() if isinstance(value, str) and value]
+    return (
+        NamedValue(texts[0][1], f"the only text of the inputs, {texts[0][0]!r}") if len(texts) == 1 else None
+    )
+
+
+def answer_in(
+    outputs: Any, dialect: Dialect, key: str | None = None, inputs: Any = None
+) -> NamedValue | None:
+    """The answer: under a given key, else a known one; the model's last message; the only new text."""
+    named = dialect.fields(outputs)
+    if key is not None:
+        text = _reply(at(named, key, dialect), dialect)
+        return None if text is None else NamedValue(text, f"answer_key {key!r}")
+    if (structured := named.get(STRUCTURED)) is not None:  # the last message is its raw JSON, or a tool's
+        return _structured(structured, dialect)
+    if (text := dialect.text(outputs)) is not None:
+        return NamedValue(text, "the output")
+    for name in ANSWER_KEYS:
+        if (text := _reply(named.get(name), dialect)) is not None:
+            return NamedValue(text, f"outputs[{name!r}]")
+    if messages := dialect.messages(named.get(MESSAGES) if named else outputs):
+        text = _last_reply(messages)
+        return None if text is None else NamedValue(text, "last message of the model")
+    known = dialect.fields(inputs)
+    texts = [
+        (name, value)
+        for name, value in named.items()
+        if isinstance(value, str) and name not in known and name not in QUESTION_KEYS + CONTEXT_KEYS
+    ]
+    if len(texts) == 1 and MESSAGES not in named:
+        return NamedValue(texts[0][1], f"the only new text of the outputs, {texts[0][0]!r}")
+    return None
+
+
+def history_in(inputs: Any, outputs: Any, question: str, dialect: Dialect) -> Sequence[CapturedMessage]:
+    """What was said before the question: in the messages, else under a known name of the inputs."""
+    for value in (outputs, inputs):
+        named = dialect.fields(value)
+        messages = dialect.messages(named.get(MESSAGES) if named else value)
+        same = [n for n, each in enumerate(messages) if each.role == "user" and each.text == question]
+        number = same[-1] if same else _last_question(messages)
+        if number:
+            return messages[:number]
+    named = dialect.fields(inputs)
+    return next((said for name in HISTORY_KEYS if (said := dialect.messages(named.get(name)))), ())
+
+
+def at(named: Mapping[str, Any], key: str, dialect: Dialect) -> Any:
+    """A value under a key; where there is none of that name, under keys with dots between them."""
+    if key in named:
+        return named[key]
+    value: Any = named
+    for part in key.split("."):
+        value = dialect.fields(value).get(part)
+    return value
+
+
+def _wording(value: Any, dialect: Dialect) -> str | None:
+    messages = () if value is None else dialect.messages(value)
+    if (number := _last_question(messages)) is not None:
+        return messages[number].text
+    return dialect.text(value) or None
+
+
+def _reply(value: Any, dialect: Dialect) -> str | None:
+    if value is None:
+        return None
+    if (text := dialect.text(value)) is not None:
+        return text
+    if (text := _last_reply(dialect.messages(value))) is not None:
+        return text
+    named = dialect.fields(value)
+    return next((text for name in ANSWER_KEYS if (text := dialect.text(named.get(name))) is not None), None)
+
+
+def _structured(response: Any, dialect: Dialect) -> NamedValue | None:
+    texts = {
+        name: value for name, value in dialect.fields(response).items() if isinstance(value, str) and value
+    }
+    known = next((name for name in ANSWER_KEYS if name in texts), None)
+    key = known or (next(iter(texts)) if len(texts) == 1 else None)
+    return None if key is None else NamedValue(texts[key], f"outputs[{STRUCTURED!r}].{key}")
+
+
+def _last_question(messages: Sequence[CapturedMessage]) -> int | None:
+    numbers = reversed(range(len(messages)))
+    return next((n for n in numbers if messages[n].role == "user" and messages[n].text.strip()), None)
+
+
+def _last_reply(messages: Sequence[CapturedMessage]) -> str | None:
+    """The last message of all, when it is the model's or that of a tool which returns directly."""
+    last = messages[-1] if messages else None
+    if last is None or last.calls_tools or last.has_failed or last.role not in ("assistant", "tool"):
+        return None
+    return last.text

@@ -1,0 +1,258 @@
+"""What the model was shown: the chunks that stand in its request, none, or nobody knows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, Rules
+from ragmetrics_core.adapting._documents import Chunk, chunks_of
+from ragmetrics_core.adapting._fields import CONTEXT_KEYS
+from ragmetrics_core.adapting._stages import (
+    RetrievalSteps,
+    documents_anywhere,
+    documents_by_place,
+    once,
+    texts_in,
+)
+from ragmetrics_core.adapting._wiring import SHORTEST, calls_before, messages_in, reply_of
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.shapes import is_series
+from ragmetrics_core.stages import SoughtText, Stage, StageChunk, sought_in
+
+__all__ = ["ShownChunks", "shown_to_the_model"]
+
+SYSTEM = "system message of the model, with its instructions"
+
+
+class ShownChunks(NamedTuple):
+    """What the model was shown, None where nobody can know, and how that is known."""
+
+    chunks: Sequence[StageChunk] | None
+    rule: str
+    stages: Sequence[Stage] = ()
+    model: str = ""
+
+
+def shown_to_the_model(
+    run: CapturedRun,
+    makers: Sequence[Call],
+    request: Sequence[CapturedMessage] | None,
+    retrieval: RetrievalSteps,
+    sample: Sample,
+    dialect: Dialect,
+    rules: Rules,
+) -> ShownChunks:
+    components = ", ".join(dict.fromkeys(step.call.name for step in retrieval.steps))
+    named = _documents(run.sources, dialect)
+    if request is None:
+        chunks = named
+        if chunks is None and retrieval.steps:
+            chunks = [chunk for step in retrieval.last for chunk in step.chunks]
+            if not chunks and retrieval.texts_of_tools:
+                chunks = None
+        if chunks is None:
+            chunks = _loose(run, dialect)
+        found = (
+            None
+            if chunks is None
+            else [_marked(SoughtText("unseen", chunk.text), chunk) for chunk in once(chunks)]
+        )
+        return ShownChunks(
+            found, f"{components or 'response'}: no request was seen" if found is not None else "none"
+        )
+    model = ", ".join(dict.fromkeys(call.name for call in makers))
+    stood, steps = _standing(run, makers, request, retrieval, sample, dialect)
+    if stood:
+        rule = ", ".join(dict.fromkeys([*filter(None, [components]), *(step.component for step in steps)]))
+        return ShownChunks(stood, f"{rule or 'run'}, shown to {model}", steps, model)
+    if (
+        (named is not None and not named)
+        or (
+            retrieval.steps
+            and not retrieval.texts_of_tools
+            and not any(step.chunks for step in retrieval.last)
+        )
+        or _is_explained(run, request, makers, sample, dialect)
+    ):
+        return ShownChunks([], f"{components or 'response'}: nothing was shown to {model}", model=model)
+    if rules.system_message and (system := [each.text for each in request if each.role == "system"]):
+        text = "\n\n".join(system)
+        return ShownChunks([_marked(sought_in([text], [[text]])[0][0], Chunk(text))], SYSTEM, model=model)
+    if retrieval.steps or named:
+        return ShownChunks(
+            None,
+            f"unknown: no chunk of {components or 'the response'} stands in what {model} was sent; if it was "
+            "shown them in other words, write note_contexts(documents)",
+        )
+    return ShownChunks(None, "none")
+
+
+def _standing(
+    run: CapturedRun,
+    makers: Sequence[Call],
+    request: Sequence[CapturedMessage],
+    retrieval: RetrievalSteps,
+    sample: Sample,
+    dialect: Dialect,
+) -> tuple[list[StageChunk], list[Stage]]:
+    """The chunks that stand in the request, in its order; and the steps between whose texts do."""
+    calls = calls_before(run, makers)
+    last = once(chunk for step in retrieval.last for chunk in step.chunks)
+    earlier = [step.chunks for step in reversed(retrieval.steps)]
+    sources = [
+        chunk
+        for value in (*(call.inputs for call in (*calls, *makers)), run.sources, run.inputs, run.outputs)
+        for chunk in documents_anywhere(value, dialect)
+    ]
+    groups = [last, *earlier, sources, _loose(run, dialect) or [] if not retrieval.steps else []]
+    known: set[str] = set()
+    options: list[list[tuple[Chunk, str]]] = []
+    for group in groups:
+        fresh = [chunk for chunk in once(group) if chunk.text not in known]
+        known |= {chunk.text for chunk in fresh}
+        options.append([(chunk, text) for chunk in fresh for text in _texts(chunk)])
+    besides = [sample.question or "", *(turn.content for turn in sample.history or ())]
+    besides += [stage.query for stage in sample.stages or () if stage.query]
+    messages = [each.text for each in request]
+    outcome = sought_in(messages, [[text for _, text in group] for group in options], besides=besides)
+    standing: list[StageChunk] = []
+    for candidates, results in zip(options, outcome, strict=True):
+        best: dict[int, tuple[Chunk, SoughtText]] = {}
+        for (chunk, _), sought in zip(candidates, results, strict=True):
+            if sought.place is not None and (
+                id(chunk) not in best
+                or (sought.shown == "verified" and best[id(chunk)][1].shown != "verified")
+            ):
+                best[id(chunk)] = chunk, sought
+        standing += [_marked(sought, chunk) for chunk, sought in best.values()]
+    claimed = [each for each in standing if each.message is not None]
+    written, stages = _written(calls, retrieval, messages, besides, claimed, dialect)
+    return sorted([*standing, *written], key=lambda each: (each.message or 0, each.start or 0)), stages
+
+
+def _texts(chunk: Chunk) -> list[str]:
+    """What may be shown of a chunk: what is around it before itself, what else it has after it."""
+    around = [text for text in chunk.others if chunk.text in text and text != chunk.text]
+    return [
+        *sorted(around, key=len, reverse=True),
+        chunk.text,
+        *(t for t in chunk.others if chunk.text not in t),
+    ]
+
+
+def _written(
+    calls: Sequence[Call],
+    retrieval: RetrievalSteps,
+    messages: Sequence[str],
+    besides: Sequence[str],
+    claimed: Sequence[StageChunk],
+    dialect: Dialect,
+) -> tuple[list[StageChunk], list[Stage]]:
+    """What steps between wrote of the documents (summaries, compressions) and the request holds."""
+    texts = [chunk.text for step in retrieval.steps for chunk in step.chunks]
+    if not texts:
+        return [], []
+    written: list[StageChunk] = []
+    stages: list[Stage] = []
+    for call in calls:
+        if call.kind not in ("chain", "model") or not _reads(call, texts, dialect):
+            continue
+        made = [text for text in texts_in(call.outputs, dialect) if len(text.strip()) >= SHORTEST]
+        made = [text for text in made if text not in texts and text not in {each.text for each in written}]
+        for text, sought in zip(made, sought_in(messages, [made], besides=besides)[0], strict=True):
+            if sought.shown != "verified" or sought.place is None:
+                continue
+            if any(_overlap(sought, each) for each in (*claimed, *written)):
+                continue  # the documents themselves, only written otherwise
+            written.append(_marked(sought, Chunk(text)))
+            stages.append(
+                Stage(name="filtered", component=call.name, chunks=(StageChunk(text=text, rank=1),))
+            )
+    return written, stages
+
+
+def _reads(call: Call, texts: Sequence[str], dialect: Dialect) -> bool:
+    """Whether a call was given documents: typed ones, or their texts in its messages."""
+    if any(documents_by_place(call.inputs, dialect).values()):
+        return True
+    messages = [each.text for each in messages_in(call.inputs, dialect)]
+    return bool(messages) and any(each.shown != "absent" for each in sought_in(messages, [texts])[0])
+
+
+def _overlap(sought: SoughtText, chunk: StageChunk) -> bool:
+    place = sought.place
+    return (
+        place is not None
+        and chunk.message == place.message
+        and (chunk.start or 0) < place.end
+        and place.start < (chunk.end or 0)
+    )
+
+
+def _is_explained(
+    run: CapturedRun,
+    request: Sequence[CapturedMessage],
+    makers: Sequence[Call],
+    sample: Sample,
+    dialect: Dialect,
+) -> bool:
+    """Whether all that went into the prompt is known to be no document: the question, what was said before.
+
+    The prompt is the call that made the messages; without one, the messages themselves must be known texts.
+    """
+    calls = calls_before(run, makers)
+    sides = [sample.question, *(turn.content for turn in sample.history or ())]
+    sides += [stage.query for stage in sample.stages or ()]
+    # what a model wrote that was shown documents may be these in other words
+    texts = [chunk.text for stage in sample.stages or () for chunk in stage.chunks]
+    models = [call for call in calls if call.kind == "model"]
+    sides += [reply_of(call, dialect) for call in models if not texts or not _reads(call, texts, dialect)]
+    known = {" ".join(text.split()) for text in sides if text} | {""}
+    whole = " ".join(" ".join(each.text.split()) for each in request)
+    prompts = [call for call in calls if call.kind == "prompt" and _made(call, whole, dialect)]
+    values: Iterable[Any]
+    if prompts:
+        fields = dialect.fields(prompts[-1].inputs)
+        values = fields.values() if fields else [prompts[-1].inputs]
+    else:
+        values = [each.text for each in request]
+    for value in values:
+        if isinstance(value, bool | int | float) or value is None:
+            continue
+        said = [each.text for each in messages_in(value, dialect)]
+        if not said and not (is_series(value) and not value):
+            return False
+        if any(" ".join(text.split()) not in known for text in said):
+            return False
+    return True
+
+
+def _made(prompt: Call, whole: str, dialect: Dialect) -> bool:
+    outputs: Sequence[Any] = [prompt.outputs, *dialect.fields(prompt.outputs).values()]
+    texts = [each.text for value in outputs for each in messages_in(value, dialect)]
+    return bool(texts) and all(" ".join(text.split()) in whole for text in texts)
+
+
+def _documents(value: Any, dialect: Dialect) -> list[Chunk] | None:
+    """The typed documents in a value; empty where it says that there are none, None where it does not say."""
+    if value is None:
+        return None
+    held = documents_by_place(value, dialect)
+    return [chunk for chunks in held.values() for chunk in chunks] if held else None
+
+
+def _loose(run: CapturedRun, dialect: Dialect) -> list[Chunk] | None:
+    """Documents and texts under a telling name of what came out of the run or went into it."""
+    for value in (run.outputs, run.inputs):
+        named: Mapping[str, Any] = dialect.fields(value)
+        for key in CONTEXT_KEYS:
+            held = named.get(key)
+            if held is None:
+                continue
+            chunks, unknown = chunks_of(held)
+            if not unknown:
+                return chunks
+    return None
+
+
+def _marked(sought: SoughtText, chunk: Chunk) -> StageChunk:
+    return StageChunk.of(sought, rank=1, id=chunk.id, score=chunk.score)

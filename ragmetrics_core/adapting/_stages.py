@@ -1,0 +1,229 @@
+"""The stages of a run's retrieval, told by what its calls took and gave."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ragmetrics_core.adapting._captured import Call, Dialect, Rules
+from ragmetrics_core.adapting._documents import Chunk
+from ragmetrics_core.adapting._fields import question_in
+from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.stages import Stage, StageChunk, StageName
+
+__all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "once", "retrieval_of"]
+
+# How deep documents lie in what a call gives: lists of lists, a state in a command, a result with sources.
+_DEEPEST = 4
+
+
+class _Step(NamedTuple):
+    """A stage as it was found: its chunks, the texts that it was made of, and the call."""
+
+    name: StageName
+    call: Call
+    query: str | None
+    chunks: Sequence[Chunk]
+    taken: frozenset[str]
+
+
+@dataclass
+class RetrievalSteps:
+    """What is known of a run's retrieval.
+
+    Attributes:
+        steps: the stages, in the order in which they ended.
+        last: those of which no later one is made: what may have been shown.
+        texts_of_tools: whether a tool gave a text that may be anything.
+    """
+
+    steps: list[_Step] = field(default_factory=list[_Step])
+    last: list[_Step] = field(default_factory=list[_Step])
+    texts_of_tools: bool = False
+
+    def add(self, step: _Step) -> None:
+        """Take the next stage; what it was made of is no last one any more."""
+        self.steps.append(step)
+        self.last = [
+            each for each in self.last if not any(chunk.text in step.taken for chunk in each.chunks)
+        ] + [step]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """As a sample has them."""
+        return tuple(
+            Stage(
+                name=step.name,
+                component=step.call.name,
+                query=step.query,
+                chunks=tuple(
+                    StageChunk(text=chunk.text, id=chunk.id, score=chunk.score, rank=rank)
+                    for rank, chunk in enumerate(step.chunks, start=1)
+                ),
+            )
+            for step in self.steps
+        )
+
+
+def retrieval_of(calls: Iterable[Call], dialect: Dialect, rules: Rules) -> RetrievalSteps:
+    """The stages among calls that are given in the order in which they ended."""
+    retrieval = RetrievalSteps()
+    places: set[str] = set()  # entries of a state that held documents once
+    for call in calls:
+        taken = documents_by_place(call.inputs, dialect)
+        outputs = documents_by_place(call.outputs, dialect)
+        places |= {name for name, chunks in (*taken.items(), *outputs.items()) if chunks and name}
+        inside = [
+            step for step in retrieval.steps if step.call in call.children or _is_inside(step.call, call)
+        ]
+        chunks = _given(
+            call, outputs, {name for name, held in taken.items() if held} | places, dialect, rules
+        )
+        if chunks is None:
+            if call.kind == "tool" and not inside and call.name not in rules.context_tools:
+                rules.called.add(call.name)
+                retrieval.texts_of_tools = True
+            continue
+        if call.kind not in ("retriever", "postprocessor") and _hands_on(call, chunks, inside, retrieval):
+            continue
+        lists = [step.chunks for step in inside] or [held for held in taken.values() if held]
+        lists = lists or [
+            held
+            for source in call.sources or ()
+            for held in documents_by_place(source.outputs, dialect).values()
+        ]
+        retrieval.add(
+            _Step(
+                call.stage or _name(chunks, lists, is_search=call.kind in ("retriever", "tool")),
+                call,
+                _query(call, dialect),
+                chunks,
+                frozenset(chunk.text for held in lists for chunk in held),
+            )
+        )
+    return retrieval
+
+
+def documents_by_place(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> dict[str, list[Chunk]]:
+    """The typed documents in a value, by the entry that holds them; "" for a value that is a list of them.
+
+    An empty list is there as one. Lists of anything else are not.
+    """
+    if (chunk := dialect.document(value)) is not None:
+        return {"": [chunk] if chunk.text.strip() else []}
+    if is_series(value):
+        parts = [documents_by_place(part, dialect, depth - 1) if depth else {} for part in value]
+        held = [chunk for part in parts for chunk in part.get("", [])]
+        return {"": held} if held or all("" in part for part in parts) else {}
+    if isinstance(value, str) or value is None or not depth:
+        return {}
+    return {
+        name: [chunk for chunks in inner.values() for chunk in chunks]
+        for name, part in dialect.fields(value).items()
+        if not isinstance(part, str) and (inner := documents_by_place(part, dialect, depth - 1))
+    }
+
+
+def documents_anywhere(value: Any, dialect: Dialect, depth: int = _DEEPEST) -> list[Chunk]:
+    """The typed documents in a value, also those that some of its parts hold: the artifacts of messages."""
+    if (chunk := dialect.document(value)) is not None:
+        return [chunk]
+    if isinstance(value, str) or value is None or not depth:
+        return []
+    parts = value if is_series(value) else dialect.fields(value).values()
+    return [chunk for part in parts for chunk in documents_anywhere(part, dialect, depth - 1)]
+
+
+def _hands_on(
+    call: Call, chunks: Sequence[Chunk], inside: Sequence[_Step], retrieval: RetrievalSteps
+) -> bool:
+    """Whether a call gives what is there already: some of the last lists, whole and each in its order."""
+    if not chunks:
+        before = inside if inside or call.kind == "tool" else retrieval.last
+        return any(not step.chunks for step in before)
+    texts = [chunk.text for chunk in chunks]
+    lists = [[chunk.text for chunk in step.chunks] for step in retrieval.last]
+    lists = [held for held in lists if any(text in texts for text in held)]
+    return {text for held in lists for text in held} == set(texts) and all(
+        [text for text in texts if text in held] == held for held in lists
+    )
+
+
+def _given(
+    call: Call, outputs: Mapping[str, list[Chunk]], places: set[str], dialect: Dialect, rules: Rules
+) -> list[Chunk] | None:
+    """The documents that a call gave; empty where it gave none of what it could; None where it gives none."""
+    chunks = once(chunk for held in outputs.values() for chunk in held)
+    if chunks or call.kind in ("retriever", "postprocessor"):
+        return chunks
+    if call.kind == "chain":
+        return [] if any(name in places for name in outputs) else None
+    if call.kind != "tool":
+        return None
+    text = dialect.text(call.outputs) or ""
+    if outputs or _is_nothing(call.outputs) or _is_nothing(_parsed(text)):
+        return []
+    return [Chunk(text)] if call.name in rules.context_tools and text.strip() else None
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether it is a list or a mapping without anything in it."""
+    if is_mapping(value):
+        return all(map(_is_nothing, value.values()))
+    return is_series(value) and all(map(_is_nothing, value))
+
+
+def _parsed(text: str) -> Any:
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_inside(call: Call, outer: Call) -> bool:
+    return any(each is call for each in outer.walk())
+
+
+def _name(chunks: Sequence[Chunk], lists: Sequence[Sequence[Chunk]], *, is_search: bool) -> StageName:
+    """What a step did: told by what it was made of."""
+    texts = [chunk.text for chunk in chunks]
+    if not lists:
+        return "retrieved" if is_search or texts else "filtered"
+    given = once(chunk for held in lists for chunk in held)
+    if len(lists) > 1 and texts and not any(set(texts) <= {chunk.text for chunk in held} for held in lists):
+        return "fused"
+    if any(text not in {chunk.text for chunk in given} for text in texts) or not texts:
+        return "filtered"
+    kept = [chunk for chunk in given if chunk.text in texts]
+    is_ordered_anew = [chunk.text for chunk in kept] != texts
+    is_scored_anew = [chunk.score for chunk in kept] != [chunk.score for chunk in chunks]
+    return "reranked" if is_ordered_anew or is_scored_anew or len(kept) == len(given) else "filtered"
+
+
+def _query(call: Call, dialect: Dialect) -> str | None:
+    if call.query is not None:
+        return dialect.text(call.query)
+    if call.kind not in ("retriever", "tool", "postprocessor"):
+        return None
+    found = question_in(call.inputs, dialect)
+    return None if found is None else found.value
+
+
+def once(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Chunks of different text, in order."""
+    unique: dict[str, Chunk] = {}
+    for chunk in chunks:
+        unique.setdefault(chunk.text, chunk)
+    return list(unique.values())
+
+
+def texts_in(value: Any, dialect: Dialect) -> Iterator[str]:
+    """The texts that a call gave: itself, a message, the entries of a mapping."""
+    if (text := dialect.text(value)) is not None:
+        yield text
+        return
+    for part in dialect.fields(value).values():
+        if (text := dialect.text(part)) is not None:
+            yield text

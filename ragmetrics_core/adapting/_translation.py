@@ -1,0 +1,198 @@
+"""From a captured run to a sample: one order of rules for all frameworks."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
+from ragmetrics_core.adapting._documents import chunks_of
+from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
+from ragmetrics_core.adapting._showing import ShownChunks, shown_to_the_model
+from ragmetrics_core.adapting._skip import Skip
+from ragmetrics_core.adapting._stages import (
+    documents_by_place,
+    retrieval_of,
+)
+from ragmetrics_core.adapting._wiring import calls_before, makers_of, request_of
+from ragmetrics_core.errors import SampleError
+from ragmetrics_core.sample import Sample, Turn
+from ragmetrics_core.shapes import is_series
+from ragmetrics_core.stages import Stage
+
+__all__ = ["sample_of"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
+_TOLD: set[str] = set()
+_SPEAKERS = ("user", "assistant", "system")
+
+
+def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) -> Sample:
+    """The sample of a run; its labels `found_question`, `found_contexts` and `found_answer` name rules.
+
+    In this order. Question and answer: what `extract` gave, the host's wiring, the known places. The calls
+    that made the answer: the host's wiring, else the one call whose reply it is. The stages: the calls that
+    these were made of. The contexts: what the application says; else the chunks that stand in the request;
+    none where a stage, the prompt's own inputs or the response say that there are none; unknown where there
+    are chunks and none of them stands there. Where the request is not known: what the response names, else
+    the chunks of the last stages.
+
+    Raises:
+        Skip: "several_answers", "no_question" or "no_answer".
+        SampleError: `extract` gave what no sample has.
+    """
+    rules = rules or Rules()
+    given, said = _given(run.given, dialect) if run.given else (None, None)
+    if run.rivals and (given is None or given.answer is None):
+        _tell_rivals(run)
+        raise Skip("several_answers")
+    question = _first(None if given is None else given.question, run.question, dialect) or question_in(
+        run.inputs, dialect, rules.input_key
+    )
+    answer = _first(None if given is None else given.answer, run.answer, dialect) or answer_in(
+        run.outputs, dialect, rules.answer_key, run.inputs
+    )
+    if question is None or not question.value.strip():
+        raise Skip("no_question")  # nothing, or an image
+    if answer is None or not answer.value.strip():
+        raise Skip("several_answers" if _is_several(run.outputs, dialect) else "no_answer")
+    history = run.history
+    if history is None:
+        history = history_in(run.inputs, run.outputs, question.value, dialect)
+    makers = makers_of(run, answer.value, dialect)
+    request = request_of(makers, dialect)
+    retrieval = retrieval_of(calls_before(run, makers), dialect, rules)
+    sample = Sample(
+        question=question.value,
+        answer=answer.value,
+        history=_turns(history) or None,
+        stages=retrieval.stages or None,
+        request_messages=None
+        if request is None
+        else [Turn(role=each.role, content=each.text) for each in request],
+        labels={"found_question": question.rule, "found_answer": _named(answer.rule, makers)},
+    )
+    if said is None:
+        said = run.contexts or _at_key(run, dialect, rules)
+    if said is not None:
+        sample = _with_said(sample, said, dialect)
+    else:
+        shown = shown_to_the_model(run, makers, request, retrieval, sample, dialect, rules)
+        sample = _with_shown(sample, shown)
+    return sample if given is None else _with_more(sample, given)
+
+
+def _first(given: str | None, known: NamedValue | None, dialect: Dialect) -> NamedValue | None:
+    if given is not None:
+        return NamedValue(given, "extract")
+    text = None if known is None else dialect.text(known.value)
+    return None if known is None or text is None else NamedValue(text, known.rule)
+
+
+def _named(rule: str, makers: Sequence[Call]) -> str:
+    names = ", ".join(dict.fromkeys(call.name for call in makers))
+    return f"{rule}, by {names}" if names else rule
+
+
+def _turns(messages: Sequence[CapturedMessage]) -> tuple[Turn, ...]:
+    """What was said, without calls of tools and their results."""
+    return tuple(
+        Turn(role=each.role, content=each.text)
+        for each in messages
+        if each.role in _SPEAKERS and each.text and not each.calls_tools
+    )
+
+
+def _is_several(outputs: Any, dialect: Dialect) -> bool:
+    return is_series(outputs) and len(outputs) > 0 and not documents_by_place(outputs, dialect)
+
+
+def _tell_rivals(run: CapturedRun) -> None:
+    names = ", ".join(run.rivals)
+    if names not in _TOLD and len(_TOLD) < 100:
+        _TOLD.add(names)
+        _LOGGER.warning(
+            "several components replied (%s), and nothing says which reply is the answer: none is scored, "
+            "and it is counted as several_answers. Line to write: %s",
+            names,
+            run.line or "name the answer's place in the adapter's options",
+        )
+
+
+def _at_key(run: CapturedRun, dialect: Dialect, rules: Rules) -> NamedValue | None:
+    if rules.context_key is None:
+        return None
+    sides = (dialect.fields(run.outputs), dialect.fields(run.inputs))
+    value = next((held for side in sides if (held := at(side, rules.context_key, dialect)) is not None), None)
+    return None if value is None else NamedValue(value, f"context_key {rules.context_key!r}")
+
+
+def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
+    """The sample with the contexts that the application says it has."""
+    value = said.value
+    if dialect.document(value) is not None or not is_series(value):
+        value = [value]
+    chunks, unknown = chunks_of([dialect.document(each) or each for each in value])
+    if unknown and not chunks:
+        raise SampleError(f"{said.rule} gives contexts that have no text: {unknown[0]}")
+    unique = list({chunk.text: chunk for chunk in reversed(chunks)}.values())[::-1]
+    sample = sample.with_contexts(
+        [chunk.text for chunk in unique],
+        ids=[chunk.id for chunk in unique],
+        scores=[chunk.score for chunk in unique],
+        component=said.rule,
+    )
+    return sample.model_copy(update={"labels": sample.labels | {"found_contexts": said.rule}})
+
+
+def _with_shown(sample: Sample, shown: ShownChunks) -> Sample:
+    labels = sample.labels | {"found_contexts": shown.rule}
+    if shown.chunks is None:
+        return sample.model_copy(update={"labels": labels})
+    chunks = tuple(
+        chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(shown.chunks, start=1)
+    )
+    stage = Stage(name="shown", component=shown.model, query=sample.question, chunks=chunks)
+    ids = [chunk.id for chunk in chunks if chunk.id is not None]
+    return sample.model_copy(
+        update={
+            "contexts": tuple(chunk.text for chunk in chunks),
+            "context_ids": tuple(ids) if ids and len(ids) == len(chunks) else None,
+            "stages": (*(sample.stages or ()), *shown.stages, stage),
+            "labels": labels,
+        }
+    )
+
+
+# What `extract` gives
+
+
+def _given(given: Mapping[str, Any], dialect: Dialect) -> tuple[Sample, NamedValue | None]:
+    """What `extract` gave, as a sample; and the contexts apart, whose documents have ids."""
+    if unknown := [name for name in given if name not in Sample.model_fields]:
+        known = ", ".join(sorted(Sample.model_fields))
+        raise SampleError(f"extract gave {unknown[0]!r}, which is no field of a sample; there are {known}")
+    contexts = given.get("contexts")
+    row = {
+        name: _in_text(value, dialect)
+        for name, value in given.items()
+        if name != "contexts" and value is not None
+    }
+    sample = Sample.from_mapping(row) if row else Sample()
+    return sample, None if contexts is None else NamedValue(contexts, "extract")
+
+
+def _in_text(value: Any, dialect: Dialect) -> Any:
+    if (text := dialect.text(value)) is not None:
+        return text
+    if is_series(value) and value and not all(isinstance(each, str) for each in value):
+        if len(messages := dialect.messages(value)) == len(value):
+            return [{"role": turn.role, "content": turn.content} for turn in _turns(messages)]
+        return [chunk.text if (chunk := dialect.document(each)) is not None else each for each in value]
+    return value
+
+
+def _with_more(sample: Sample, given: Sample) -> Sample:
+    """The sample with further fields of `extract`."""
+    known = {"id", "labels", "question", "answer", "contexts"}
+    fields = {name: getattr(given, name) for name in given.model_fields_set - known}
+    return sample.model_copy(update=fields | {"labels": sample.labels | given.labels})

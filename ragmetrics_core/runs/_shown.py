@@ -1,0 +1,58 @@
+"""What the models of a run's samples were shown, counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from ragmetrics_core.sample import Sample
+from ragmetrics_core.stages import SHOWN_STATES
+from ragmetrics_core.wording import number_of
+
+__all__ = ["ShownContexts"]
+
+
+@dataclass
+class ShownContexts:
+    """How many contexts stand in what the models were sent; samples without stages are none of them.
+
+    Attributes:
+        samples: how many samples say what became of their retrieval.
+        states: how many of their contexts are "verified", "partial", "absent" or "unseen".
+        nothing: samples whose model was shown none.
+        unknown: samples of which nobody can say.
+        contradicted: by sample the numbers of the contexts that are not in what the model was sent.
+    """
+
+    samples: int = 0
+    states: Counter[str] = field(default_factory=Counter[str])
+    nothing: int = 0
+    unknown: int = 0
+    contradicted: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+
+    @classmethod
+    def of(cls, samples: Iterable[Sample]) -> "ShownContexts":
+        """Count, in one pass."""
+        counts = cls()
+        for sample in samples:
+            if sample.stages is None and sample.request_messages is None:
+                continue
+            counts.samples += 1
+            counts.states.update(sample.shown)
+            counts.unknown += sample.contexts is None and not sample.is_withheld
+            counts.nothing += sample.contexts == ()
+            if absent := [number for number, state in enumerate(sample.shown, start=1) if state == "absent"]:
+                counts.contradicted[sample.id] = absent
+        return counts
+
+    def lines(self) -> Iterator[str]:
+        """In words: one line of counts, and one for each sample whose contexts are contradicted."""
+        if not self.samples:
+            return
+        states = [f"{self.states[state]} {state}" for state in SHOWN_STATES if self.states[state]]
+        more = [f"nothing shown in {self.nothing}"] if self.nothing else []
+        more += [f"unknown in {self.unknown}"] if self.unknown else []
+        samples = number_of(self.samples, "sample")
+        yield f"contexts of {samples}, sought in what the models were sent: {', '.join(states + more)}"
+        for sample_id, numbers in self.contradicted.items():
+            which = f"context{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+            yield f"{sample_id}: {which} not in what the model was sent"

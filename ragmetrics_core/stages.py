@@ -1,0 +1,368 @@
+"""What became of a retrieval, stage by stage, and whether its texts stand in what the model was sent."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import unescape
+from itertools import islice
+from typing import Literal, NamedTuple, Self
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = [
+    "SHOWN_STATES",
+    "RequestPlace",
+    "Shown",
+    "SoughtText",
+    "Stage",
+    "StageChunk",
+    "StageName",
+    "counted",
+    "sought_in",
+    "unproven",
+]
+
+StageName = Literal["retrieved", "fused", "reranked", "filtered", "shown"]
+"""What a step did: searched, put several lists together, ordered anew, left some out or changed them, and
+what was shown to the model that made the answer."""
+
+Shown = Literal["verified", "partial", "absent", "unseen"]
+"""Whether a chunk stands in the messages of the call that made the answer.
+
+"verified": its whole text. "partial": the part that is its text here. "absent": not at all. "unseen": nobody
+knows these messages.
+"""
+
+SHOWN_STATES: tuple[Shown, ...] = ("verified", "partial", "absent", "unseen")
+
+
+class StageChunk(BaseModel, frozen=True):
+    """A text at a stage.
+
+    Attributes:
+        text: the text; of a chunk that is partly shown, the part.
+        id: the document's id; None when it has none.
+        score: as the component gave it.
+        rank: its place in the stage, from 1.
+        shown: at the stage "shown", whether it stands in the request; None at all others.
+        message: the message in which it stands, from 1.
+        start, end: where in that message, in characters.
+    """
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=True)
+
+    text: str
+    id: str | None = None
+    score: float | None = None
+    rank: int
+    shown: Shown | None = None
+    message: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+    @classmethod
+    def of(cls, sought: "SoughtText", *, rank: int, id: str | None, score: float | None) -> Self:
+        """A chunk of the stage "shown"."""
+        place = {} if sought.place is None else sought.place._asdict()
+        return cls(text=sought.text, id=id, score=score, rank=rank, shown=sought.shown, **place)
+
+    @property
+    def standing(self) -> str:
+        """Whether and where it stands in the request, in words."""
+        if self.message is None:
+            return self.shown or ""
+        return f"{self.shown} in message {self.message}, {self.start} to {self.end}"
+
+
+class Stage(BaseModel, frozen=True):
+    """A step of a retrieval; one that found or left nothing has no chunks.
+
+    Attributes:
+        name: what it did.
+        component: the step's name in the application.
+        query: what was looked for; None where nobody says.
+        chunks: what it put out, in order.
+    """
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    name: StageName
+    component: str = ""
+    query: str | None = None
+    chunks: tuple[StageChunk, ...] = ()
+
+    def redacted(self, redact: Callable[[str], str], rename: Callable[[str], str]) -> Self:
+        """The same stage with other texts and ids, without the places, which were those of the texts."""
+        gone = {"message": None, "start": None, "end": None}
+        chunks = tuple(
+            chunk.model_copy(
+                update=gone
+                | {"text": redact(chunk.text), "id": None if chunk.id is None else rename(chunk.id)}
+            )
+            for chunk in self.chunks
+        )
+        query = None if self.query is None else redact(self.query)
+        return self.model_copy(update={"component": redact(self.component), "query": query, "chunks": chunks})
+
+
+class RequestPlace(NamedTuple):
+    """Where a text stands: the message, from 1, and the characters in it."""
+
+    message: int
+    start: int
+    end: int
+
+    def is_within(self, others: "Iterable[RequestPlace]") -> bool:
+        """Whether all of it lies in one of the others."""
+        return any(
+            self.message == other.message and other.start <= self.start and self.end <= other.end
+            for other in others
+        )
+
+
+class SoughtText(NamedTuple):
+    """What stands of a text: "verified" or "partial" with its place, else "absent"; `text` is what stands."""
+
+    shown: Shown
+    text: str
+    place: RequestPlace | None = None
+
+
+class Unproven(NamedTuple):
+    """A chunk of which the messages do not say what its stage does: rank, what is stored, what they say."""
+
+    rank: int
+    stored: str
+    derived: str
+
+
+# The shortest beginning, and the shortest piece from elsewhere, that is not there by chance.
+_BEGINNING = 20
+_PIECE = 40
+# Pieces of a text that are looked for, and places where a text stands, at most: a request may be long.
+_SEEDS = 24
+_MOST = 100
+_SPACE = re.compile(r"\s{2,}|[^\S ]")
+_QUOTED_LINE = re.compile(r"\n[ \t]*>+[ \t]?")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+# As JSON and Python write a text.
+_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"""|\\(?:u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[nrtbf"'\\/])"""
+)
+_CONTROL = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+
+
+def sought_in(
+    messages: Sequence[str],
+    texts: Iterable[Sequence[str]],
+    *,
+    besides: Sequence[str] = (),
+) -> list[list[SoughtText]]:
+    """Look for texts in messages: white space aside, also as JSON, Python, HTML or a quoted mail writes them.
+
+    Args:
+        messages: of the request, in order.
+        texts: groups of texts, the surest first. A text of a later group that only stands inside one of an
+            earlier group is absent: it is there as a part of that.
+        besides: texts that are in the messages for another reason, such as the question; what stands only in
+            these is absent. One that is a message of its own is that message.
+
+    Returns:
+        For each group one `SoughtText` for each text.
+    """
+    forms = [list(_forms(message)) for message in messages]
+    elsewhere = [place for text in besides if text.strip() for place in _elsewhere(forms, text)]
+    claimed: list[RequestPlace] = []
+    outcome: list[list[SoughtText]] = []
+    for group in texts:
+        wanted = [_Writing(text).spaced() for text in group]
+        wholes = [_whole(forms, form, [*elsewhere, *claimed]) for form in wanted]
+        here = [place for place in wholes if place is not None]
+        left = forms
+        if len(here) < len(wholes):
+            taken = [*elsewhere, *claimed, *here]
+            left = [
+                [form.without(number, taken) for form in forms_of] for number, forms_of in enumerate(forms, 1)
+            ]
+        outcome.append(
+            [
+                SoughtText("verified", text, place) if place is not None else _part(left, text, form)
+                for text, form, place in zip(group, wanted, wholes, strict=True)
+            ]
+        )
+        claimed += [each.place for each in outcome[-1] if each.place is not None]
+    return outcome
+
+
+def counted(states: Iterable[Shown]) -> str:
+    """How many of each, in words.
+
+    >>> counted(["verified", "absent", "verified"])
+    '2 verified, 1 absent'
+    """
+    numbers = Counter(states)
+    return ", ".join(f"{numbers[state]} {state}" for state in SHOWN_STATES if numbers[state])
+
+
+def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
+    """The chunks of the stage "shown" that do not stand in these messages where it says."""
+    for chunk in stage.chunks:
+        if chunk.message is None:
+            continue
+        there = messages[chunk.message - 1] if 0 < chunk.message <= len(messages) else ""
+        text = there[chunk.start : chunk.end]
+        longer, shorter = (chunk.text, text) if chunk.shown == "partial" else (text, chunk.text)
+        ((sought,),) = sought_in([longer], [[shorter]])
+        if not text.strip() or sought.shown != "verified":
+            stored = f"{chunk.shown}, message {chunk.message}"
+            yield Unproven(chunk.rank, stored, f"another text: {text[:80]!r}")
+
+
+def _elsewhere(forms: "Sequence[Sequence[_Writing]]", text: str) -> list[RequestPlace]:
+    """Where a text stands as what it is; where it is a message of its own, only there."""
+    wanted = _Writing(text).spaced().text.strip()
+    places = list(islice(_places(forms, wanted), _MOST))
+    own = [place for place in places if forms[place.message - 1][0].text.strip() == wanted]
+    return own or places
+
+
+class _Writing:
+    """A text written otherwise, which knows where each of its characters comes from."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._maps: list[tuple[list[int], list[tuple[int, int, bool]]]] = []
+
+    def spaced(self) -> "_Writing":
+        """With single spaces only."""
+        return self.rewritten(_SPACE, lambda _: " ")
+
+    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> "_Writing":
+        """With all matches of a pattern written anew; itself where there are none."""
+        pieces: list[str] = []
+        starts: list[int] = []
+        origins: list[tuple[int, int, bool]] = []
+        length = last = 0
+        for match in pattern.finditer(self.text):
+            copied, made = self.text[last : match.start()], write(match[0])
+            starts += [length, length + len(copied)]
+            origins += [(last, match.start(), True), (match.start(), match.end(), False)]
+            pieces += [copied, made]
+            length += len(copied) + len(made)
+            last = match.end()
+        if not pieces:
+            return self
+        form = _Writing("".join([*pieces, self.text[last:]]))
+        starts.append(length)
+        origins.append((last, len(self.text), True))
+        form._maps = [*self._maps, (starts, origins)]
+        return form
+
+    def without(self, number: int, places: Sequence[RequestPlace]) -> "_Writing":
+        """With characters that no text has at these places of the message of this number."""
+        here = [place for place in places if place.message == number]
+        if not here:
+            return self
+        text = self.text
+        for place in here:
+            start, end = (
+                bisect_left(range(len(text)), at, key=lambda each: self.origin(each, each + 1)[0])
+                for at in (place.start, place.end)
+            )
+            text = text[:start] + "\0" * (end - start) + text[end:]
+        form = _Writing(text)
+        form._maps = self._maps
+        return form
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the text as it was that these characters come from."""
+        for starts, origins in reversed(self._maps):
+            first = bisect_right(starts, start) - 1
+            from_, _, is_copied = origins[first]
+            new_start = from_ + (start - starts[first] if is_copied else 0)
+            final = bisect_right(starts, end - 1) - 1
+            from_, to, is_copied = origins[final]
+            start, end = new_start, (from_ + end - starts[final] if is_copied else to)
+        return start, end
+
+
+def _forms(text: str) -> Iterator[_Writing]:
+    """A message as it is, and as what it may be the writing of."""
+    plain = _Writing(text)
+    yield plain.spaced()
+    decoded = plain
+    for _ in range(2):  # a tool's JSON may be a text in another JSON
+        if "\\" not in decoded.text:
+            break
+        decoded = decoded.rewritten(_ESCAPE, _unescaped)
+        yield decoded.spaced()
+    for other in (plain.rewritten(_ENTITY, unescape), plain.rewritten(_QUOTED_LINE, lambda _: "\n")):
+        if other is not plain:
+            yield other.spaced()
+
+
+def _unescaped(escape: str) -> str:
+    kind = escape[1]
+    if kind not in "uUx":
+        return _CONTROL.get(kind, kind)
+    units = [int(each[1:], 16) for each in escape.split("\\") if each]
+    if len(units) == 2:
+        return chr(0x10000 + ((units[0] - 0xD800) << 10) + units[1] - 0xDC00)
+    return "\ufffd" if 0xD800 <= units[0] < 0xE000 else chr(units[0])
+
+
+def _places(forms: Sequence[Sequence[_Writing]], wanted: str) -> Iterator[RequestPlace]:
+    """Where a text stands, in all messages."""
+    if not wanted:
+        return
+    for number, message in enumerate(forms, start=1):
+        for form in message:
+            at = form.text.find(wanted)
+            while at >= 0:
+                yield RequestPlace(number, *form.origin(at, at + len(wanted)))
+                at = form.text.find(wanted, at + len(wanted))
+
+
+def _whole(
+    forms: Sequence[Sequence[_Writing]], wanted: _Writing, apart: Sequence[RequestPlace]
+) -> RequestPlace | None:
+    places = islice(_places(forms, wanted.text.strip()), _MOST)
+    return next((place for place in places if not place.is_within(apart)), None)
+
+
+def _part(forms: Sequence[Sequence[_Writing]], text: str, wanted: _Writing) -> SoughtText:
+    """The longest piece of a text that stands somewhere."""
+    whole = wanted.text
+    step = max(_PIECE, len(whole) // _SEEDS)
+    seeds = [(len(whole) - len(whole.lstrip()), _BEGINNING)]
+    seeds += [(at, _PIECE) for at in (*range(0, len(whole) - _PIECE, step), len(whole) - _PIECE) if at > 0]
+    best: tuple[int, int, RequestPlace] | None = None
+    for at, length in seeds:
+        if best is not None and best[0] <= at and at + length <= best[1]:
+            continue  # it stands in the piece that is there already
+        seed = whole[at : at + length]
+        if len(seed.strip()) < _BEGINNING:
+            continue
+        for number, message in enumerate(forms, start=1):
+            for form in message:
+                start = form.text.find(seed)
+                if start < 0:
+                    continue
+                low, high, begin, end = _extended(whole, at, at + length, form.text, start)
+                if best is None or high - low > best[1] - best[0]:
+                    best = low, high, RequestPlace(number, *form.origin(begin, end))
+    if best is None:
+        return SoughtText("absent", text)
+    start, end = wanted.origin(best[0], best[1])
+    return SoughtText("partial", text[start:end].strip(), best[2])
+
+
+def _extended(whole: str, low: int, high: int, text: str, start: int) -> tuple[int, int, int, int]:
+    end = start + high - low
+    while low > 0 and start > 0 and whole[low - 1] == text[start - 1]:
+        low, start = low - 1, start - 1
+    while high < len(whole) and end < len(text) and whole[high] == text[end]:
+        high, end = high + 1, end + 1
+    return low, high, start, end

@@ -1,0 +1,351 @@
+"""What the model was shown is known and verified, or it is said that nobody knows."""
+
+from dataclasses import replace
+
+import pytest
+
+from ragmetrics_core import Sample
+from ragmetrics_core.adapting import Call, CapturedMessage, CapturedRun, NamedValue, Rules, Skip, sample_of
+from ragmetrics_core.sample import Turn
+from tests.adapting.plain import PLAIN, Clock, Doc, Said
+
+LADY = Doc("The lighthouse was built in 1893 by the harbour board.", "lady")
+FERRY = Doc("The ferry leaves every morning at seven from the quay.", "ferry")
+QUESTION = "When was the lighthouse built?"
+
+
+def asked(*texts: str) -> list[Said]:
+    return [Said("user", text) for text in texts]
+
+
+def run_of(*calls: Call, outputs: object = "In 1893.", **more: object) -> CapturedRun:
+    return CapturedRun(calls=calls, inputs={"question": QUESTION}, outputs=outputs, **more)  # type: ignore[arg-type]
+
+
+def stages(sample: Sample) -> list[tuple[str, str, int]]:
+    return [(stage.name, stage.component, len(stage.chunks)) for stage in sample.stages or ()]
+
+
+def test_a_chunk_that_stands_in_the_request_is_a_context_with_its_place():
+    clock = Clock()
+    prompt = f"Answer from:\n{LADY.text}\n\nQuestion: {QUESTION}"
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("model", "llm", asked(prompt), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text,)
+    assert sample.context_ids == ("lady",)
+    (chunk,) = sample.shown_stage.chunks  # type: ignore[union-attr]
+    assert (chunk.shown, chunk.message, prompt[chunk.start : chunk.end]) == ("verified", 1, LADY.text)
+    assert stages(sample)[0] == ("retrieved", "search", 2)
+
+
+def test_what_a_filter_drops_is_no_context_and_a_filter_that_drops_all_leaves_none():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("postprocessor", "cutoff", [LADY, FERRY], []),
+            clock.call("model", "llm", asked("You are kind.", QUESTION), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == ()
+    assert stages(sample) == [("retrieved", "search", 2), ("filtered", "cutoff", 0), ("shown", "llm", 0)]
+
+
+def test_a_state_whose_documents_a_node_empties_shows_none():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("chain", "retrieve", {"question": QUESTION}, {"docs": [LADY]}),
+            clock.call("chain", "grade", {"question": QUESTION, "docs": [LADY]}, {"docs": []}),
+            clock.call("model", "llm", asked("Be kind.", QUESTION), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == ()
+    assert [stage[:2] for stage in stages(sample)][:2] == [("retrieved", "retrieve"), ("filtered", "grade")]
+
+
+def test_chunks_of_which_none_stands_in_the_request_are_no_contexts_and_nobody_knows_which_are():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            clock.call("model", "llm", asked("Their tower is from the nineties.", QUESTION), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts is None
+    assert "note_contexts" in str(sample.labels["found_contexts"])
+    assert stages(sample) == [("retrieved", "search", 1)]
+
+
+def test_a_prompt_that_was_given_the_question_alone_shows_nothing():
+    clock = Clock()
+    first = clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "no_answer")
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            first,
+            clock.call("prompt", "second", {"question": QUESTION}, asked(f"From memory: {QUESTION}")),
+            clock.call("model", "llm 2", asked(f"From memory: {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == ()
+
+
+def test_a_summary_of_the_documents_is_a_stage_and_what_was_shown():
+    clock = Clock()
+    summary = "A harbour board put the lighthouse up, in 1893."
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("model", "summarizer", asked(f"Summarize: {LADY.text} {FERRY.text}"), summary),
+            clock.call("model", "llm", asked(f"{summary} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (summary,)
+    assert ("filtered", "summarizer", 1) in stages(sample)
+
+
+def test_a_chunk_that_is_cut_off_is_partly_shown_and_its_text_is_the_part():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            clock.call("model", "llm", asked(f"{LADY.text[:32]}... {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text[:32].strip(),)
+    assert sample.shown == ("partial",)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        LADY.text.replace(" ", "\n   "),
+        f'{{"documents": [{{"content": "{LADY.text.replace(" ", chr(92) + "n")}"}}]}}',
+    ],
+)
+def test_white_space_and_escapes_of_the_writing_hide_no_chunk(written: str):
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            clock.call("model", "llm", asked(written, QUESTION), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert (sample.contexts, sample.shown) == ((LADY.text,), ("verified",))
+
+
+def test_a_window_that_is_shown_in_place_of_its_sentence_is_the_context():
+    clock = Clock()
+    window = f"It is old. {LADY.text} It still shines."
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY._replace(window=window)]),
+            clock.call("model", "llm", asked(f"{window} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (window,)
+
+
+@pytest.mark.parametrize("nothing", ["[]", '{"documents": []}', [], {"documents": []}])
+def test_a_tool_that_finds_nothing_is_a_stage_without_chunks(nothing: object):
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("tool", "search", {"query": "lighthouse"}, nothing),
+            clock.call("model", "llm", asked("Be kind.", QUESTION, str(nothing)), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == ()
+    assert stages(sample)[0] == ("retrieved", "search", 0)
+    assert sample.stages is not None
+    assert sample.stages[0].query == "lighthouse"
+
+
+def test_the_text_of_a_tool_is_a_chunk_only_where_the_application_says_so():
+    def sample(rules: Rules) -> Sample:
+        clock = Clock()
+        return sample_of(
+            run_of(
+                clock.call("tool", "search", {"query": "lighthouse"}, "nothing found in the index"),
+                clock.call("model", "llm", asked(QUESTION, "nothing found in the index"), "In 1893."),
+            ),
+            PLAIN,
+            rules,
+        )
+
+    rules = Rules()
+    assert sample(rules).contexts is None
+    assert rules.called == {"search"}
+    assert sample(Rules(context_tools=("search",))).contexts == ("nothing found in the index",)
+
+
+def test_what_the_application_says_is_taken_and_marked_where_the_request_has_it_not():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
+            contexts=NamedValue([LADY, FERRY], "context_key 'docs'"),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text, FERRY.text)
+    assert sample.shown == ("verified", "absent")
+
+
+def test_without_a_request_the_last_stages_are_the_contexts_and_unseen():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("postprocessor", "rank", [LADY, FERRY], [FERRY]),
+            answered_by=(),
+        ),
+        PLAIN,
+    )
+    assert (sample.contexts, sample.shown) == ((FERRY.text,), ("unseen",))
+
+
+def test_the_wiring_and_not_the_clock_says_what_the_answer_was_made_of():
+    clock = Clock()
+    search = clock.call("retriever", "search", QUESTION, [LADY])
+    answer = clock.call("model", "answerer", asked(f"{LADY.text} {QUESTION}"), "In 1893.", sources=[search])
+    title = clock.call("model", "titler", asked("A title"), "Lighthouses", sources=[])
+    other = clock.call("retriever", "elsewhere", QUESTION, [FERRY])
+    sample = sample_of(run_of(search, answer, title, other, answered_by=[answer]), PLAIN)
+    assert [name for _, name, _ in stages(sample)][:1] == ["search"]
+    assert "elsewhere" not in {name for _, name, _ in stages(sample)}
+
+
+def test_several_answers_are_none_and_the_line_to_write_is_told_once(caplog: pytest.LogCaptureFixture):
+    for _ in range(2):
+        with pytest.raises(Skip, match="several_answers"):
+            sample_of(run_of(rivals=["writer", "titler"], line="answer_from='writer'"), PLAIN)
+    assert [record.message.count("answer_from='writer'") for record in caplog.records] == [1]
+
+
+def test_a_chunk_that_only_stands_in_the_question_was_not_shown():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [Doc("the lighthouse"), LADY]),
+            clock.call("model", "llm", asked(f"{LADY.text[4:]} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text[4:],)
+
+
+def test_a_chunk_that_was_an_answer_before_is_shown_where_a_tool_says_it():
+    clock = Clock()
+    request = [Said("user", "Who built it?"), Said("tool", f"{LADY.text} {FERRY.text}")]
+    request += [Said("assistant", LADY.text), Said("user", QUESTION)]
+    sample = sample_of(
+        replace(
+            run_of(
+                clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+                clock.call("model", "llm", request, "In 1893."),
+            ),
+            history=[CapturedMessage("user", "Who built it?"), CapturedMessage("assistant", LADY.text)],
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (LADY.text, FERRY.text)
+    assert sample.shown == ("verified", "verified")
+
+
+def test_chunks_that_share_their_beginning_are_told_apart():
+    head = "Document of the harbour board, volume seven. "
+    clock = Clock()
+    first, second = Doc(head + "It was built in 1893."), Doc(head + "It leaves at seven.")
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [first, second]),
+            clock.call("model", "llm", asked(f"{first.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.contexts == (first.text,)
+
+
+def test_of_a_chunk_that_is_shown_behind_its_overlap_with_another_the_rest_is_a_context():
+    overlap, rest = "The board meets on Mondays.", "Its chair is chosen by the five oldest skippers."
+    clock = Clock()
+    first, second = Doc(f"{LADY.text} {overlap}"), Doc(f"{overlap} {rest}")
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [first, second]),
+            clock.call("model", "llm", asked(f"{first.text} {rest}\n{QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    # the second chunk stands there whole, for its beginning is the end of the first
+    assert sample.contexts == (first.text, second.text)
+    assert sample.shown == ("verified", "verified")
+
+
+def test_documents_of_an_earlier_turn_that_the_request_still_holds_are_contexts():
+    clock = Clock()
+    request = [Said("user", "And before?"), {"artifact": [LADY]}]
+
+    def messages(value: object) -> list[CapturedMessage]:
+        parts = value if isinstance(value, list) else []
+        return [
+            CapturedMessage(each.role, each.text)
+            if isinstance(each, Said)
+            else CapturedMessage("tool", each["artifact"][0].text)
+            for each in parts
+        ]
+
+    sample = sample_of(
+        run_of(clock.call("model", "llm", request, "In 1893.")), replace(PLAIN, messages=messages)
+    )
+    assert sample.contexts == (LADY.text,)
+
+
+def test_nothing_but_the_question_in_the_request_shows_nothing():
+    clock = Clock()
+    sample = sample_of(run_of(clock.call("model", "llm", asked(QUESTION), "In 1893.")), PLAIN)
+    assert (sample.contexts, sample.shown_stage is not None) == ((), True)
+
+
+def test_what_a_redactor_takes_out_is_in_no_stage_and_no_message():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
+            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    ).redacted(lambda text: text.replace("1893", "[year]"))
+    assert "1893" not in sample.model_dump_json()
+    assert sample.shown == ("verified",)
+    assert sample.unproven == ()
+
+
+def test_a_stage_that_says_another_place_than_the_request_has_is_found_out():
+    clock = Clock()
+    sample = sample_of(
+        run_of(
+            clock.call("retriever", "search", QUESTION, [LADY]),
+            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
+        ),
+        PLAIN,
+    )
+    assert sample.unproven == ()
+    request = [Turn(role="user", content=f"Some other text than that. {QUESTION}")]
+    assert [each.rank for each in sample.model_copy(update={"request_messages": request}).unproven] == [1]

@@ -1,0 +1,29 @@
+"""Trials for the tests; what each application gives is on the page, word by word."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.integrations.capture_page import outcomes
+
+pytest.importorskip("langchain_openai", reason="langchain-openai is not installed")
+OUTCOMES = outcomes("LangChain: what the request held")
+
+
+@pytest.fixture
+def start(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Starts a trial: the model's replies by what stands in the request, and the handler's options."""
+    from tests.integrations.langchain.shown.trial import Trial, trial
+
+    begun: list[Trial] = []
+    with ExitStack() as stack:
+
+        def begin(replies: Mapping[str, Any] | None = None, **options: Any) -> Trial:
+            begun.append(stack.enter_context(trial(replies or {}, **options)))
+            return begun[-1]
+
+        yield begin
+        application = request.node.name.removeprefix("test_").replace("_", " ")
+        assert OUTCOMES.get(application) == begun[-1].outcome(), application

@@ -1,0 +1,310 @@
+"""Agents as tutorials build them: what the answering request held are the contexts, also nothing."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.tools import create_retriever_tool, tool
+
+from ragmetrics_core.live import note_contexts
+from tests.integrations.body_keeping import Call
+from tests.integrations.langchain.shown.trial import (
+    ABOUT_TEA,
+    BLACK,
+    COFFEE,
+    GREEN,
+    TEA,
+    Trial,
+    join,
+    retriever,
+    store,
+)
+
+agents = pytest.importorskip("langchain.agents")
+middlewares = pytest.importorskip("langchain.agents.middleware")
+prebuilt = pytest.importorskip("langgraph.prebuilt")
+graphs = pytest.importorskip("langgraph.graph")
+InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+DESCRIPTION = "Searches the handbook."
+ASK = Call("search", {"query": ABOUT_TEA})
+
+
+@tool(response_format="content_and_artifact")
+def search(query: str) -> Any:
+    """Searches the handbook."""
+    found = store().similarity_search(query, k=2)
+    return "\n\n".join(f"Source: {each.id}\nContent: {each.page_content}" for each in found), found
+
+
+@tool("search", response_format="content_and_artifact")
+def search_in_vain(query: str) -> Any:
+    """Searches the handbook."""
+    return "nothing found", []
+
+
+@tool("search")
+def search_as_text(query: str) -> str:
+    """Searches the handbook."""
+    return join(store().similarity_search(query, k=2))
+
+
+@tool("search")
+def search_with_retriever(query: str) -> str:
+    """Searches the handbook."""
+    return join(retriever().invoke(query))
+
+
+@tool("search")
+def search_as_empty_list(query: str) -> str:
+    """Searches the handbook."""
+    return "[]"
+
+
+@tool("search")
+def search_in_list(query: str) -> list[str]:
+    """Searches the handbook."""
+    return [each.page_content for each in store().similarity_search(query, k=2)]
+
+
+def asked(question: str = ABOUT_TEA) -> dict[str, Any]:
+    return {"messages": [HumanMessage(question)]}
+
+
+def run(app: Trial, *tools: Any, **settings: Any) -> None:
+    agents.create_agent(app.model, tools=list(tools), **settings).invoke(asked(), app.config)
+
+
+def looking(app_replies: Any = ASK, answer: str = "Green tea is dried.") -> dict[str, Any]:
+    """The model looks first, then it answers."""
+    return {ABOUT_TEA: [app_replies, answer]}
+
+
+def test_retriever_tool(start):
+    app = start(looking())
+    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION))
+    app.expect(*TEA)
+
+
+def test_retriever_tool_with_artifact(start):
+    app = start(looking())
+    made = create_retriever_tool(retriever(), "search", DESCRIPTION, response_format="content_and_artifact")
+    run(app, made)
+    app.expect(*TEA)
+
+
+def test_retriever_tool_that_is_asynchronous(start):
+    app = start(looking())
+    agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", DESCRIPTION)])
+    asyncio.run(agent.ainvoke(asked(), app.config))
+    app.expect(*TEA)
+
+
+def test_retriever_tool_whose_agent_is_streamed(start):
+    app = start(looking())
+    agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", DESCRIPTION)])
+    list(agent.stream(asked(), app.config, stream_mode="messages"))
+    app.expect(*TEA)
+
+
+def test_tool_with_content_and_artifact(start):
+    app = start(looking())
+    run(app, search)
+    app.expect(*TEA)
+
+
+def test_tool_whose_search_finds_nothing(start):
+    app = start(looking())
+    run(app, search_in_vain)
+    app.expect()
+
+
+def test_tool_that_returns_an_empty_list_as_text(start):
+    app = start(looking(), context_tools=["search"])
+    run(app, search_as_empty_list)
+    app.expect()
+
+
+def test_tool_that_returns_text_and_is_named(start):
+    app = start(looking(), context_tools=["search"])
+    run(app, search_as_text)
+    sample = app.sample()
+    assert sample.contexts == (join(store().similarity_search(ABOUT_TEA, k=2)),)
+
+
+def test_tool_that_returns_a_list_of_texts_and_is_named(start):
+    app = start(looking(), context_tools=["search"])
+    run(app, search_in_list)
+    assert app.sample().contexts == (json.dumps(list(TEA)),)
+
+
+def test_tool_that_returns_text_and_is_not_named(start):
+    app = start(looking())
+    run(app, search_as_text)
+    app.expect_unknown()
+
+
+def test_tool_with_a_retriever_inside(start):
+    app = start(looking())
+    run(app, search_with_retriever)
+    app.expect(*TEA)
+
+
+def test_two_searches(start):
+    app = start(looking([ASK, Call("search", {"query": "How is coffee roasted until it cracks?"})]))
+    run(app, create_retriever_tool(retriever(1), "search", DESCRIPTION))
+    sample = app.sample()
+    assert COFFEE in (sample.contexts or ())
+    app.holds(sample, *(sample.contexts or ()))
+
+
+def test_a_search_in_vain_and_another(start):
+    app = start({ABOUT_TEA: [Call("look", {"query": "tea"}), ASK, "Green tea is dried."]})
+
+    @tool("look", response_format="content_and_artifact")
+    def look(query: str) -> Any:
+        """Looks elsewhere."""
+        return "nothing found", []
+
+    run(app, look, create_retriever_tool(retriever(), "search", DESCRIPTION))
+    app.expect(*TEA)
+
+
+def test_agent_that_does_not_look(start):
+    app = start()
+    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION))
+    app.expect()
+
+
+def test_agent_in_a_conversation(start):
+    green, black = "Is green tea dried in a pan?", "Does black tea wither and turn dark?"
+    app = start(
+        {
+            black: [Call("search", {"query": black}), "It withers."],
+            green: [Call("search", {"query": green}), "It is dried."],
+        }
+    )
+    made = create_retriever_tool(retriever(1), "search", DESCRIPTION)
+    agent = agents.create_agent(app.model, [made], checkpointer=InMemorySaver())
+    config = app.config | {"configurable": {"thread_id": "1"}}
+    for question in (green, black):
+        agent.invoke(asked(question), config)
+    first, second = app.samples()
+    assert first.contexts == (GREEN,)
+    # the first turn's search is still in the thread that the model is shown
+    app.holds(second, GREEN, BLACK)
+
+
+def test_two_steps_by_a_middleware_that_retrieves(start):
+    app = start()
+
+    @middlewares.dynamic_prompt
+    def contexts(request: Any) -> str:
+        return "Use only:\n" + join(retriever().invoke(request.state["messages"][-1].text))
+
+    run(app, middleware=[contexts])
+    app.expect(*TEA)
+
+
+def test_two_steps_by_a_middleware_that_notes(start):
+    app = start()
+
+    @middlewares.dynamic_prompt
+    def contexts(request: Any) -> str:
+        found = store().similarity_search(request.state["messages"][-1].text, k=2)
+        note_contexts(found)
+        return "Use only:\n" + join(found)
+
+    run(app, middleware=[contexts])
+    app.expect(*TEA)
+
+
+def test_two_steps_by_a_middleware_that_says_nothing(start):
+    app = start()
+
+    @middlewares.dynamic_prompt
+    def contexts(request: Any) -> str:
+        return "Use only:\n" + join(store().similarity_search(request.state["messages"][-1].text, k=2))
+
+    run(app, middleware=[contexts])
+    app.expect_unknown()
+
+
+def test_two_steps_by_a_middleware_that_puts_documents_into_the_state(start):
+    class Found(middlewares.AgentState):
+        context: list[Document]
+
+    class Retrieve(middlewares.AgentMiddleware[Any, Any]):
+        state_schema = Found
+
+        def before_model(self, state: Any, runtime: Any) -> dict[str, Any]:
+            last = state["messages"][-1]
+            found = store().similarity_search(last.text, k=2)
+            return {"messages": [HumanMessage(f"{last.text}\n\n{join(found)}", id=last.id)], "context": found}
+
+    app = start()
+    run(app, middleware=[Retrieve()])
+    app.expect(*TEA)
+
+
+def test_a_middleware_clears_what_a_tool_found(start):
+    # the second call of the model shows no result of the search
+    app = start(looking())
+
+    class Forget(middlewares.AgentMiddleware[Any, Any]):
+        def wrap_model_call(self, request: Any, handler: Any) -> Any:
+            kept = [each for each in request.messages if each.type == "human"]
+            return handler(request.override(messages=kept))
+
+    run(app, create_retriever_tool(retriever(), "search", DESCRIPTION), middleware=[Forget()])
+    app.expect()
+
+
+def test_agentic_rag_of_langgraph_with_a_tool_node(start):
+    app = start(looking())
+    model = app.model.bind_tools([create_retriever_tool(retriever(), "search", DESCRIPTION)])
+
+    def respond(state: Any) -> Any:
+        return {"messages": [model.invoke(state["messages"])]}
+
+    def generate(state: Any) -> Any:
+        asked, found = state["messages"][0].content, state["messages"][-1].content
+        return {"messages": [app.model.invoke([SystemMessage(found), HumanMessage(asked)])]}
+
+    built = graphs.StateGraph(graphs.MessagesState)
+    built.add_node("respond", respond)
+    built.add_node("tools", prebuilt.ToolNode([create_retriever_tool(retriever(), "search", DESCRIPTION)]))
+    built.add_node("generate", generate)
+    built.add_edge(graphs.START, "respond")
+    built.add_conditional_edges("respond", prebuilt.tools_condition)
+    built.add_edge("tools", "generate")
+    built.add_edge("generate", graphs.END)
+    built.compile().invoke(asked(), app.config)
+    app.expect(*TEA)
+
+
+def test_an_agent_as_the_tool_of_another(start):
+    inner_question = "Tell me of green tea dried in a pan."
+    app = start(
+        {
+            ABOUT_TEA: [Call("ask", {"query": inner_question}), "It is dried in a pan, says the other."],
+            inner_question: [Call("search", {"query": inner_question}), "Green: dried in a pan."],
+        },
+        context_tools=["ask"],
+    )
+    inner = agents.create_agent(app.model, [create_retriever_tool(retriever(1), "search", DESCRIPTION)])
+
+    @tool("ask")
+    def ask(query: str) -> str:
+        """Asks another agent."""
+        return str(inner.invoke({"messages": [HumanMessage(query)]})["messages"][-1].text)
+
+    run(app, ask)
+    app.expect("Green: dried in a pan.")

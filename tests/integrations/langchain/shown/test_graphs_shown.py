@@ -1,0 +1,323 @@
+"""LangGraph graphs as tutorials build them: what the answering request held are the contexts."""
+
+import asyncio
+import operator
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+
+from tests.integrations.langchain.shown.trial import (
+    ABOUT_TEA,
+    BLACK,
+    GREEN,
+    PROMPT,
+    TEA,
+    Trial,
+    join,
+    retriever,
+    store,
+)
+
+graphs = pytest.importorskip("langgraph.graph")
+types = pytest.importorskip("langgraph.types")
+InMemorySaver = pytest.importorskip("langgraph.checkpoint.memory").InMemorySaver
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+END, START = graphs.END, graphs.START
+GRADE = ChatPromptTemplate.from_template("Is it relevant, yes or no? {document}")
+REWRITE = ChatPromptTemplate.from_template("Rewrite: {question}")
+
+
+class State(TypedDict, total=False):
+    question: str
+    docs: list[Document]
+    answer: str
+    title: str
+    tries: int
+
+
+class Nodes:
+    """The nodes of corrective RAG, as its tutorial has them."""
+
+    def __init__(self, app: Trial, k: int = 2) -> None:
+        self.app, self.k = app, k
+
+    def retrieve(self, state: State) -> State:
+        return {"docs": retriever(self.k).invoke(state["question"])}
+
+    def search(self, state: State) -> State:
+        return {"docs": store().similarity_search(state["question"], k=self.k)}
+
+    def grade(self, state: State) -> State:
+        grader = GRADE | self.app.model | StrOutputParser()
+        return {
+            "docs": [
+                each for each in state["docs"] if "yes" in grader.invoke({"document": each.page_content})
+            ]
+        }
+
+    def rewrite(self, state: State) -> State:
+        reply = (REWRITE | self.app.model).invoke({"question": state["question"]})
+        return {"question": str(reply.text), "tries": state.get("tries", 0) + 1}
+
+    def generate(self, state: State) -> State:
+        reply = (PROMPT | self.app.model).invoke(
+            {"question": state["question"], "context": join(state["docs"])}
+        )
+        return {"answer": str(reply.text)}
+
+    def generate_directly(self, state: State) -> State:
+        messages = [SystemMessage(join(state["docs"])), HumanMessage(state["question"])]
+        return {"answer": str(self.app.model.invoke(messages).content)}
+
+    async def agenerate(self, state: State) -> State:
+        given = {"question": state["question"], "context": join(state["docs"])}
+        reply = await (PROMPT | self.app.model).ainvoke(given)
+        return {"answer": str(reply.text)}
+
+    def generate_unseeing(self, state: State) -> State:
+        return {"answer": str(self.app.model.invoke([HumanMessage(state["question"])]).content)}
+
+    def entitle(self, state: State) -> State:
+        return {"title": str(self.app.model.invoke(f"A title for: {state['answer']}").content)}
+
+    def answer_and_entitle(self, state: State) -> State:
+        messages = [SystemMessage(join(state["docs"])), HumanMessage(state["question"])]
+        answer = self.app.model.invoke(messages)
+        title = self.app.model.invoke(f"A title for: {answer.content}")
+        return {"answer": str(answer.content), "title": str(title.content)}
+
+
+def row(*nodes: Any, schema: Any = State, **settings: Any) -> Any:
+    """Nodes one after the other."""
+    built = graphs.StateGraph(schema)
+    built.add_sequence([(node.__name__, node) for node in nodes])
+    built.add_edge(START, nodes[0].__name__)
+    return built.compile(**settings)
+
+
+def test_two_nodes(start):
+    app = start()
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.generate).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_a_graph_that_is_streamed(start):
+    app = start()
+    nodes = Nodes(app)
+    graph = row(nodes.retrieve, nodes.generate_directly)
+    list(graph.stream({"question": ABOUT_TEA}, app.config, stream_mode="messages"))
+    app.expect(*TEA)
+
+
+def test_an_asynchronous_graph(start):
+    app = start()
+    nodes = Nodes(app)
+    asyncio.run(row(nodes.retrieve, nodes.agenerate).ainvoke({"question": ABOUT_TEA}, app.config))
+    app.expect(*TEA)
+
+
+def test_a_node_that_searches_without_a_retriever(start):
+    app = start()
+    nodes = Nodes(app)
+    row(nodes.search, nodes.generate_directly).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_the_grading_node_empties_the_documents(start):
+    app = start({"Is it relevant": "no"})
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.grade, nodes.generate).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect()
+
+
+def test_the_grading_node_keeps_one_document(start):
+    app = start({f"yes or no? {GREEN}": "no", "Is it relevant": "yes"})
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.grade, nodes.generate_directly).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(BLACK)
+
+
+def test_corrective_rag_rewrites_and_retrieves_again(start):
+    # the first search found nothing that was relevant
+    app = start({f"yes or no? {GREEN}": "no", "Is it relevant": "yes", "Rewrite": "Does black tea wither?"})
+    nodes = Nodes(app, k=1)
+    built = graphs.StateGraph(State)
+    for node in (nodes.retrieve, nodes.grade, nodes.rewrite, nodes.generate):
+        built.add_node(node.__name__, node)
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "grade")
+    built.add_conditional_edges("grade", lambda state: "generate" if state["docs"] else "rewrite")
+    built.add_edge("rewrite", "retrieve")
+    built.add_edge("generate", END)
+    built.compile().invoke({"question": "Is green tea dried in a pan?"}, app.config)
+    sample = app.expect(BLACK)
+    assert sample.question == "Is green tea dried in a pan?"
+
+
+def test_corrective_rag_gives_up_and_answers_without_documents(start):
+    app = start({"Is it relevant": "no", "Rewrite": ABOUT_TEA})
+    nodes = Nodes(app)
+    built = graphs.StateGraph(State)
+    for node in (nodes.retrieve, nodes.grade, nodes.rewrite, nodes.generate):
+        built.add_node(node.__name__, node)
+    built.add_edge(START, "retrieve")
+    built.add_edge("retrieve", "grade")
+    built.add_conditional_edges(
+        "grade", lambda state: "generate" if state["docs"] or state.get("tries", 0) > 1 else "rewrite"
+    )
+    built.add_edge("rewrite", "retrieve")
+    built.add_edge("generate", END)
+    built.compile().invoke({"question": ABOUT_TEA}, app.config)
+    app.expect()
+
+
+def test_the_generating_node_does_not_show_the_documents(start):
+    app = start()
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.generate_unseeing).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect()
+
+
+def test_a_title_after_the_answer(start):
+    app = start({"A title": "Tea"})
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.generate, nodes.entitle).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_answer_and_title_in_one_node(start):
+    app = start({"A title": "Tea"})
+    nodes = Nodes(app)
+    row(nodes.retrieve, nodes.answer_and_entitle).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_self_rag_answers_again_when_the_first_answer_is_not_grounded(start):
+    app = start({"Grounded": ["no", "yes"], "tea": ["Hm.", "Green tea is dried."]})
+    nodes = Nodes(app)
+    built = graphs.StateGraph(State)
+
+    def check(state: State) -> str:
+        reply = app.model.invoke(f"Grounded? {state['answer']}").content
+        return END if reply == "yes" else "generate"
+
+    built.add_sequence([("retrieve", nodes.retrieve), ("generate", nodes.generate)])
+    built.add_edge(START, "retrieve")
+    built.add_conditional_edges("generate", check)
+    built.compile().invoke({"question": ABOUT_TEA}, app.config)
+    sample = app.expect(*TEA)
+    assert sample.answer == "Green tea is dried."
+
+
+def test_map_reduce_with_send(start):
+    app = start(
+        {
+            f"Summarise: {GREEN}": "Pans are used to dry the green one.",
+            f"Summarise: {BLACK}": "The black one withers before all.",
+            "Combine": "Both.",
+        }
+    )
+
+    class Parts(TypedDict, total=False):
+        question: str
+        docs: list[Document]
+        summaries: Annotated[list[str], operator.add]
+        answer: str
+
+    def spread(state: Parts) -> Any:
+        return [types.Send("summarise", {"docs": [each]}) for each in state["docs"]]
+
+    def summarise(state: Parts) -> Parts:
+        return {"summaries": [str(app.model.invoke(f"Summarise: {state['docs'][0].page_content}").content)]}
+
+    def combine(state: Parts) -> Parts:
+        return {"answer": str(app.model.invoke("Combine: " + "\n".join(state["summaries"])).content)}
+
+    built = graphs.StateGraph(Parts)
+    for node in (Nodes(app).retrieve, summarise, combine):
+        built.add_node(node.__name__, node)
+    built.add_edge(START, "retrieve")
+    built.add_conditional_edges("retrieve", spread, ["summarise"])
+    built.add_edge("summarise", "combine")
+    built.compile().invoke({"question": ABOUT_TEA}, app.config)
+    sample = app.sample()
+    assert set(sample.contexts or ()) == {
+        "Pans are used to dry the green one.",
+        "The black one withers before all.",
+    }
+
+
+def test_a_second_turn_of_a_conversation_shows_other_documents(start):
+    class Talk(TypedDict, total=False):
+        messages: Annotated[list[BaseMessage], graphs.add_messages]
+        docs: list[Document]
+
+    app = start()
+
+    def retrieve(state: Talk) -> Talk:
+        return {"docs": retriever(1).invoke(str(state["messages"][-1].text))}
+
+    def generate(state: Talk) -> Talk:
+        return {"messages": [app.model.invoke([SystemMessage(join(state["docs"])), *state["messages"]])]}
+
+    graph = row(retrieve, generate, schema=Talk, checkpointer=InMemorySaver())
+    config = app.config | {"configurable": {"thread_id": "1"}}
+    graph.invoke({"messages": [("human", "Is green tea dried in a pan?")]}, config)
+    graph.invoke({"messages": [("human", "Does black tea wither and turn dark?")]}, config)
+    first, second = app.samples()
+    app.holds(first, GREEN)
+    app.holds(second, BLACK)
+    assert [turn.content for turn in second.history or ()] == [first.question, first.answer]
+
+
+def test_a_graph_inside_a_graph(start):
+    app = start()
+    nodes = Nodes(app)
+    built = graphs.StateGraph(State)
+    built.add_sequence([("inner", row(nodes.retrieve)), ("generate", nodes.generate)])
+    built.add_edge(START, "inner")
+    built.compile().invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_a_graph_that_waits_for_a_person_between_retrieval_and_answer(start):
+    app = start()
+    nodes = Nodes(app)
+
+    def approve(state: State) -> State:
+        return {"tries": int(types.interrupt("May I?"))}
+
+    graph = row(nodes.retrieve, approve, nodes.generate, checkpointer=InMemorySaver())
+    config = app.config | {"configurable": {"thread_id": "1"}}
+    graph.invoke({"question": ABOUT_TEA}, config)
+    graph.invoke(types.Command(resume=1), config)
+    app.expect(*TEA)
+
+
+def test_two_nodes_answer_and_nothing_says_which(start):
+    class Two(TypedDict, total=False):
+        question: str
+        docs: list[Document]
+        long: str
+        short: str
+
+    app = start({"Shortly": "Dried."})
+
+    def long(state: Two) -> Two:
+        return {"long": str(app.model.invoke(join(state["docs"])).content)}
+
+    def short(state: Two) -> Two:
+        return {"short": str(app.model.invoke("Shortly: " + join(state["docs"])).content)}
+
+    row(Nodes(app).retrieve, long, short, schema=Two).invoke({"question": ABOUT_TEA}, app.config)
+    assert app.handler.flush()
+    assert app.handler.results == []
+    assert app.handler.stats.skipped == {"several_answers": 1}

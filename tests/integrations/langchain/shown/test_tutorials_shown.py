@@ -1,0 +1,254 @@
+"""Further chains, graphs and agents of the tutorials: what the answering request held are the contexts."""
+
+import json
+import operator
+import re
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import HumanMessage, SystemMessage, ToolMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import Runnable, RunnableParallel, RunnablePassthrough, chain
+from langchain_core.tools import create_retriever_tool, tool
+from pydantic import BaseModel
+
+from tests.integrations.body_keeping import Call
+from tests.integrations.langchain.shown.conftest import OUTCOMES
+from tests.integrations.langchain.shown.test_chains_shown import two_step
+from tests.integrations.langchain.shown.trial import (
+    ABOUT_TEA,
+    BLACK,
+    CORPUS,
+    GREEN,
+    PROMPT,
+    TEA,
+    Trial,
+    join,
+    retriever,
+    store,
+)
+
+agents = pytest.importorskip("langchain.agents")
+classic = pytest.importorskip("langchain_classic.chains")
+functional = pytest.importorskip("langgraph.func")
+graphs = pytest.importorskip("langgraph.graph")
+middlewares = pytest.importorskip("langchain.agents.middleware")
+structured = pytest.importorskip("langchain.agents.structured_output")
+tools = pytest.importorskip("langchain.tools")
+types = pytest.importorskip("langgraph.types")
+ToolRuntime = tools.ToolRuntime
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+TWO_QUESTIONS = "Is green tea dried in a pan?\nDoes black tea wither and turn dark?"
+ASK = Call("search", {"query": ABOUT_TEA})
+
+
+def asking(app: Trial, instruction: str) -> Runnable[Any, str]:
+    """The model with one instruction."""
+    return ChatPromptTemplate.from_template(instruction + " {question}") | app.model | StrOutputParser()
+
+
+def test_refining_an_answer_with_each_document(start):
+    # the last call is shown the first answer and the second document
+    app = start({BLACK: "Both are dried.", GREEN: "Pans are used to dry the green one."})
+    chains = classic.RetrievalQA.from_chain_type(app.model, chain_type="refine", retriever=retriever())
+    chains.invoke({"query": ABOUT_TEA}, app.config)
+    app.expect("Pans are used to dry the green one.", BLACK)
+
+
+def test_conversational_retrieval_chain(start):
+    app = start({"standalone": "Does black tea wither and turn dark?"})
+    made = classic.ConversationalRetrievalChain.from_llm(
+        app.model, retriever=retriever(1), return_source_documents=True
+    )
+    made.invoke({"question": "And black?", "chat_history": [("Green tea?", "A drink.")]}, app.config)
+    assert app.expect(BLACK).question == "And black?"
+
+
+def test_rag_fusion(start):
+    app = start({"Several": TWO_QUESTIONS})
+
+    def fused(lists: list[list[Document]]) -> list[tuple[Document, float]]:
+        scores: dict[str, float] = {}
+        found = {document.page_content: document for documents in lists for document in documents}
+        for documents in lists:
+            for rank, document in enumerate(documents):
+                scores[document.page_content] = scores.get(document.page_content, 0) + 1 / (60 + rank)
+        return [(found[text], score) for text, score in sorted(scores.items(), key=lambda pair: -pair[1])]
+
+    search = asking(app, "Several:") | str.splitlines | retriever().map() | fused
+    given = {"context": search, "question": itemgetter("question")}
+    (given | PROMPT | app.model | StrOutputParser()).invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+def test_hypothetical_document(start):
+    app = start(
+        {"Write a passage": "Green tea is dried in a pan, black tea is left to wither and turns dark."}
+    )
+    search = {"question": RunnablePassthrough()} | asking(app, "Write a passage:") | retriever() | join
+    given = {"context": search, "question": RunnablePassthrough()}
+    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
+    assert set(app.sample().contexts or ()) == set(TEA)
+
+
+def test_sub_questions_whose_answers_are_put_together(start):
+    # the last call is shown the answers, and no document
+    app = start({"Sub-questions": TWO_QUESTIONS, "Combine": "Both are."})
+
+    @chain
+    def decomposed(question: str) -> Any:
+        parts = asking(app, "Sub-questions:").invoke({"question": question}).splitlines()
+        answers = "\n".join(f"{part} {two_step(app, retriever(1)).invoke(part)}" for part in parts)
+        return asking(app, "Combine:").invoke({"question": answers})
+
+    decomposed.invoke(ABOUT_TEA, app.config)
+    app.expect("Reply number 0: tea is dried.", "Reply number 1: tea is dried.")
+
+
+def test_documents_as_json(start):
+    app = start()
+
+    def as_json(documents: list[Document]) -> str:
+        return json.dumps([{"number": n, "text": each.page_content} for n, each in enumerate(documents)])
+
+    given = {"context": retriever() | as_json, "question": RunnablePassthrough()}
+    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
+    app.expect(*TEA)
+
+
+def test_documents_that_a_prompt_takes_as_they_are(start):
+    app = start()
+    given = {"context": retriever(), "question": RunnablePassthrough()}
+    (given | PROMPT | app.model | StrOutputParser()).invoke(ABOUT_TEA, app.config)
+    app.expect(*TEA)
+
+
+def test_two_attempts_reply_the_same_and_the_second_is_given_out(start):
+    app = start({"tea": "no_answer"})
+
+    @chain
+    def careful(question: str) -> Any:
+        return two_step(app, retriever(4)).invoke(question) if two_step(app).invoke(question) else None
+
+    careful.invoke(ABOUT_TEA, app.config)
+    assert set(app.sample().contexts or ()) == set(CORPUS)
+
+
+def test_a_model_chooses_between_two_answers(start):
+    app = start({"Choose": "the first"})
+
+    @chain
+    def vote(question: str) -> Any:
+        answers = RunnableParallel(first=two_step(app), second=two_step(app, retriever(4))).invoke(question)
+        asking(app, "Choose:").invoke({"question": str(answers)})
+        return answers["first"]
+
+    vote.invoke(ABOUT_TEA, app.config)
+    app.expect(*TEA)
+
+
+def test_a_graph_that_gives_several_answers(start):
+    class Parts(TypedDict, total=False):
+        question: str
+        answers: Annotated[list[str], operator.add]
+
+    app = start()
+    built = graphs.StateGraph(Parts)
+    built.add_node(
+        "reply", lambda state: {"answers": [two_step(app, retriever(1)).invoke(state["question"])]}
+    )
+    parts = [types.Send("reply", {"question": question}) for question in TWO_QUESTIONS.splitlines()]
+    built.add_conditional_edges(graphs.START, lambda state: parts, ["reply"])
+    built.compile().invoke({"question": ABOUT_TEA}, app.config)
+    assert app.samples() == []
+    assert app.handler.stats.skipped == {"several_answers": 1}
+
+
+def test_functions_as_a_graph(start):
+    app = start({"A title": "Tea"})
+
+    @functional.task
+    def look(question: str) -> list[Document]:
+        return retriever().invoke(question)
+
+    @functional.task
+    def generate(question: str, documents: list[Document]) -> str:
+        return str(app.model.invoke([SystemMessage(join(documents)), HumanMessage(question)]).content)
+
+    @functional.entrypoint()
+    def flow(given: Any) -> Any:
+        answer = generate(given["question"], look(given["question"]).result()).result()
+        return {"answer": answer, "title": asking(app, "A title:").invoke({"question": answer})}
+
+    flow.invoke({"question": ABOUT_TEA}, app.config)
+    app.expect(*TEA)
+
+
+class WithDocuments(middlewares.AgentState):  # type: ignore[misc, name-defined]
+    """The state of an agent whose tool writes into it."""
+
+    docs: list[Document]
+
+
+def run_with_a_tool_that_writes(app: Trial, documents: list[Document]) -> None:
+    """An agent whose tool gives these documents to the state, and a text to the model."""
+
+    @tool("search")
+    def search(query: str, runtime: ToolRuntime) -> Any:
+        """Searches the handbook."""
+        message = ToolMessage(join(documents) or "nothing found", tool_call_id=runtime.tool_call_id)
+        return types.Command(update={"docs": documents, "messages": [message]})
+
+    agent = agents.create_agent(app.model, [search], state_schema=WithDocuments)
+    agent.invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+
+
+def test_a_tool_that_writes_documents_into_the_state(start):
+    app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
+    run_with_a_tool_that_writes(app, store().similarity_search(ABOUT_TEA, k=2))
+    app.expect(*TEA)
+
+
+def test_a_tool_that_writes_no_documents_into_the_state(start):
+    app = start({ABOUT_TEA: [ASK, "Green tea is dried."]})
+    run_with_a_tool_that_writes(app, [])
+    app.expect()
+
+
+class Form(BaseModel):
+    """The answer."""
+
+    text: str
+    sources: list[str]
+
+
+def test_an_agent_that_fills_in_a_form(start):
+    app = start({ABOUT_TEA: [ASK, Call("Form", {"text": "Green tea is dried.", "sources": ["1"]})]})
+    made = create_retriever_tool(retriever(), "search", "Searches the handbook.")
+    agent = agents.create_agent(app.model, [made], response_format=structured.ToolStrategy(Form))
+    agent.invoke({"messages": [HumanMessage(ABOUT_TEA)]}, app.config)
+    sample = app.sample()
+    assert (sample.answer, sample.contexts) == ("Green tea is dried.", TEA)
+    assert set(sample.shown) == {"verified"}
+
+
+def test_a_question_with_an_image_is_a_reason(start):
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    app = start()
+    agent = agents.create_agent(app.model, [create_retriever_tool(retriever(), "search", "Searches.")])
+    agent.invoke({"messages": [HumanMessage([{"type": "text", "text": ABOUT_TEA}, picture])]}, app.config)
+    assert app.samples() == []
+    assert app.handler.stats.skipped == {"media_in_question": 1}
+
+
+def test_every_line_of_the_page_is_an_application():
+    texts = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")]
+    names = [name for text in texts for name in re.findall(r"^def test_(\w+)\(start\)", text, re.MULTILINE)]
+    assert sorted(name.replace("_", " ") for name in names) == sorted(OUTCOMES)

@@ -1,0 +1,406 @@
+"""Query engines as users build them."""
+
+import asyncio
+import json
+from typing import Any
+
+from llama_index.core import StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core.base.response.schema import Response
+from llama_index.core.evaluation.base import BaseEvaluator, EvaluationResult
+from llama_index.core.indices.query.query_transform import HyDEQueryTransform, StepDecomposeQueryTransform
+from llama_index.core.postprocessor import (
+    LLMRerank,
+    LongContextReorder,
+    MetadataReplacementPostProcessor,
+    SimilarityPostprocessor,
+)
+from llama_index.core.query_engine import (
+    CitationQueryEngine,
+    CustomQueryEngine,
+    MultiStepQueryEngine,
+    RetrieverQueryEngine,
+    RetryQueryEngine,
+    RouterQueryEngine,
+    SubQuestionQueryEngine,
+    TransformQueryEngine,
+)
+from llama_index.core.question_gen import LLMQuestionGenerator
+from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever, RecursiveRetriever
+from llama_index.core.schema import (
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+from llama_index.core.selectors import LLMMultiSelector, LLMSingleSelector
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.core.tools import QueryEngineTool
+
+from ragmetrics_core.live import note_contexts
+from tests.integrations.llama_index.fakes import FunctionRetriever, WordEmbedding
+from tests.integrations.llama_index.shown.applications import (
+    TOP_TWO,
+    Application,
+    Applications,
+    DropsAll,
+    KeepsTheLast,
+    query_engine,
+)
+from tests.integrations.llama_index.shown.served import (
+    ANSWER,
+    BREAD,
+    CORPUS,
+    HEAVY,
+    HIGH,
+    LYNX,
+    OPENED,
+    QUESTION,
+    ServedLLM,
+    index,
+)
+
+QUERY_ENGINES = Applications()
+EMPTY = "Empty Response"
+
+
+def asked(engine: Any, **expected: Any) -> Application:
+    """A query engine that is asked the question, and whose streams are read."""
+    return Application(ask=lambda: str(engine.query(QUESTION)), **expected)
+
+
+# Response modes
+
+
+@QUERY_ENGINES("query engine")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm))
+
+
+@QUERY_ENGINES("query engine with the mode `refine`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="refine"))
+
+
+@QUERY_ENGINES("query engine with the mode `tree_summarize`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="tree_summarize"))
+
+
+@QUERY_ENGINES("query engine with the mode `simple_summarize`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="simple_summarize"))
+
+
+@QUERY_ENGINES("query engine with the mode `accumulate`")
+def _(llm: ServedLLM) -> Application:
+    both = f"Response 1: {ANSWER}\n---------------------\nResponse 2: {ANSWER}"
+    return asked(query_engine(llm, response_mode="accumulate"), answer=both)
+
+
+@QUERY_ENGINES("query engine with the mode `compact_accumulate`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="compact_accumulate"), answer=f"Response 1: {ANSWER}")
+
+
+@QUERY_ENGINES("query engine with the mode `generation`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="generation"), contexts=())
+
+
+@QUERY_ENGINES("query engine with the mode `context_only`", written=())
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="context_only"), answer="\n\n".join(TOP_TWO), shown="unseen")
+
+
+@QUERY_ENGINES("query engine with the mode `no_text`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, response_mode="no_text"), answer="", contexts=None)
+
+
+@QUERY_ENGINES("query engine with `aquery`")
+def _(llm: ServedLLM) -> Application:
+    engine = query_engine(llm)
+    return Application(ask=lambda: asyncio.run(engine.aquery(QUESTION)))
+
+
+@QUERY_ENGINES("query engine that streams")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, streaming=True))
+
+
+@QUERY_ENGINES("query engine that streams, with the mode `refine`")
+def _(llm: ServedLLM) -> Application:
+    return asked(query_engine(llm, streaming=True, response_mode="refine"))
+
+
+@QUERY_ENGINES("query engine that streams, with `aquery`")
+def _(llm: ServedLLM) -> Application:
+    engine = query_engine(llm, streaming=True)
+
+    async def read() -> str:
+        response = await engine.aquery(QUESTION)
+        return "".join([token async for token in response.async_response_gen()])
+
+    return Application(ask=lambda: asyncio.run(read()))
+
+
+@QUERY_ENGINES("summary index with `tree_summarize` over chunks that do not fit one request")
+def _(llm: ServedLLM) -> Application:
+    long = [
+        TextNode(text=" ".join(f"{text} This is note {note} on it." for note in range(100)))
+        for text in CORPUS
+    ]
+    engine = SummaryIndex(long).as_query_engine(llm=llm, response_mode="tree_summarize")
+    return asked(engine, contexts=tuple(node.text for node in long), shown="partial")
+
+
+# Postprocessors
+
+
+@QUERY_ENGINES("query engine with a reranker", ("Relevance", "Doc: 2, Relevance: 9"))
+def _(llm: ServedLLM) -> Application:
+    ranker = LLMRerank(llm=llm, top_n=1)
+    return asked(query_engine(llm, node_postprocessors=[ranker]), contexts=(HEAVY,))
+
+
+@QUERY_ENGINES("query engine with two postprocessors")
+def _(llm: ServedLLM) -> Application:
+    steps = [LongContextReorder(), KeepsTheLast()]
+    return asked(query_engine(llm, similarity_top_k=1, node_postprocessors=steps), contexts=(HIGH,))
+
+
+@QUERY_ENGINES("query engine, `SimilarityPostprocessor` drops every node", written=())
+def _(llm: ServedLLM) -> Application:
+    strict = SimilarityPostprocessor(similarity_cutoff=1.1)
+    return asked(query_engine(llm, node_postprocessors=[strict]), contexts=(), answer=EMPTY)
+
+
+@QUERY_ENGINES("query engine that streams, a postprocessor drops every node", written=())
+def _(llm: ServedLLM) -> Application:
+    engine = query_engine(llm, streaming=True, node_postprocessors=[DropsAll()])
+    return asked(engine, contexts=(), answer=EMPTY)
+
+
+@QUERY_ENGINES("`CitationQueryEngine`, a postprocessor drops every node", written=())
+def _(llm: ServedLLM) -> Application:
+    engine = CitationQueryEngine.from_args(index(), llm=llm, node_postprocessors=[DropsAll()])
+    return asked(engine, contexts=(), answer=EMPTY)
+
+
+@QUERY_ENGINES(
+    "HyDE, a postprocessor drops every node", ("write a passage", "A tower may be 9 m high."), written=()
+)
+def _(llm: ServedLLM) -> Application:
+    engine = TransformQueryEngine(
+        query_engine(llm, node_postprocessors=[DropsAll()]), HyDEQueryTransform(llm)
+    )
+    return asked(engine, contexts=(), answer=EMPTY)
+
+
+@QUERY_ENGINES("query engine with a sentence window")
+def _(llm: ServedLLM) -> Application:
+    windows = zip(CORPUS, (*CORPUS[1:], ""), strict=True)
+    nodes = [
+        TextNode(text=text, metadata={"window": f"{text} {after}"}, excluded_llm_metadata_keys=["window"])
+        for text, after in windows
+    ]
+    engine = index(nodes=nodes).as_query_engine(
+        llm=llm,
+        similarity_top_k=1,
+        node_postprocessors=[MetadataReplacementPostProcessor(target_metadata_key="window")],
+    )
+    return asked(engine, contexts=(f"{HIGH} {OPENED}",))
+
+
+# Retrievers
+
+
+@QUERY_ENGINES("`AutoMergingRetriever`")
+def _(llm: ServedLLM) -> Application:
+    parent = TextNode(text=f"{HIGH} {OPENED}", id_="parent")
+    leaves = [TextNode(text=text, id_=text) for text in (HIGH, OPENED)]
+    for leaf in leaves:
+        leaf.relationships[NodeRelationship.PARENT] = parent.as_related_node_info()
+    parent.relationships[NodeRelationship.CHILD] = [leaf.as_related_node_info() for leaf in leaves]
+    docstore = SimpleDocumentStore()
+    docstore.add_documents([parent, *leaves])
+    storage = StorageContext.from_defaults(docstore=docstore)
+    searched = VectorStoreIndex(leaves, storage_context=storage, embed_model=WordEmbedding())
+    retriever = AutoMergingRetriever(searched.as_retriever(similarity_top_k=2), storage)
+    return asked(RetrieverQueryEngine.from_args(retriever, llm=llm), contexts=(parent.text,))
+
+
+@QUERY_ENGINES("`QueryFusionRetriever` with several questions", ("search queries", "How tall?\nHow old?"))
+def _(llm: ServedLLM) -> Application:
+    found = {QUESTION: [HIGH], "How tall?": [HIGH, HEAVY], "How old?": [OPENED]}
+    retriever = QueryFusionRetriever(
+        [FunctionRetriever(lambda question: found[question])],
+        llm=llm,
+        num_queries=3,
+        similarity_top_k=3,
+        use_async=False,
+    )
+    return asked(RetrieverQueryEngine.from_args(retriever, llm=llm), contexts=(HIGH, HEAVY, OPENED))
+
+
+BAKED = "It says how hot bread bakes."
+
+
+@QUERY_ENGINES("`RecursiveRetriever` over engines", (BREAD, BAKED))
+def _(llm: ServedLLM) -> Application:
+    class Links(FunctionRetriever):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            return [NodeWithScore(node=IndexNode(text="about bread", index_id="below"), score=1.0)]
+
+    below = RetrieverQueryEngine.from_args(FunctionRetriever(lambda _: [BREAD]), llm=llm)
+    retriever = RecursiveRetriever(
+        "links", retriever_dict={"links": Links(lambda _: [])}, query_engine_dict={"below": below}
+    )
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
+    return asked(engine, contexts=(f"Query: {QUESTION}\nResponse: {BAKED}",))
+
+
+# Engines around engines
+
+
+@QUERY_ENGINES("`CitationQueryEngine`")
+def _(llm: ServedLLM) -> Application:
+    engine = CitationQueryEngine.from_args(index(), llm=llm, similarity_top_k=2)
+    texts = tuple(f"Source {place}:\n{text}\n" for place, text in enumerate(TOP_TWO, 1))
+    return asked(engine, contexts=texts)
+
+
+@QUERY_ENGINES("HyDE", ("write a passage", "A tower may be 9 m high."))
+def _(llm: ServedLLM) -> Application:
+    return asked(TransformQueryEngine(query_engine(llm), HyDEQueryTransform(llm, include_original=True)))
+
+
+def tools(llm: ServedLLM, **options: Any) -> list[QueryEngineTool]:
+    """One engine that knows the tower, and one that knows lynxes."""
+    lynxes = RetrieverQueryEngine.from_args(FunctionRetriever(lambda _: [LYNX]), llm=llm)
+    made = {"towers": query_engine(llm, **options), "lynxes": lynxes}
+    return [
+        QueryEngineTool.from_defaults(made[name], name=name, description=f"knows {name}") for name in made
+    ]
+
+
+# What the engines below reply to what they found.
+TALL = "It says how high the tower is."
+AWAKE = "It says when lynxes are awake."
+BELOW = ((HIGH, TALL), (LYNX, AWAKE))
+
+
+def choosing(*choices: int) -> tuple[str, str]:
+    """What a selector's model replies."""
+    return "most relevant to the question", json.dumps(
+        [{"choice": each, "reason": "it fits"} for each in choices]
+    )
+
+
+@QUERY_ENGINES("`RouterQueryEngine` that chooses one engine", choosing(1))
+def _(llm: ServedLLM) -> Application:
+    return asked(RouterQueryEngine(LLMSingleSelector.from_defaults(llm), tools(llm), llm=llm))
+
+
+@QUERY_ENGINES(
+    "`RouterQueryEngine` that chooses one engine, a postprocessor drops every node", choosing(1), written=()
+)
+def _(llm: ServedLLM) -> Application:
+    engines = tools(llm, node_postprocessors=[DropsAll()])
+    return asked(
+        RouterQueryEngine(LLMSingleSelector.from_defaults(llm), engines, llm=llm), contexts=(), answer=EMPTY
+    )
+
+
+@QUERY_ENGINES("`RouterQueryEngine` that chooses several engines", choosing(1, 2), *BELOW)
+def _(llm: ServedLLM) -> Application:
+    engine = RouterQueryEngine(LLMMultiSelector.from_defaults(llm), tools(llm), llm=llm)
+    return asked(engine, contexts=(TALL, AWAKE))
+
+
+SUB_QUESTIONS = [
+    {"sub_question": QUESTION, "tool_name": "towers"},
+    {"sub_question": "When are lynxes awake?", "tool_name": "lynxes"},
+]
+
+
+@QUERY_ENGINES("`SubQuestionQueryEngine`", ("# Example 2", json.dumps({"items": SUB_QUESTIONS})), *BELOW)
+def _(llm: ServedLLM) -> Application:
+    engine = SubQuestionQueryEngine.from_defaults(
+        tools(llm),
+        llm=llm,
+        question_gen=LLMQuestionGenerator.from_defaults(llm),
+        response_synthesizer=get_response_synthesizer(llm),
+        verbose=False,
+        use_async=False,
+    )
+    pairs = zip((QUESTION, "When are lynxes awake?"), (TALL, AWAKE), strict=True)
+    return asked(engine, contexts=tuple(f"Sub question: {sub}\nResponse: {reply}" for sub, reply in pairs))
+
+
+@QUERY_ENGINES("`MultiStepQueryEngine`", ("New question", "How high is the tower now?"), *BELOW)
+def _(llm: ServedLLM) -> Application:
+    engine = MultiStepQueryEngine(
+        query_engine(llm),
+        StepDecomposeQueryTransform(llm),
+        response_synthesizer=get_response_synthesizer(llm),
+        num_steps=1,
+    )
+    return asked(engine, contexts=(f"\nQuestion: How high is the tower now?\nAnswer: {TALL}",))
+
+
+class Passes(BaseEvaluator):
+    """Finds fault with the first answer, and with no other."""
+
+    def __init__(self) -> None:
+        self.verdicts = iter([False])
+
+    def _get_prompts(self) -> Any:
+        return {}
+
+    def _update_prompts(self, prompts_dict: Any) -> None: ...
+
+    async def aevaluate(self, *args: Any, **kwargs: Any) -> EvaluationResult:
+        return EvaluationResult(passing=next(self.verdicts, True), response=ANSWER, feedback="Say more.")
+
+
+@QUERY_ENGINES(
+    "`RetryQueryEngine` that asks twice",
+    ("Say more", "It is higher than it was."),
+    written=("It is higher than it was.",),
+)
+def _(llm: ServedLLM) -> Application:
+    return asked(RetryQueryEngine(query_engine(llm), Passes()), answer="It is higher than it was.")
+
+
+@QUERY_ENGINES("`CustomQueryEngine` that returns its nodes")
+def _(llm: ServedLLM) -> Application:
+    class Searching(CustomQueryEngine):
+        def custom_query(self, query_str: str) -> Response:
+            nodes = [NodeWithScore(node=TextNode(text=text)) for text in TOP_TWO]
+            reply = llm.complete("\n".join([*TOP_TWO, query_str]))
+            return Response(str(reply), source_nodes=nodes)
+
+    return asked(Searching())
+
+
+@QUERY_ENGINES("`CustomQueryEngine` that returns a text, with `note_contexts`")
+def _(llm: ServedLLM) -> Application:
+    class Noting(CustomQueryEngine):
+        def custom_query(self, query_str: str) -> str:
+            note_contexts(TOP_TWO)
+            return str(llm.complete("\n".join([*TOP_TWO, query_str])))
+
+    return asked(Noting())
+
+
+@QUERY_ENGINES("`CustomQueryEngine` that shows one of two nodes")
+def _(llm: ServedLLM) -> Application:
+    class Choosy(CustomQueryEngine):
+        def custom_query(self, query_str: str) -> str:
+            nodes = index().as_retriever(similarity_top_k=2).retrieve(query_str)
+            return str(llm.complete(f"{nodes[0].text}\n{query_str}"))
+
+    return asked(Choosy(), contexts=(HIGH,))
