@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Generic, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, FailFast, StringConstraints, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, json_object, lines_of
+from ragmetrics_core.parsers._reply import LONGEST, NotRead, bodies, json_object
 from ragmetrics_core.shapes import Json
 
 __all__ = [
@@ -248,7 +248,7 @@ class Answer(BaseModel):
             if not expected.shows(name):
                 raise NotRead(f'"{name[:80]}" was not asked for')
         lines, examples, placeholders = _shown_in(expected.form)
-        if value in examples or _in_lines(body) in lines:
+        if value in examples if expected.as_json else _in_lines(body) in lines:
             raise NotRead("it repeats the form and fills in nothing")
         for text in _texts(value):
             inside = _PLACEHOLDER.fullmatch(text)
@@ -337,7 +337,7 @@ def _shown_in(form: str) -> tuple[str, Sequence[dict[str, Json]], frozenset[str]
 
 
 def _in_lines(text: str) -> str:
-    return "\n".join(["", *lines_of(text), ""])
+    return "\n".join(["", *filter(None, map(str.strip, text.split("\n"))), ""])
 
 
 def _words(text: str) -> frozenset[str]:

@@ -71,7 +71,7 @@ class ExtractedSentences(Answer):
         lines = lines_to_end(body)
         if not lines or any(map(_PHRASE.fullmatch, lines)):
             raise NotRead(f"there are neither sentences alone nor {INSUFFICIENT} alone")
-        return {"sentences": [sentence for line in lines for sentence in split_sentences(line)]}
+        return {"sentences": [*split_sentences("\n".join(lines))]}
 
     @classmethod
     def schema(cls, expected: Expected) -> Schema:

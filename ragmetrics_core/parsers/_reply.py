@@ -12,8 +12,9 @@ __all__ = ["LONGEST", "NotRead", "bodies", "json_object", "lines_of", "without_r
 LONGEST: Final = 200_000
 """Characters of the longest reply that is read."""
 
+# No answer has more fields in one object, or more characters in lines of text; to look at them costs time.
 _MOST_FIELDS: Final = 100
-"""Fields of the largest object that is read: one of more is no answer, and costs time to refuse."""
+_LONGEST_LINES: Final = 40_000
 
 # How models mark what they think aloud before they reply.
 _BLOCKS: Final = (
@@ -91,8 +92,14 @@ def json_object(body: str, *, is_last: bool = True) -> dict[str, Json]:
 
 
 def lines_of(body: str) -> list[str]:
-    """The lines that are not blank, without the space around them."""
-    return [line.strip() for line in body.split("\n") if line.strip()]
+    """The lines that are not blank, without the space around them.
+
+    Raises:
+        NotRead: there is more text than any answer has.
+    """
+    if len(body) > _LONGEST_LINES:
+        raise NotRead(f"it has more than {_LONGEST_LINES:,} characters")
+    return [line for line in map(str.strip, body.split("\n")) if line]
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

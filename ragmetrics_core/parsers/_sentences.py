@@ -60,7 +60,7 @@ def split_sentences(text: str, language: str | None = None) -> tuple[str, ...]:
     """
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if line and _has_content(line)]
     listed = {int(found[1]) for line in lines if (found := _NUMBERED.match(line))}
     code = base_of(language) or _guess(text)
     joined = [whole.strip() for line in lines for whole in _joined(_pieces(_unlisted(line, listed), code))]

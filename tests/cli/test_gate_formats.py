@@ -26,7 +26,7 @@ def run(out, right):
 
     def reply(request):
         if request.prompt.name == "statements":
-            return {"statements": [str(request.variables["answer"])], "declined": False}
+            return {"statements": [" ".join(str(request.variables["answer"]).split())], "declined": False}
         verdicts = [
             {
                 "number": item.number,

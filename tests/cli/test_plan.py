@@ -101,7 +101,7 @@ def test_it_says_what_the_figures_rest_on(command, one):
 
 
 def test_where_references_are_asked_about_in_turn_it_says_at_most(command, one, tmp_path):
-    assert "at most" not in command("plan", "--judge", "embedded", one).words
+    assert "at most 1 score" not in command("plan", "--judge", "embedded", one).words
     file = tmp_path / "several.jsonl"
     file.write_text(json.dumps({**ROW, "references": ["In Ulm.", "In Bavaria."]}))
     # only factual correctness asks about references; faithfulness has none

@@ -294,6 +294,21 @@ def test_prompts_and_replies_are_shown_only_on_request(command, folder):
     assert "read as" not in short + prompts
 
 
+def test_a_reply_that_was_asked_again_is_shown_with_what_was_wrong_and_the_one_that_followed(
+    command, tmp_path
+):
+    sample = {"id": "a", "question": "q?", "answer": "Yes.", "contexts": ["Yes."]}
+    statements = {"statements": ["It is so."], "declined": False}
+    verdicts = ["Surely yes.", {"verdicts": [{"number": 1, "verdict": "yes"}]}]
+    judge = ScriptedJudge({"statements": statements, "verdicts": verdicts})
+    evaluate([sample], metrics="faithfulness", judge=judge, out=tmp_path / "run")
+    page = command("show", tmp_path / "run", "a", "faithfulness", "--replies").words
+
+    assert "reply, read as unread Surely yes. what is wrong with it" in page
+    assert "it holds no JSON object" in page
+    assert 'verdicts.v5 · asked again reply, read as json {"verdicts"' in page
+
+
 def test_prompts_without_a_metric_are_refused(command, folder):
     outcome = command("show", folder, "q1", "--prompts")
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ragmetrics_core import Run, evaluate
+from ragmetrics_core.protocol import Completion
 from ragmetrics_core.runs._verdict_log import VerdictRow, verdict_rows, write_csv, write_jsonl
 from ragmetrics_core.testing import ScriptedJudge
 
@@ -71,10 +72,12 @@ def test_a_missing_verdict_is_null_and_a_correction_keeps_the_judges_decision(co
 
 def test_of_several_quotes_the_first_that_was_found_is_given():
     quotes = ["nowhere to be found", "a real quote"]
+    verdict = {"number": 1, "evidence": quotes, "verdict": "yes"}
     judge = ScriptedJudge(
         {
             "statements": {"statements": ["It is."], "declined": False},
-            "verdicts": {"verdicts": [{"number": 1, "evidence": quotes, "verdict": "yes"}]},
+            # a judge of this library may quote several times
+            "verdicts": Completion(json.dumps({"verdicts": [verdict]}), held_to="graded"),
         }
     )
     sample = {"id": "a", "question": "q?", "answer": "It is.", "contexts": ["Here is a real quote."]}

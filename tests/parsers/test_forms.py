@@ -102,6 +102,7 @@ def test_whatever_the_verdicts_are_they_are_read_as_they_were_laid_out(said, rea
         (prompts.ANSWER_RATING, json.dumps(dict.fromkeys(map(str, range(101)))), "more than 100 fields"),
         (prompts.ANSWER_RATING, "<think>8", "it is empty"),
         (prompts.ANSWER_RATING, "8" * (LONGEST + 1), "it has more than 200,000 characters"),
+        (prompts.PAPER_STATEMENTS, "1. a\n" * 10_000, "it has more than 40,000 characters"),
         (prompts.RELEVANT_SENTENCES, '{"relevant": [1, 4]}', "there is no sentence 4"),
         (prompts.RELEVANT_SENTENCES, '{"relevant": [1, 1]}', "sentence 1 stands there twice"),
         (prompts.STATEMENTS, '{"statements": []}', '"declined" is missing'),

@@ -7,6 +7,7 @@ import pytest
 
 from ragmetrics_core.models import Cascade
 from ragmetrics_core.probe import people_tables, probe_on
+from ragmetrics_core.protocol import Completion
 from ragmetrics_core.testing import ScriptedJudge
 
 # (what the cheap judge gives, what the dear one says, what people say)
@@ -33,7 +34,7 @@ def place_of(request):
 def cheap(request):
     share = ITEMS[place_of(request)][0]
     verdict = {"number": 1, "verdict": "yes" if share > 0.5 else "no", "probability": share}
-    return json.dumps({"verdicts": [verdict]})
+    return Completion(json.dumps({"verdicts": [verdict]}), held_to="graded")
 
 
 def dear(request):

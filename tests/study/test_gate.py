@@ -206,7 +206,7 @@ def test_a_minimum_that_is_no_number_is_wrong_use(good, limit):
 def reply(request):
     if request.prompt.name == "statements":
         text = str(request.variables["answer"])
-        return {"statements": [text] if text.strip() else []}
+        return {"statements": [text] if text.strip() else [], "declined": False}
     return {
         "verdicts": [
             {"number": item.number, "reason": "", "verdict": "no" if "bad" in item.text else "yes"}
