@@ -47,7 +47,6 @@ DOORS: dict[str, Callable[[], object]] = {
         "faithfulness"
     ),
     "Haystack": lambda: of_haystack("RagMetricsEvaluator")("faithfulness"),
-    "Haystack's name": lambda: of_haystack("FaithfulnessEvaluator")(variant="strict"),
     "Haystack, live": lambda: of_haystack("RagMetricsConnector")("faithfulness"),
 }
 

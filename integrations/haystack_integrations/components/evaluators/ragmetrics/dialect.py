@@ -37,8 +37,8 @@ def _text(value: object) -> str | None:
 def _messages(value: Any) -> list[CapturedMessage]:
     """The messages of a generator's inputs or outputs, or of a list; a text is what somebody says."""
     if named := _fields(value):
-        held = (named.get(name) for name in ("messages", "prompt", "replies"))
-        return next((_messages(each) for each in held if each), [])
+        held = [named[name] for name in ("messages", "prompt", "replies") if named.get(name)]
+        return _messages(held[0]) if held else []
     if isinstance(value, str):
         return [CapturedMessage("user", value)]
     listed: list[Any] = [*value] if is_series(value) else [value]
