@@ -82,7 +82,7 @@ def main() -> None:
         size = SIZE if expected.as_json else LINES
         timed = [(milliseconds(prompt, expected, text), what) for what, text in replies(reply, size)]
         show(name, timed)
-    started = []
+    started: list[tuple[float, str]] = []
     for token in TOKENS:
         start = time.process_time()
         split_sentences(token * (SIZE // len(token)))

@@ -177,7 +177,7 @@ class Generate(NamedTuple, Generic[A_co]):
     @property
     def schema(self) -> dict[str, Any] | None:
         """The JSON schema of the reply's form, for models that can be held to one; None for lines of text."""
-        return self.prompt.answer.schema(self.expected) if self.expected.as_json else None
+        return self.prompt.answer.reply_schema(self.expected) if self.expected.as_json else None
 
 
 class Reply(NamedTuple, Generic[A_co]):

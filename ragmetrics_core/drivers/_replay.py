@@ -98,8 +98,9 @@ class Replay(Interpreter):
         """The stored replies."""
         steps = self._steps_at(path, GenerateStep, request.prompt.id)
         self.messages[request.digest] = request.messages
-        if not self._is_earlier and len({(step.draw, step.judge) for step in steps}) < len(steps):
-            raise RecordError(f"step {written(path)} stands in the record more than once")
+        asked = len({(step.draw, step.judge) for step in steps})
+        if asked < len(steps) and not self._is_earlier:
+            raise self._other_number(path, len(steps), asked)
         if request.follows:
             (unread,) = request.follows
             steps = [step for step in steps if (step.draw, step.judge) == (unread.draw, unread.judge)]

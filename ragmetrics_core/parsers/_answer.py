@@ -191,14 +191,14 @@ class Answer(BaseModel):
         return None
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form, for servers that hold a model to one."""
         return cls.model_json_schema()
 
     @classmethod
     def numbered_schema(cls, expected: Expected) -> Schema:
         """The schema that leaves out no number, in words that not all servers know (`prefixItems`)."""
-        return cls.schema(expected)
+        return cls.reply_schema(expected)
 
     @classmethod
     def laid_out(cls, value: Mapping[str, Any], expected: Expected) -> str:
@@ -333,7 +333,7 @@ def _shown_in(form: str) -> tuple[str, Sequence[dict[str, Json]], frozenset[str]
     for line in re.finditer(r"^\{", form, re.MULTILINE):
         with suppress(NotRead):
             examples.append(json_object(form[line.start() :], is_last=False))
-    return _in_lines(form), examples, frozenset().union(*map(_words, _PLACEHOLDER.findall(form)))
+    return _in_lines(form), examples, frozenset[str]().union(*map(_words, _PLACEHOLDER.findall(form)))
 
 
 def _in_lines(text: str) -> str:

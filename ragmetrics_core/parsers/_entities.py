@@ -11,6 +11,6 @@ class EntityList(Answer):
     entities: Texts
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form."""
         return object_of(expected, {"entities": list_of({"type": "string"})})

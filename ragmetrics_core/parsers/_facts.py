@@ -52,7 +52,7 @@ class FactLists(Answer):
         return Reading(answer.model_copy(update=lists), dropped=tuple(dropped))
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form."""
         texts = list_of({"type": "string"})
         return object_of(expected, {"TP": texts, "FP": texts, "FN": texts})

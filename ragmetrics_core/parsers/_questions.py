@@ -55,7 +55,7 @@ class QuestionList(Answer):
         return {"questions": [{"question": body}]}
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form, with the number of questions."""
         question = object_of(expected, {"question": {"type": "string"}, "noncommittal": {"type": "boolean"}})
         return object_of(expected, {"questions": list_of(question, expected.size)})

@@ -26,7 +26,7 @@ class Rating(Answer):
             yield f'"rating" is {self.rating:g}, which is none of {allowed}'
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form, with the numbers of the scale."""
         rating: Schema = {"type": "number"}
         if expected.scale is not None:

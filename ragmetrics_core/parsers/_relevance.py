@@ -41,7 +41,7 @@ class RelevantSentences(Answer):
         yield from (f"sentence {number} stands there twice" for number, times in counts.items() if times > 1)
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form, with the numbers of the sentences."""
         number: Schema = {"type": "integer"}
         if 0 < len(expected.numbers) <= 100:  # hosted services hold a model to so many words and no more
@@ -74,7 +74,7 @@ class ExtractedSentences(Answer):
         return {"sentences": [*split_sentences("\n".join(lines))]}
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The sentences alone, which are asked for as lines."""
         return object_of(expected, {"sentences": list_of({"type": "string"})})
 

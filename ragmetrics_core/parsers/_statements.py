@@ -64,7 +64,7 @@ class StatementList(Answer):
         return {"statements": statements}
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form."""
         text: Schema = {"type": "string"}
         declined = {"anyOf": [{"type": "boolean", "enum": [False]}, text]}

@@ -112,7 +112,7 @@ class VerdictList(Answer):
         return {"verdicts": [_entry(line, _LINE.fullmatch(line)) for line in lines_of(body)]}
 
     @classmethod
-    def schema(cls, expected: Expected) -> Schema:
+    def reply_schema(cls, expected: Expected) -> Schema:
         """The JSON schema of the form, with the numbers that are asked about."""
         numbers = expected.numbers
         entry = object_of(
@@ -129,7 +129,7 @@ class VerdictList(Answer):
     @classmethod
     def numbered_schema(cls, expected: Expected) -> Schema:
         """The schema that also fixes the number of each entry by its place, which not all servers know."""
-        schema = cls.schema(expected)
+        schema = cls.reply_schema(expected)
         if expected.numbers:
             verdicts = schema["properties"]["verdicts"]
             entry = verdicts.pop("items")

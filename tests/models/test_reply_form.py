@@ -18,7 +18,7 @@ FOR_LINES = [prompt for prompt in LIBRARY if not prompt.as_json]
 
 def schema(prompt: Prompt[Any], *, numbered: bool = False, **expected: Any) -> Any:
     held_to = Expected(form=prompt.user, **expected)
-    return (prompt.answer.numbered_schema if numbered else prompt.answer.schema)(held_to)
+    return (prompt.answer.numbered_schema if numbered else prompt.answer.reply_schema)(held_to)
 
 
 def fits(value: Any, schema: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from ragmetrics_core.asking import ask, ask_each, review, together
 from ragmetrics_core.measurement import Decision, Judged, Labels
-from ragmetrics_core.parsers import StatementList, VerdictList
+from ragmetrics_core.parsers import ANYTHING, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
 
@@ -30,7 +30,7 @@ Known = bool | None
 
 def statements_in(prompt: Prompt[StatementList], **variables: object) -> Steps[tuple[str, ...]]:
     """The statements of a text."""
-    found = yield from ask(prompt, **variables)
+    found = yield from ask(prompt, expected=ANYTHING, **variables)
     return found.statements
 
 
