@@ -276,7 +276,8 @@ class Endpoint:
 
     def _status_error(self, status: int, headers: Mapping[str, str], content: bytes) -> ModelError:
         if 300 <= status < 400:
-            return ModelRefused(
+            # no refusal of the request: asked in another way it would point elsewhere, too
+            return ModelError(
                 f"{self.url} points elsewhere ({status}), and prompts go nowhere but to the base URL: "
                 f"{self._pointed(headers.get('location', ''))}"
             )

@@ -14,7 +14,7 @@ pytest.importorskip("openai", reason="needs the extra openai: pip install 'ragme
 import openai
 
 from ragmetrics_core import Run, evaluate, prompts
-from ragmetrics_core.errors import ModelError, ModelRefused
+from ragmetrics_core.errors import ModelError
 from ragmetrics_core.models import OpenAIEmbedder, OpenAIJudge
 from ragmetrics_core.protocol import Completion, Generate
 from tests.servers import Answer, OpenAIServer, chat
@@ -114,7 +114,7 @@ def test_no_redirect_is_followed_and_the_error_names_where_it_pointed(status: in
         error = failure(Answer(status=status, headers={"location": place}))
 
         assert other.seen == [], "no other host sees a prompt"
-    assert type(error) is ModelRefused
+    assert type(error) is ModelError
     assert f"points elsewhere ({status})" in str(error)
     assert f"{other.base_url}/chat/completions" in str(error)
     assert KEY not in str(error)
