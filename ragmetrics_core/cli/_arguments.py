@@ -179,6 +179,14 @@ Concurrency = Annotated[
 Timeout = Annotated[
     float, typer.Option(help="Seconds for one call; 0 for no limit.", rich_help_panel=TRAFFIC)
 ]
+FormAttempts = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="How often a reply is asked for at most, until it is in the form that was asked for.",
+        rich_help_panel=TRAFFIC,
+    ),
+]
 Attempts = Annotated[
     int,
     typer.Option(

@@ -20,6 +20,7 @@ from ragmetrics_core.cli._arguments import (
     Concurrency,
     Data,
     EmbedderName,
+    FormAttempts,
     FullRepeats,
     JudgeNames,
     JudgeOptions,
@@ -76,6 +77,7 @@ def evaluate(
     concurrency: Concurrency = DEFAULTS.concurrency,
     timeout: Timeout = SECONDS,
     attempts: Attempts = DEFAULTS.attempts,
+    form_attempts: FormAttempts = DEFAULTS.form_attempts,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
     max_calls: MaxCalls = None,
@@ -132,6 +134,7 @@ def evaluate(
         concurrency=concurrency,
         timeout=seconds_of(timeout, judge_option),
         attempts=attempts,
+        form_attempts=form_attempts,
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
     )

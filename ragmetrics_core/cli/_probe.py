@@ -15,6 +15,7 @@ from ragmetrics_core.cli._arguments import (
     Cache,
     Concurrency,
     EmbedderName,
+    FormAttempts,
     JudgeName,
     JudgeOptions,
     PriceTable,
@@ -143,6 +144,7 @@ def probe(
     concurrency: Concurrency = DEFAULTS.concurrency,
     timeout: Timeout = SECONDS,
     attempts: Attempts = DEFAULTS.attempts,
+    form_attempts: FormAttempts = DEFAULTS.form_attempts,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
     date: Annotated[
@@ -181,6 +183,7 @@ def probe(
         concurrency=concurrency,
         timeout=seconds_of(timeout, judge_option),
         attempts=attempts,
+        form_attempts=form_attempts,
         requests_per_minute=requests_per_minute,
         tokens_per_minute=tokens_per_minute,
     )

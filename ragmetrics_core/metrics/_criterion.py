@@ -23,8 +23,8 @@ class Criterion(Metric[Answered]):
     """1 when the answer meets a criterion that you state in words, else 0: `Criterion("names the release")`.
 
     Range [0, 1], higher is better; never undefined. The verdict comes with a reason and the words of the
-    answer that decide it, and a person can overrule it. Of several criteria, which are asked about in one call,
-    it is the share that the answer meets.
+    answer that decide it, and a person can overrule it. Of several criteria, which are asked about in one
+    call, it is the share that the answer meets.
 
     Attributes:
         text: the criterion, as what is said of an answer that meets it.

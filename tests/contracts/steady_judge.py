@@ -75,7 +75,7 @@ class _Reply:
             case "integer" | "number":
                 return chance.choice([0, 1, 2, 3])
             case _:
-                return f"What follows from {chance.randrange(10)}?"
+                return f"Where was number {chance.randrange(10)}?"
 
     def _listed(self, schema: Schema, about: str) -> list[Any]:
         inner: Schema = schema.get("items", {})

@@ -260,7 +260,7 @@ def _changes(metric):
         elif isinstance(value, bool):
             yield each.name, not value
         elif isinstance(value, tuple):
-            yield each.name, value[::-1]
+            yield each.name, value[::-1] or ("another",)
         elif isinstance(value, str):
             yield each.name, f"{value} too"
         elif isinstance(value, Part):
