@@ -132,7 +132,7 @@ def compare(
     limits = limits_of(after, minimum, maximum)
     settings = _Settings(threshold=threshold, alpha=alpha, margin=margin, cluster=cluster, seed=seed)
     if between is None:
-        found = compare_runs(before, after, metrics=names(metrics), **settings)
+        found = compare_runs(before, after, metrics=metrics, **settings)
     else:
         found = compare_metrics(*_two(between), before, *others, **settings)
     gate = decide(found, [each.value for each in fail_if or ()], limits, runs=(before, after))
@@ -167,7 +167,7 @@ class _Settings(TypedDict):
 
 
 def _two(between: str) -> tuple[str, str]:
-    found = names(between) or ()
+    found = names(between)
     if len(found) != 2:
         raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
     return found[0], found[1]

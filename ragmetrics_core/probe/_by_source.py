@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import drawn_tables, percentile_interval
+from ragmetrics_core.study._resampling import drawn_tables, percentile_interval
 from ragmetrics_core.study._correlations import kendall
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 

@@ -15,7 +15,7 @@ from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._labels import HumanLabel, LabelledUnit
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._tables import StudyTable, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -264,36 +264,19 @@ def verdict_changes(
                 yield name, LabelledUnit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
 
 
-def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[StudyTable]:
+def annotation_tables(
+    accuracies: Sequence[JudgeAccuracy], changes: int, ratings: int
+) -> Iterator[StudyTable]:
     """What people say of the judge's two tasks."""
-    yield StudyTable(
-        name="judge",
-        title="The judge's two tasks, by people",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("extraction", "estimate"),
-            TableColumn("found", "estimate"),
-            TableColumn("verdicts", "estimate"),
-            TableColumn("statements", "count"),
-            TableColumn("judged", "count"),
-            TableColumn("added", "count"),
-        ),
-        rows=tuple(
-            (
-                each.metric,
-                each.extraction,
-                each.found,
-                each.verdicts,
-                each.statements,
-                each.judged,
-                each.added,
-            )
-            for each in found
-        ),
-        notes=(
+    yield table_of(
+        "judge",
+        "The judge's two tasks, by people",
+        JudgeAccuracy,
+        accuracies,
+        "metric extraction found verdicts statements judged added",
+        (
             "extraction: extracted statements that the text says; found: statements of the text that were "
-            "extracted; "
-            "verdicts: right ones among the confirmed statements",
+            "extracted; verdicts: right ones among the confirmed statements",
             "a statement counts once: what more than half of those who looked at it say, and not at all "
             "without such a majority",
             f"{number_of(ratings, 'rating')}, {number_of(changes, 'verdict')} that people would change",

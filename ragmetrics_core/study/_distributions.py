@@ -1,6 +1,7 @@
 """The distributions and rank tests that scipy computes; scipy is imported at the first use."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -12,13 +13,12 @@ from ragmetrics_core.errors import ConfigError
 __all__ = [
     "Alternative",
     "average_ranks",
-    "beta_quantile",
     "binomial_test",
     "mann_whitney",
     "normal_quantile",
     "normal_share",
     "t_quantile",
-    "t_share",
+    "t_test",
     "tau_b",
 ]
 
@@ -39,24 +39,26 @@ def normal_share(z: float) -> float:
 
 def t_quantile(share: float, df: float) -> float:
     """Where the given share of Student's t distribution lies below."""
-    return float(_special().stdtrit(df, share))
+    return float(_scipy("special").stdtrit(df, share))
 
 
-def t_share(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
-    """The share of Student's t distribution below t."""
-    return np.asarray(_special().stdtr(df, t), dtype=float)
-
-
-def beta_quantile(share: float, a: float, b: float) -> float:
-    """Where the given share of the beta distribution lies below."""
-    return float(_special().betaincinv(a, b, share))
+def t_test(t: float, df: float, alternative: Alternative = "two-sided") -> float:
+    """P of a value of Student's t."""
+    below, above = (float(_scipy("special").stdtr(df, each)) for each in (t, -t))
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(below, above))
+    return below if alternative == "less" else above
 
 
 def binomial_test(successes: int, trials: int) -> float:
-    """Exact two-sided p of a fair coin: successes in trials; 1 without a trial."""
-    if trials == 0:
-        return 1.0
-    return float(_stats().binomtest(successes, trials, 0.5).pvalue)
+    """Exact two-sided p of a fair coin: successes in trials; 1 without a trial.
+
+    Of pairs that changed sides it is McNemar's test: so many gained, of all that changed.
+
+    >>> binomial_test(1, 10)
+    0.021484375
+    """
+    return float(_scipy("stats").binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
 
 
 def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
@@ -66,35 +68,24 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
     """
     if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
         return None
-    return float(_stats().mannwhitneyu(x, y, alternative=alternative).pvalue)
+    return float(_scipy("stats").mannwhitneyu(x, y, alternative=alternative).pvalue)
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Ranks from 1 along the last axis; equal values share the mean of their ranks."""
-    return np.asarray(_stats().rankdata(values, axis=-1), dtype=float)
+    return np.asarray(_scipy("stats").rankdata(values, axis=-1), dtype=float)
 
 
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's correlation with a correction for equal values, in n log n steps; neither may be constant."""
     # nobody reads the p-value, so it is made in the way that costs nothing; one order is 1, not a digit less
-    return round(float(_stats().kendalltau(x, y, method="asymptotic").statistic), 15)
+    return round(float(_scipy("stats").kendalltau(x, y, method="asymptotic").statistic), 15)
 
 
-def _special() -> Any:
+def _scipy(module: str) -> Any:
     try:
-        from scipy import special
+        return getattr(import_module("scipy"), module)
     except ModuleNotFoundError:
-        raise _without_extra() from None
-    return special
-
-
-def _stats() -> Any:
-    try:
-        from scipy import stats
-    except ModuleNotFoundError:
-        raise _without_extra() from None
-    return stats
-
-
-def _without_extra() -> ConfigError:
-    return ConfigError("studies and reports need the scipy package: pip install 'ragmetrics[study]'")
+        raise ConfigError(
+            "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
+        ) from None
