@@ -16,13 +16,13 @@ from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.probe._labelled import LabelledSet, limited, read_labelled
-from ragmetrics_core.probe._paired_gains import with_gains
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
-from ragmetrics_core.probe._people_figures import card_of
+from ragmetrics_core.probe._people_figures import card_of, with_gains
+from ragmetrics_core.probe._probing import check_beside
 from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.record import FAILED, Record
-from ragmetrics_core.runs import Progress, Run, aevaluate
+from ragmetrics_core.runs import Progress, aevaluate
 from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import Metrics
@@ -167,7 +167,7 @@ async def acompare_on(
     chosen = (_metric(labelled),) if metrics is None else resolve(metrics)
     vectors = _embedder(chosen, settings.get("embedder"))
     if beside is not None:
-        _check_beside(Path(beside), asked)
+        check_beside(Path(beside), asked)
     price = price_of([asked], settings.get("prices"))
     progress, kept = settings.get("progress"), 0
 
@@ -257,12 +257,3 @@ def _metric(labelled: LabelledSet) -> Metric[Any]:
         case "relevant":
             answered = any(row.sample.answer for row in labelled.rows)
             return get("answer_relevance" if answered else "context_relevance")
-
-
-def _check_beside(folder: Path, judge: Judge) -> None:
-    run = Run.load(folder)
-    if run.judge != judge.identity:
-        raise ConfigError(
-            f"the run in {folder} was judged by {run.judge or 'nobody'}, not by {judge.identity}: "
-            "a card beside it would speak of another judge"
-        )
