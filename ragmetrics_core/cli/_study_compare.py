@@ -58,8 +58,7 @@ class FailIf(StrEnum):
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="A", help="The run before.", show_default=False)],
     run_b: Annotated[
-        Path | None,
-        typer.Argument(metavar="B", help="The run after; with --between it may be left out."),
+        Path | None, typer.Argument(metavar="B", help="The run after; with --between it may be left out.")
     ] = None,
     metrics: Wanted = None,
     between: Annotated[
@@ -81,7 +80,7 @@ def compare(
         list[FailIf] | None,
         typer.Option(
             help="Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin; "
-            "with 3 if it cannot be told (cannot-tell). Several times.",
+            "with 3 if it cannot be told (cannot-tell). Several times."
         ),
     ] = None,
     minimum: Minimum = None,

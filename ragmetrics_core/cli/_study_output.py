@@ -62,8 +62,7 @@ Format = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs: --format json.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(help="A file (.csv, .md, .json) to write; a folder gets every table as CSV."),
+    Path | None, typer.Option(help="A file (.csv, .md, .json) to write; a folder gets every table as CSV.")
 ]
 OneTable = Annotated[str | None, typer.Option("--table", help="Only the table of this name.")]
 Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg or .png).")]

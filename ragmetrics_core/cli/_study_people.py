@@ -189,7 +189,7 @@ def pairwise(
     cluster: Cluster = None,
     seed: Seed = 0,
 ) -> Answer:
-    """Tell how well differences of scores go with people's preferences, beside people with each other."""
+    """Tell how well differences of scores go with people's preferences."""
     first, second = open_runs([run_a, run_b])
     _, units = units_of_file(preferences, label)
     said = {unit.sample_id: values for unit, values in units.items()}
@@ -340,11 +340,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _draw_estimate(study: QualityEstimate, path: Path) -> None:
-    rows = [
-        ("prediction-powered", study.powered),
-        ("classical", study.classical),
-        ("naive", study.naive),
-    ]
+    rows = [("prediction-powered", study.powered), ("classical", study.classical), ("naive", study.naive)]
     draw_intervals({study.metric: rows}, path, title="Mean quality", axis="as people judge it")
 
 

@@ -50,8 +50,7 @@ LabelName = Annotated[
     typer.Option("--label", help="A label of the run's samples, or with --labels one of the file."),
 ]
 FileLabelName = Annotated[
-    str | None,
-    typer.Option("--label", help="Which label of the file. Without it: the only one that it has."),
+    str | None, typer.Option("--label", help="Which label of the file. Without it: the only one that it has.")
 ]
 Labels = Annotated[
     Path,

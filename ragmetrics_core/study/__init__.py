@@ -17,12 +17,7 @@ from ragmetrics_core.study._annotation import (
     verdict_changes,
 )
 from ragmetrics_core.study._between import compare_metrics
-from ragmetrics_core.study._comparison import (
-    PairedMetric,
-    RunComparison,
-    compare_runs,
-    comparison_tables,
-)
+from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs, comparison_tables
 from ragmetrics_core.study._concordance import Concordance, concordance_tables, study_concordance
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
 from ragmetrics_core.study._correction import JudgeErrors, corrected_mean, judge_errors

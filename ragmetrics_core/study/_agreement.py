@@ -6,9 +6,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._ceiling import Ceiling, asked_after_disagreement, ceilings
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
+from ragmetrics_core.study._consensus import Consensus, Rule, asked_after_disagreement, consensus_of, rule_of
 from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._detection import Detection, detect
 from ragmetrics_core.study._labels import (
@@ -34,11 +33,7 @@ from ragmetrics_core.study._tables import short
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
 from ragmetrics_core.wording import number_of
 
-__all__ = [
-    "HUMAN",
-    "Agreement",
-    "study_agreement",
-]
+__all__ = ["HUMAN", "Agreement", "study_agreement"]
 
 HUMAN = "people"
 
@@ -75,7 +70,6 @@ class Agreement:
         pairs: weighted kappa of each two.
         rule: what makes the consensus: "majority", "mean" or "median".
         consensus: what they agree on, by unit.
-        ceilings: each person, and each metric, against what the other people agree on.
         correlations: each two of people and metrics; people are called "people".
         detections: each metric as a detector of answers that people call wrong.
         correct_from: from which number on people call an answer correct, where labels are numbers.
@@ -104,7 +98,6 @@ class Agreement:
     unknown: tuple[str, ...]
     verdicts: tuple[VerdictAccuracy, ...] = ()
     lower_is_better: frozenset[str] = frozenset()
-    ceilings: tuple[Ceiling, ...] = ()
     cluster: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -207,15 +200,6 @@ def study_agreement(
         ),
         rule=rule,
         consensus=agreed,
-        ceilings=ceilings(
-            votes_of_people,
-            columns,
-            rule=rule,
-            correct_from=correct_from,
-            lower_is_better=lower,
-            clustering=clustering,
-            seed=seed,
-        ),
         correlations={
             (one, other): _correlation(with_people[one], with_people[other], clustering, seed)
             for one, other in combinations(with_people, 2)
@@ -289,10 +273,7 @@ def _consensus_notes(
 
 
 def _metric_notes(
-    label: str,
-    human: Mapping[str, Value],
-    numbers: Mapping[str, float],
-    good: Mapping[str, bool | None],
+    label: str, human: Mapping[str, Value], numbers: Mapping[str, float], good: Mapping[str, bool | None]
 ) -> Iterator[str]:
     """What metrics cannot be compared with."""
     if human and not numbers:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from ragmetrics_core.study._agreement import HUMAN, Agreement
-from ragmetrics_core.study._ceiling import ceiling_table
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._correlations import Correlation
 from ragmetrics_core.study._detection import Bin, Detection
@@ -61,8 +60,6 @@ def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
         if names:
             yield f"lower is better: {', '.join(names)}; {what_follows}"
 
-    if agreement.ceilings:
-        yield ceiling_table(agreement.ceilings, agreement.rule, lower("here with its sign turned"), "area ")
     if agreement.correlations:
         yield table_of(
             "correlations",

@@ -183,8 +183,7 @@ def kendall_figure(x: ArrayLike, y: ArrayLike) -> Figure:
             return np.asarray(((weights @ signs) * weights).sum(axis=1))
 
         return lambda weights: divided(
-            pairs(weights, up * across),
-            np.sqrt(pairs(weights, np.abs(up)) * pairs(weights, np.abs(across))),
+            pairs(weights, up * across), np.sqrt(pairs(weights, np.abs(up)) * pairs(weights, np.abs(across)))
         )
 
     return _on_distinct(figure, x, y)
@@ -245,11 +244,7 @@ def compare_correlations(
 
 
 def pooled_correlation(
-    sets: Sequence[tuple[ArrayLike, ArrayLike]],
-    *,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
     """Spearman's correlation within sets, averaged with their sizes as weights.
 

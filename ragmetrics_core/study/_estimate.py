@@ -177,13 +177,7 @@ def estimate_tables(quality: QualityEstimate) -> Iterator[StudyTable]:
     rows = [
         _Way("prediction-powered", quality.powered, labelled, scored, "labels and scores together"),
         _Way("classical", quality.classical, labelled, 0, "labels only"),
-        _Way(
-            "naive",
-            quality.naive,
-            0,
-            labelled + scored,
-            "scores taken for labels: biased as the judge is",
-        ),
+        _Way("naive", quality.naive, 0, labelled + scored, "scores taken for labels: biased as the judge is"),
     ]
     if quality.corrected is not None:
         rests_on = "scores of the others, corrected by the judge's errors on the labelled ones"

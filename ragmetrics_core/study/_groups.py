@@ -17,23 +17,11 @@ from ragmetrics_core.study._intervals import Estimate, Summary, summary_of
 from ragmetrics_core.study._means import is_share, score_mean
 from ragmetrics_core.study._parts import Clusters, Part, are_own
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
-from ragmetrics_core.study._tables import (
-    Column,
-    Mark,
-    Marked,
-    MetricName,
-    counted,
-)
+from ragmetrics_core.study._tables import Column, Mark, Marked, MetricName, counted
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, rank_test
 from ragmetrics_core.wording import number_of
 
-__all__ = [
-    "Contrast",
-    "Group",
-    "GroupStudy",
-    "Measured",
-    "study_groups",
-]
+__all__ = ["Contrast", "Group", "GroupStudy", "Measured", "study_groups"]
 
 # With fewer values beside the most frequent one Student's interval covers less than it says
 # (benchmarks/coverage).
@@ -317,11 +305,7 @@ def _contrasts(
 
 
 def _contrast(
-    upper: Measured,
-    lower: Measured,
-    kind: Literal["label", "baseline"],
-    alternative: Alternative,
-    seed: int,
+    upper: Measured, lower: Measured, kind: Literal["label", "baseline"], alternative: Alternative, seed: int
 ) -> Contrast:
     """Compare one metric between two groups; not adjusted for other tests."""
     one, other = upper.part, lower.part

@@ -12,11 +12,7 @@ __all__ = ["is_share", "score_mean"]
 
 
 def score_mean(
-    values: ArrayLike,
-    clusters: Clusters = (),
-    *,
-    ends: tuple[float, float] = (0.0, 1.0),
-    level: float = 0.95,
+    values: ArrayLike, clusters: Clusters = (), *, ends: tuple[float, float] = (0.0, 1.0), level: float = 0.95
 ) -> Estimate:
     r"""The mean of scores that lie within a range.
 

@@ -13,15 +13,7 @@ from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.wording import number_of
 
-__all__ = [
-    "FEWEST",
-    "POWER",
-    "Pairs",
-    "detectable_difference",
-    "doubts_of",
-    "paired_difference",
-    "pairs_of",
-]
+__all__ = ["FEWEST", "POWER", "Pairs", "detectable_difference", "doubts_of", "paired_difference", "pairs_of"]
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._ceiling import Ceiling, ceiling_table, ceilings
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
@@ -17,12 +16,7 @@ from ragmetrics_core.study._parts import share_of
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import StudyTable, short, table_of
 
-__all__ = [
-    "PreferenceFigures",
-    "PreferenceStudy",
-    "preference_tables",
-    "study_preferences",
-]
+__all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
 
 _WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
 
@@ -51,7 +45,6 @@ class PreferenceStudy:
     Attributes:
         first, second: the systems' names; a preference above zero is for the second.
         preferences: each metric.
-        ceilings: each person against the others, and each metric against the same.
         n: how many questions people compared.
         ties: on how many of them their mean is no preference.
         notes: what a reader should know.
@@ -60,7 +53,6 @@ class PreferenceStudy:
     first: str
     second: str
     preferences: tuple[PreferenceFigures, ...]
-    ceilings: tuple[Ceiling, ...]
     n: int
     ties: int
     notes: tuple[str, ...] = ()
@@ -105,19 +97,14 @@ def study_preferences(
     }
     clustering = clustering_of([first, second], cluster)
     figures: list[PreferenceFigures] = []
-    columns: dict[str, dict[str, float]] = {}
     for metric in chosen:
         one, other = first.values[metric], second.values[metric]
         sign, name = -1.0 if metric in first.lower_is_better else 1.0, short(metric, chosen)
         gains = {
             each: sign * round(other[each] - one[each], 12) for each in means if each in one and each in other
         }
-        columns[name] = gains
         correlation = correlate(
-            [*gains.values()],
-            [means[each] for each in gains],
-            clusters=clustering.clusters(gains),
-            seed=seed,
+            [*gains.values()], [means[each] for each in gains], clusters=clustering.clusters(gains), seed=seed
         )
         # half where the metric prefers none
         sides = {each: (1 + np.sign(gain * means[each])) / 2 for each, gain in gains.items() if means[each]}
@@ -130,7 +117,6 @@ def study_preferences(
         first=first.name,
         second=second.name,
         preferences=tuple(figures),
-        ceilings=ceilings(units, columns, rule="mean", clustering=clustering, seed=seed),
         n=len(means),
         ties=sum(value == 0 for value in means.values()),
         notes=tuple(notes),
@@ -138,7 +124,7 @@ def study_preferences(
 
 
 def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
-    """The metrics against the mean preference, then people and metrics against all people but one."""
+    """The metrics against the mean preference."""
     yield table_of(
         "preferences",
         f"Preferences of people for {study.second} over {study.first}",
@@ -151,8 +137,6 @@ def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
             *study.notes,
         ),
     )
-    if study.ceilings:
-        yield ceiling_table(study.ceilings, "mean")
 
 
 def _number(value: Value) -> float:

@@ -159,12 +159,7 @@ def cluster_worth(clusters: Clusters) -> float:
 
 
 def bootstrap_mean(
-    values: ArrayLike,
-    clusters: Clusters = (),
-    *,
-    level: float = 0.95,
-    count: int = RESAMPLES,
-    seed: int = 0,
+    values: ArrayLike, clusters: Clusters = (), *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
     """The mean of values with its bootstrap interval."""
     array = np.asarray(values, dtype=float)

@@ -16,14 +16,7 @@ from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._system_intervals import FEWEST_SYSTEMS, means_of_systems, system_correlation
 from ragmetrics_core.study._tables import StudyTable, TableColumn, table_of
 
-__all__ = [
-    "RankedSystem",
-    "SystemCorrelation",
-    "SystemStudy",
-    "study_systems",
-    "system_tables",
-    "systems_of",
-]
+__all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 
 
 class RankedSystem(NamedTuple):

@@ -222,10 +222,7 @@ def flat(table: StudyTable) -> Flat:
     return Flat(tuple(header), tuple(rows))
 
 
-_PARTS: dict[Kind, tuple[str, ...]] = {
-    "estimate": ("", "_low", "_high"),
-    "summary": ("_mean", "_sd", "_n"),
-}
+_PARTS: dict[Kind, tuple[str, ...]] = {"estimate": ("", "_low", "_high"), "summary": ("_mean", "_sd", "_n")}
 
 
 def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:

@@ -34,10 +34,7 @@ class VerdictAccuracy(NamedTuple):
 
 
 def verdict_accuracy(
-    judgements: Sequence[Judgement],
-    *,
-    adjudicator: str | None = None,
-    clustering: Clustering | None = None,
+    judgements: Sequence[Judgement], *, adjudicator: str | None = None, clustering: Clustering | None = None
 ) -> tuple[VerdictAccuracy, ...]:
     """For each metric how often the judge's verdict is the consensus of the people who looked at it.
 
