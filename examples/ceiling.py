@@ -50,7 +50,7 @@ def ceilings(
 
 def main() -> None:
     """Read the files and print a line for each."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="People against people, and metrics against people.")
     parser.add_argument("labels", type=Path)
     parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("--label")
@@ -62,7 +62,9 @@ def main() -> None:
         for unit, said in units.items()
         if unit.statement is None
     }
-    columns = {} if given.run is None else read_scores(Run.load(given.run)).values
+    columns: Mapping[str, Mapping[str, float]] = {}
+    if given.run is not None:
+        columns = read_scores(Run.load(given.run)).values
     for name, figure in ceilings(votes, columns).items():
         print(f"{name}: {figure}")
 

@@ -14,15 +14,16 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import product
 from math import sqrt
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from scipy import stats
-
 DATA = Path(__file__).resolve().parent / "data"
 ALPHA = 0.05
+
+stats: Any = import_module("scipy.stats")  # it ships no types
 
 Verdict = Literal["supported", "not supported", "contradicted", "open", "not testable"]
 Alternative = Literal["two-sided", "greater", "less"]

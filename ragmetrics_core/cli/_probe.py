@@ -168,7 +168,7 @@ def probe(
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
     kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "traffic": traffic}
     kept["date"] = date
-    of_labels = {"question": question, "label": label, "source": source, "by": by}
+    of_labels: dict[str, Any] = {"question": question, "label": label, "source": source, "by": by}
     of_labels |= {"embedder": embedder, "prices": prices}
     if on is not None:
         others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}

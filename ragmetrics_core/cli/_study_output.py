@@ -128,13 +128,13 @@ def command_of(study: Callable[..., Answer], plots: Mapping[str, Any]) -> Callab
     def command(**given: Any) -> None:
         as_format, as_json, out, table = (given.pop(name) for name in list(output)[:4])
         drawn = {name: given.pop(name) for name in plots}
-        as_format = format_of(as_format, as_json)
+        chosen: FormatName | None = format_of(as_format, as_json)
         for name, kind in grouped.items():
             given[name] = kind(*(given.pop(field) for field in kind._fields))
         answer = study(**given)
-        is_short = as_format in (None, "terminal") and out is None and table is None
+        is_short = chosen in (None, "terminal") and out is None and table is None
         tables = answer.short if is_short and answer.short is not None else answer.tables
-        emit(list(tables), as_format=as_format, out=out, table=table)
+        emit(list(tables), as_format=chosen, out=out, table=table)
         for name, path in drawn.items():
             save_plot(answer.plots[name], path)
 

@@ -29,6 +29,7 @@ from ragmetrics_core.runs import Run
 from ragmetrics_core.study import (
     HUMAN,
     Agreement,
+    Concordance,
     Judgement,
     QualityEstimate,
     Scores,
@@ -77,7 +78,7 @@ def concordance(
     By direct count and through Bayes' formula, with intervals. Without --label the samples' label "correct"
     says which answers are correct.
     """
-    studies = []
+    studies: list[Concordance] = []
     for scores, labels in zip(open_runs(runs), source.files(len(runs)), strict=True):
         truth = correct_answers(scores, source, labels, correct_from)
         studies.append(

@@ -181,10 +181,10 @@ def units_of_file(labels: Path, label: str | None) -> tuple[str, dict[LabelledUn
         ConfigError: the file has several labels and none is named, or none of that name.
     """
     read = read_labels(labels)
-    known = label_names(read)
-    if label is None and len(known) > 1:
+    first, *others = known = label_names(read)
+    if label is None and others:
         raise ConfigError(f"{labels} has several labels ({', '.join(known)}): name one with --label")
-    name = label or known[0]
+    name = label or first
     if name not in known:
         raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(known)}")
     return name, {unit: votes for unit, votes in units_of(read, name).items() if unit.statement is None}

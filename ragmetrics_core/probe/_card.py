@@ -34,6 +34,13 @@ __all__ = [
 ]
 
 Count = Annotated[int, Field(ge=0)]
+
+
+def _without_none(figure: Estimate) -> dict[str, float]:
+    ends = zip(("value", "low", "high"), figure, strict=True)
+    return {name: end for name, end in ends if end is not None}
+
+
 StoredEstimate = Annotated[
     Estimate,
     BeforeValidator(lambda given: {"value": None, **given} if isinstance(given, Mapping) else given),

@@ -145,33 +145,25 @@ async def acompare_on(
             cards have no items.
     """
     refuse_unknown(settings, *names_in(LabelledArgs))
-    how: dict[str, Any] = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[literal-required]
-    traffic = (settings.get("traffic") or Traffic()).but(**how)
-    limit, out, beside = settings.get("limit"), settings.get("out"), settings.get("beside")
+    given: dict[str, Any] = {**_DEFAULTS, **settings}
+    how: dict[str, Any] = {name: given[name] for name in names_in(TrafficArgs) if name in settings}
+    limit, out, beside, progress = (given[name] for name in ("limit", "out", "beside", "progress"))
     if find_spec("scipy") is None:
         raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     asked = as_judge(judge)
-    labelled = read_labelled(
-        data,
-        question=settings.get("question"),
-        label=settings.get("label"),
-        source=settings.get("source"),
-        by=settings.get("by"),
-        good=settings.get("good", ()),
-        name=settings.get("name"),
-    )
+    columns = ("question", "label", "source", "by", "good", "name")
+    labelled = read_labelled(data, **{name: given[name] for name in columns})
     if limit is not None:
         labelled = limited(labelled, limit)
     chosen = (_metric(labelled),) if metrics is None else resolve(metrics)
-    vectors = _embedder(chosen, settings.get("embedder"))
+    vectors = _embedder(chosen, given["embedder"])
     if beside is not None:
         check_beside(Path(beside), asked)
-    price = price_of([asked], settings.get("prices"))
-    progress, kept = settings.get("progress"), 0
+    price, kept = price_of([asked], given["prices"]), 0
 
-    def told(now: Progress) -> None:
+    def tell(now: Progress) -> None:
         nonlocal kept
         kept = now.kept
         if progress is not None:
@@ -184,16 +176,16 @@ async def acompare_on(
         judge=asked,
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
-        cache=settings.get("cache"),
-        traffic=traffic,
-        progress=told,
+        cache=given["cache"],
+        traffic=(given["traffic"] or Traffic()).but(**how),
+        progress=tell,
     )
     seconds = perf_counter() - started
     measured = len(labelled.rows) - kept
     by_metric = [
         (each, {row.sample.id: run.score(row.sample.id, each) for row in labelled.rows}) for each in chosen
     ]
-    failed = [each for _, records in by_metric for each in records.values() if each.status in FAILED]
+    failed = [record for _, records in by_metric for record in records.values() if record.status in FAILED]
     if len(failed) == len(labelled.rows) * len(chosen):
         raise ModelError(f"the judge gave none of the {len(labelled.rows)} items a score: {failed[0].reason}")
     inner = unwrapped(asked)
@@ -204,7 +196,7 @@ async def acompare_on(
     }
     made: list[tuple[Metric[Any], Mapping[str, Record], PeopleCard]] = []
     for metric, records in by_metric:
-        card = card_of(labelled, metric, records, run, date=settings.get("date"), cascade=cascade)
+        card = card_of(labelled, metric, records, run, date=given["date"], cascade=cascade)
         made.append((metric, records, card.model_copy(update=common | _spent(records, price))))
     cards = with_gains(labelled, made)
     for folder in [each for each in (out, beside) if each is not None]:

@@ -67,22 +67,22 @@ def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _Scored:
     sources = [row.source for row in rows]
     labels = np.array([float(row.label or 0) for row in rows])
     if labelled.kind == "rating":
-        return _Scored(
-            sources,
-            lambda values: {
-                "spearman": spearman_figure(values, labels),
-                "kendall": kendall_figure(values, labels),
-            },
-        )
+
+        def correlations(values: Array) -> dict[str, Figure]:
+            return {"spearman": spearman_figure(values, labels), "kendall": kendall_figure(values, labels)}
+
+        return _Scored(sources, correlations)
     if labelled.kind == "preference":
         places = {row.sample.id: place for place, row in enumerate(rows)}
         pairs = [pair for pair in labelled.pairs if pair.first in places and pair.second in places]
-        first, second = (np.array([places[pair[side]] for pair in pairs], dtype=int) for side in (0, 1))
+        first = np.array([places[pair.first] for pair in pairs], dtype=np.intp)
+        second = np.array([places[pair.second] for pair in pairs], dtype=np.intp)
         towards = np.sign([pair.value for pair in pairs])
-        return _Scored(
-            [sources[place] for place in first],
-            lambda values: {"preferred": share((towards * np.sign(values[second] - values[first]) + 1) / 2)},
-        )
+
+        def preferred(values: Array) -> dict[str, Figure]:
+            return {"preferred": share((towards * np.sign(values[second] - values[first]) + 1) / 2)}
+
+        return _Scored([sources[place] for place in first], preferred)
     good, second_half = labels > 0, halves(sources)
 
     def figures(values: Array) -> dict[str, Figure]:

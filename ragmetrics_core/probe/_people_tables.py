@@ -97,8 +97,8 @@ def compared_tables(cards: Sequence[PeopleCard]) -> Iterator[StudyTable]:
         for card in (first, *others):
             over = next((each for each in card.gains if each.over == first.metric), None)
             settings, main = _DIGEST.sub("", card.metric.partition("/")[2]), card.rankings[0].main
-            gained = (None, None) if over is None else (over.gain, over.n)
-            rows.append(_Setting(settings, card.n, main, *gained, card.calls))
+            gain, on = (None, None) if over is None else (over.gain, over.n)
+            rows.append(_Setting(settings, card.n, main, gain, on, card.calls))
         yield table_of(
             "settings",
             f"{first.judge} on {first.set_name}: {name}, asked whether {first.question}",

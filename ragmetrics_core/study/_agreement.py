@@ -230,11 +230,12 @@ def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
     names = label_names(labels)
     if not names:
         raise ConfigError("there are no labels")
-    if label is None and len(names) > 1:
+    first, *others = names
+    if label is None and others:
         raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
     if label not in (None, *names):
         raise ConfigError(f"there is no label {label!r}; there is {', '.join(names)}")
-    return label or names[0]
+    return label or first
 
 
 def _of_the_run(units: Units, scores: Scores) -> tuple[Units, tuple[str, ...]]:

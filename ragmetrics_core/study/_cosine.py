@@ -16,7 +16,7 @@ from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.record import CompareStep, Record
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._resampling import bootstrap_mean
-from ragmetrics_core.study._tables import Column, StudyTable, table_of
+from ragmetrics_core.study._tables import Column, Mark, StudyTable, table_of
 
 __all__ = ["ComparedTexts", "CosineStudy", "Placed", "compared_texts", "cosine_tables", "study_cosines"]
 
@@ -41,13 +41,17 @@ class ComparedTexts(NamedTuple):
     vectors: Mapping[str, tuple[float, ...]]
 
 
+def _percentile_mark(share: float) -> Mark:
+    return "weak" if share < 0.95 else ""
+
+
 class Placed(NamedTuple):
     """A sample's cosine, and the share of shuffled pairs that are below it."""
 
     metric: str
     sample_id: Annotated[str, Column("sample")]
     cosine: float
-    percentile: Annotated[float, Column(mark=lambda share: "weak" if share < 0.95 else "")]
+    percentile: Annotated[float, Column(mark=_percentile_mark)]
 
 
 @dataclass(frozen=True, kw_only=True)

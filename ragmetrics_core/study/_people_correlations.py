@@ -6,15 +6,19 @@ from itertools import combinations
 from typing import Annotated, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._correlations import Correlation, correlate, pooled_correlations
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import Clusters
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 
 __all__ = ["MetricDifference", "PeopleCorrelation", "PeopleStudy", "people_tables", "study_people"]
+
+Array = NDArray[np.float64]
 
 POOLED = "all sets, each within itself"
 
@@ -87,7 +91,9 @@ def study_people(
     """
     chosen = metrics_of_all(runs, metrics)
     correlations: list[PeopleCorrelation] = []
-    sets, clusters_of_sets, notes = [], [], dict[str, None]()
+    sets: list[tuple[list[Array], Array]] = []
+    clusters_of_sets: list[Clusters] = []
+    notes: dict[str, None] = {}
     for run, labels in zip(runs, people, strict=True):
         oriented = [run.oriented(metric, chosen) for metric in chosen]
         clustering = clustering_of([run], cluster)
