@@ -126,9 +126,10 @@ def command_of(study: Callable[..., Answer], plots: Mapping[str, Any]) -> Callab
 
     @wraps(study)
     def command(**given: Any) -> None:
-        as_format, as_json, out, table = (given.pop(name) for name in list(output)[:4])
+        as_format: FormatName | None = given.pop("as_format")
+        as_json, out, table = (given.pop(name) for name in ("as_json", "out", "table"))
         drawn = {name: given.pop(name) for name in plots}
-        chosen: FormatName | None = format_of(as_format, as_json)
+        chosen = format_of(as_format, as_json)
         for name, kind in grouped.items():
             given[name] = kind(*(given.pop(field) for field in kind._fields))
         answer = study(**given)

@@ -1,6 +1,5 @@
 """The fitness card: what the probes found out about a judge."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 
@@ -17,6 +16,7 @@ from pydantic import (
 )
 
 from ragmetrics_core.errors import RecordError
+from ragmetrics_core.shapes import is_mapping
 from ragmetrics_core.study import Column, Estimate
 from ragmetrics_core.study._intervals import wilson_interval
 
@@ -41,13 +41,11 @@ def _without_none(figure: Estimate) -> dict[str, float]:
     return {name: end for name, end in ends if end is not None}
 
 
-StoredEstimate = Annotated[
-    Estimate,
-    BeforeValidator(lambda given: {"value": None, **given} if isinstance(given, Mapping) else given),
-    PlainSerializer(
-        lambda figure: {name: each for name, each in figure._asdict().items() if each is not None}
-    ),
-]
+def _with_value(given: object) -> object:
+    return {"value": None, **given} if is_mapping(given) else given
+
+
+StoredEstimate = Annotated[Estimate, BeforeValidator(_with_value), PlainSerializer(_without_none)]
 """A figure with its interval as a card's file has it; what cannot be told is left out."""
 
 Share = Annotated[float, Field(ge=0, le=1)]
