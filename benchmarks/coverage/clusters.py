@@ -14,7 +14,7 @@ from ragmetrics_core.study._correction import corrected_share
 from ragmetrics_core.study._correlations import spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Part, mean_of, share_of
+from ragmetrics_core.study._parts import MeanPart, mean_of, share_of
 from ragmetrics_core.study._powered import prediction_powered_mean
 from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
 from ragmetrics_core.study._tests import effect_size
@@ -78,7 +78,7 @@ def _effect(g: Generator, *, count: int) -> Estimate:
     side = g.random(len(values)) < 0.5
     of = np.array(clusters)
     one, other = values[side] + sqrt(0.5), values[~side]
-    parts = Part(one, of[side].tolist()), Part(other, of[~side].tolist())
+    parts = MeanPart(one, of[side].tolist()), MeanPart(other, of[~side].tolist())
     return effect_size(*parts, seed=seed_of(g))
 
 

@@ -12,7 +12,7 @@ from benchmarks.coverage.design import RESAMPLES, Design, exact_coverage, piled,
 from ragmetrics_core.study._correlations import kendall_figure, pearson_figure, spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
-from ragmetrics_core.study._parts import Part, mean_of
+from ragmetrics_core.study._parts import MeanPart, mean_of
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
 from ragmetrics_core.study._tests import effect_size
@@ -71,8 +71,8 @@ def _means() -> Iterator[Design]:
 
 
 def _effect(g: Generator, *, n: int) -> Estimate:
-    one = Part(g.normal(0.91, 0.19, 2 * n), range(2 * n))
-    return effect_size(one, Part(g.normal(0.71, 0.35, n), range(2 * n, 3 * n)))
+    one = MeanPart(g.normal(0.91, 0.19, 2 * n), range(2 * n))
+    return effect_size(one, MeanPart(g.normal(0.71, 0.35, n), range(2 * n, 3 * n)))
 
 
 def _effects() -> Iterator[Design]:

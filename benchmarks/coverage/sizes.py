@@ -9,7 +9,7 @@ from numpy.random import Generator
 from benchmarks.coverage.clusters import clustered
 from benchmarks.coverage.design import Design, piled, seed_of, told
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Part
+from ragmetrics_core.study._parts import MeanPart
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tests import mean_test, rank_test, sign_flip
 from ragmetrics_core.study._trend import study_trend
@@ -18,7 +18,7 @@ __all__ = ["designs"]
 
 
 def _groups(g: Generator, *, n: int, ranks: bool) -> Estimate:
-    one, other = Part(piled(g, 2 * n), range(2 * n)), Part(piled(g, n), range(2 * n, 3 * n))
+    one, other = MeanPart(piled(g, 2 * n), range(2 * n)), MeanPart(piled(g, n), range(2 * n, 3 * n))
     return told(rank_test(one, other) if ranks else mean_test(one, other))
 
 
@@ -36,7 +36,7 @@ def _groups_by_cluster(g: Generator, *, count: int, ranks: bool) -> Estimate:
     values, clusters = clustered(g, count)
     side = g.random(len(values)) < 0.5
     of = np.array(clusters)
-    one, other = (Part(values[at], of[at].tolist()) for at in (side, ~side))
+    one, other = (MeanPart(values[at], of[at].tolist()) for at in (side, ~side))
     return told(rank_test(one, other) if ranks else mean_test(one, other))
 
 

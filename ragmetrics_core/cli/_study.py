@@ -8,7 +8,7 @@ import typer
 
 from ragmetrics_core.cli._study_annotate import annotate, annotations
 from ragmetrics_core.cli._study_compare import compare
-from ragmetrics_core.cli._study_output import Answer, Plot, command_of
+from ragmetrics_core.cli._study_output import Plot, StudyAnswer, command_of
 from ragmetrics_core.cli._study_people import (
     agreement,
     concordance,
@@ -34,7 +34,7 @@ _OF_METRICS = {
 class _Study(NamedTuple):
     """A study that answers in tables, and what it can draw."""
 
-    answer: Callable[..., Answer]
+    answer: Callable[..., StudyAnswer]
     plots: Mapping[str, Any] = {}
 
 

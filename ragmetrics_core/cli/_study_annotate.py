@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli._screen import remarks
-from ragmetrics_core.cli._study_output import Answer, Runs, Seed, Wanted
+from ragmetrics_core.cli._study_output import Runs, Seed, StudyAnswer, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
@@ -66,7 +66,7 @@ def annotations(
     apply: Annotated[
         bool, typer.Option("--apply", help="Correct the run's verdicts; its scores are derived again.")
     ] = False,
-) -> Answer:
+) -> StudyAnswer:
     """Take in what people said on a sheet: how well the judge extracts and decides, ratings, corrections.
 
     Extraction and verdicts are told apart. --apply corrects each verdict that more than half of the
@@ -104,4 +104,4 @@ def annotations(
             )
             if mean.value != before[mean.metric]:
                 remarks().print(f"{mean.metric}: mean {was} before, {now} after")
-    return Answer(annotation_tables(accuracy, len(changes), len(ratings)))
+    return StudyAnswer(annotation_tables(accuracy, len(changes), len(ratings)))

@@ -18,7 +18,6 @@ from ragmetrics_core.study import Scores, StudyTable, named_runs, read_scores
 
 __all__ = [
     "Alpha",
-    "Answer",
     "AsJson",
     "Cluster",
     "GateFormat",
@@ -27,6 +26,7 @@ __all__ = [
     "Plot",
     "Runs",
     "Seed",
+    "StudyAnswer",
     "Wanted",
     "command_of",
     "emit",
@@ -93,7 +93,7 @@ Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of r
 _SUFFIXES: dict[str, FormatName] = {".csv": "csv", ".md": "markdown", ".json": "json"}
 
 
-class Answer(NamedTuple):
+class StudyAnswer(NamedTuple):
     """What a study says.
 
     Attributes:
@@ -107,7 +107,7 @@ class Answer(NamedTuple):
     short: Iterable[StudyTable] | None = None
 
 
-def command_of(study: Callable[..., Answer], plots: Mapping[str, Any]) -> Callable[..., None]:
+def command_of(study: Callable[..., StudyAnswer], plots: Mapping[str, Any]) -> Callable[..., None]:
     """A command that shows what a study says: it takes the study's parameters, and where the answer goes.
 
     A parameter whose type is a named tuple stands for its fields, each an option.

@@ -8,7 +8,16 @@ from typing import Annotated, Literal
 import typer
 
 from ragmetrics_core.cli._screen import remarks
-from ragmetrics_core.cli._study_output import Alpha, Answer, Cluster, Runs, Seed, Wanted, names, open_runs
+from ragmetrics_core.cli._study_output import (
+    Alpha,
+    Cluster,
+    Runs,
+    Seed,
+    StudyAnswer,
+    Wanted,
+    names,
+    open_runs,
+)
 from ragmetrics_core.cli._study_truth import (
     CorrectFrom,
     FileLabelName,
@@ -72,7 +81,7 @@ def concordance(
     above: Annotated[str, typer.Option(help="Thresholds to exceed: one, or one for each metric.")] = "0.7",
     below: Annotated[str, typer.Option(help="Thresholds to stay below, likewise.")] = "0.3",
     cluster: Cluster = None,
-) -> Answer:
+) -> StudyAnswer:
     """Tell how likely an answer is correct above, and wrong below, thresholds of metrics.
 
     By direct count and through Bayes' formula, with intervals. Without --label the samples' label "correct"
@@ -92,7 +101,7 @@ def concordance(
                 cluster=cluster,
             )
         )
-    return Answer(concordance_tables(studies))
+    return StudyAnswer(concordance_tables(studies))
 
 
 def agreement(
@@ -113,7 +122,7 @@ def agreement(
     correct_from: CorrectFrom = None,
     cluster: Cluster = None,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Tell how people agree with each other, and metrics with people.
 
     Krippendorff's alpha and weighted kappa, the consensus and what is still open, Spearman's and Kendall's
@@ -146,7 +155,7 @@ def agreement(
     )
     tables = list(agreement_tables(study))
     drawn = {"plot": _draw_correlations, "roc": _draw_roc, "calibration": _draw_calibration}
-    return Answer(
+    return StudyAnswer(
         tables,
         {name: partial(draw, study) for name, draw in drawn.items()},
         short=[each for each in tables if each.name != "calibration" and (each.name != "open" or each.rows)],
@@ -162,7 +171,7 @@ def correlations(
     metrics: Wanted = None,
     cluster: Cluster = None,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Tell which metric goes best with people, in one labelled set or over several.
 
     Spearman's and Kendall's correlations with people, set by set and averaged over the sets; and of each two
@@ -170,7 +179,7 @@ def correlations(
     """
     opened, said = _people(runs, source)
     study = study_people(opened, said, metrics=metrics, cluster=cluster, seed=seed)
-    return Answer(people_tables(study))
+    return StudyAnswer(people_tables(study))
 
 
 def pairwise(
@@ -189,13 +198,13 @@ def pairwise(
     metrics: Wanted = None,
     cluster: Cluster = None,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Tell how well differences of scores go with people's preferences."""
     first, second = open_runs([run_a, run_b])
     _, units = units_of_file(preferences, label)
     said = {unit.sample_id: values for unit, values in units.items()}
     study = study_preferences(first, second, said, metrics=metrics, cluster=cluster, seed=seed)
-    return Answer(preference_tables(study))
+    return StudyAnswer(preference_tables(study))
 
 
 def systems(
@@ -220,7 +229,7 @@ def systems(
     metrics: Wanted = None,
     cluster: Cluster = None,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Tell whether a metric ranks systems as people do: Kendall's correlation of the systems' means.
 
     With intervals for other systems and other questions, from six systems on.
@@ -237,7 +246,7 @@ def systems(
     pairs = list(zip(opened, said, strict=True))
     if by is not None:
         pairs = systems_of(opened[0], said[0], by, question=question)
-    return Answer(system_tables(study_systems(pairs, metrics=metrics, cluster=cluster, seed=seed)))
+    return StudyAnswer(system_tables(study_systems(pairs, metrics=metrics, cluster=cluster, seed=seed)))
 
 
 def estimate(
@@ -258,7 +267,7 @@ def estimate(
         Path | None, typer.Option(help="What people said of the other run's answers to the same samples.")
     ] = None,
     cluster: Cluster = None,
-) -> Answer:
+) -> StudyAnswer:
     """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
 
     The prediction-powered mean, beside the classical one (labels only) and the naive one (scores only). With
@@ -279,7 +288,7 @@ def estimate(
     if by is not None:
         slices = powered_slices(scores, said, metric=metric, by=by, cluster=cluster)
         tables.append(powered_tables(slices))
-    return Answer(chain.from_iterable(tables), {"plot": partial(_draw_estimate, study)})
+    return StudyAnswer(chain.from_iterable(tables), {"plot": partial(_draw_estimate, study)})
 
 
 def plan(
@@ -297,7 +306,7 @@ def plan(
     scale: Scale = None,
     cluster: Cluster = None,
     alpha: Alpha = 0.05,
-) -> Answer:
+) -> StudyAnswer:
     """Tell how many samples, labels and votes a wanted width, or a difference to be found, needs.
 
     Votes are told where the pilot run has --repeats or --full-repeats of 2 or more.
@@ -324,7 +333,7 @@ def plan(
             "how many votes a verdict needs can be told of a run with --repeats 2 or more, how many scores a "
             "sample needs of one with --full-repeats 2 or more"
         )
-    return Answer(tables)
+    return StudyAnswer(tables)
 
 
 def _people(runs: list[Path], source: Source) -> tuple[list[Scores], list[dict[str, float]]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ragmetrics_core.cli._arguments import RunFolder
-from ragmetrics_core.cli._study_output import Alpha, Answer, Cluster, Runs, Seed, Wanted, open_runs
+from ragmetrics_core.cli._study_output import Alpha, Cluster, Runs, Seed, StudyAnswer, Wanted, open_runs
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_vector
 from ragmetrics_core.models import as_embedder
@@ -61,7 +61,7 @@ def groups(
     cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Compare means: between values of a label, and between runs.
 
     Mean (s.d.) and n for each metric and group, Welch's t-test (two-sided, unless --one-sided), the
@@ -83,7 +83,7 @@ def groups(
         cluster=cluster,
         seed=seed,
     )
-    return Answer(group_tables(study), {"plot": partial(draw_groups, study)})
+    return StudyAnswer(group_tables(study), {"plot": partial(draw_groups, study)})
 
 
 def trend(
@@ -92,16 +92,16 @@ def trend(
     cluster: Cluster = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Follow each metric over runs: means with intervals, and which changes are real.
 
     Each run is compared with the one before, sample by sample; p is adjusted for all changes of all metrics.
     """
     study = study_trend(open_runs(runs), metrics=metrics, cluster=cluster, alpha=alpha, seed=seed)
-    return Answer(trend_tables(study), {"plot": partial(_draw_trend, study)})
+    return StudyAnswer(trend_tables(study), {"plot": partial(_draw_trend, study)})
 
 
-def repeats(run: RunFolder, metrics: Wanted = None, seed: Seed = 0) -> Answer:
+def repeats(run: RunFolder, metrics: Wanted = None, seed: Seed = 0) -> StudyAnswer:
     """Tell how much of a score's variance is the judge's own, and on which verdicts its votes differ.
 
     For a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.
@@ -110,7 +110,7 @@ def repeats(run: RunFolder, metrics: Wanted = None, seed: Seed = 0) -> Answer:
     known = read_scores(opened)
     chosen = None if metrics is None else [known.metric(name) for name in metrics]
     study = study_repeats(opened, metrics=chosen, seed=seed)
-    return Answer(repeat_tables(study), short=repeat_tables(study, most=10))
+    return StudyAnswer(repeat_tables(study), short=repeat_tables(study, most=10))
 
 
 def cosine(
@@ -120,7 +120,7 @@ def cosine(
         typer.Option(help="Embed what the run did not keep: embedded or openai:MODEL, as in the run."),
     ] = None,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Show what a cosine is worth: beside those of shuffled pairs of the same run.
 
     For answer relevance, answer similarity and whatever else compares by cosine: 0.9 means little from an
@@ -153,7 +153,7 @@ def cosine(
         )
     studies = [study_cosines(each, vectors, embedder=identity, seed=seed) for each in compared]
     plots = {"plot": partial(_draw_cosines, studies)}
-    return Answer(cosine_tables(studies), plots, short=cosine_tables(studies, most=10))
+    return StudyAnswer(cosine_tables(studies), plots, short=cosine_tables(studies, most=10))
 
 
 def retriever(
@@ -171,7 +171,7 @@ def retriever(
     ] = None,
     alpha: Alpha = 0.05,
     seed: Seed = 0,
-) -> Answer:
+) -> StudyAnswer:
     """Tell the accuracy at k of retrievers, from ids, with intervals and paired tests.
 
     A question counts as right when one of its reference_context_ids is among the first k context_ids.
@@ -187,7 +187,7 @@ def retriever(
         samples = _by_label(data, by)
     retrievers = [first_hits(name, each) for name, each in samples.items()]
     study = study_retrieval(retrievers, ks=sorted({int(part) for part in parts}), alpha=alpha, seed=seed)
-    return Answer(retrieval_tables(study), {"plot": partial(_draw_retrieval, study)})
+    return StudyAnswer(retrieval_tables(study), {"plot": partial(_draw_retrieval, study)})
 
 
 def _embedded(run: Run) -> Iterator[Record]:

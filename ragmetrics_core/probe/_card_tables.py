@@ -27,7 +27,7 @@ class _ByValue(NamedTuple):
     rate: ShareOf
 
 
-class _Read(NamedTuple):
+class _RepliesRead(NamedTuple):
     """How many replies to a prompt could be read."""
 
     prompt: str
@@ -66,10 +66,10 @@ def card_tables(card: FitnessCard) -> Iterator[StudyTable]:
     )
     if card.injection:
         yield _attacks(card)
-    replies = [_Read(*each) for each in card.replies.by_prompt.items()]
+    replies = [_RepliesRead(*each) for each in card.replies.by_prompt.items()]
     rules = [f"by rule: {_counted(card.replies.rules)}"] if card.replies.rules else []
     title = "Replies that could be read, by prompt"
-    yield table_of("replies", title, _Read, replies, "prompt rate.estimate rate.n", rules)
+    yield table_of("replies", title, _RepliesRead, replies, "prompt rate.estimate rate.n", rules)
 
 
 def _figures(card: FitnessCard) -> Iterator[_Figure]:

@@ -49,7 +49,7 @@ _MOST_CLASSES = 16
 LEAST = "least probable statement"
 
 
-class _Scored(NamedTuple):
+class _SourcesScored(NamedTuple):
     """What a set says of scores of some of its rows.
 
     Attributes:
@@ -63,7 +63,7 @@ class _Scored(NamedTuple):
     good: Flags | None = None
 
 
-def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _Scored:
+def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _SourcesScored:
     sources = [row.source for row in rows]
     labels = np.array([float(row.label or 0) for row in rows])
     if labelled.kind == "rating":
@@ -71,7 +71,7 @@ def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _Scored:
         def correlations(values: Array) -> dict[str, Figure]:
             return {"spearman": spearman_figure(values, labels), "kendall": kendall_figure(values, labels)}
 
-        return _Scored(sources, correlations)
+        return _SourcesScored(sources, correlations)
     if labelled.kind == "preference":
         places = {row.sample.id: place for place, row in enumerate(rows)}
         pairs = [pair for pair in labelled.pairs if pair.first in places and pair.second in places]
@@ -82,7 +82,7 @@ def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _Scored:
         def preferred(values: Array) -> dict[str, Figure]:
             return {"preferred": share((towards * np.sign(values[second] - values[first]) + 1) / 2)}
 
-        return _Scored([sources[place] for place in first], preferred)
+        return _SourcesScored([sources[place] for place in first], preferred)
     good, second_half = labels > 0, halves(sources)
 
     def figures(values: Array) -> dict[str, Figure]:
@@ -90,7 +90,7 @@ def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _Scored:
         balanced = {} if passed is None else {"balanced": balanced_accuracy(passed, good)}
         return {"area": area(values, good), **balanced}
 
-    return _Scored(sources, figures, good)
+    return _SourcesScored(sources, figures, good)
 
 
 def card_of(

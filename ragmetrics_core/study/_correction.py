@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
-from ragmetrics_core.study._parts import Clusters, Part, are_own, check_clusters, spread_of
+from ragmetrics_core.study._parts import Clusters, MeanPart, are_own, check_clusters, spread_of
 
 __all__ = ["JudgeErrors", "corrected_mean", "corrected_share", "judge_errors"]
 
@@ -120,7 +120,7 @@ def corrected_share(
         return corrected_mean(sum(rest), len(rest), judge_errors(people, judge, level=level), level=level)
     labelled = list(zip(people, judge, clusters, strict=False))
     of_good, of_bad = (
-        Part(
+        MeanPart(
             [float(yes == kind) for person, yes, _ in labelled if person == kind],
             [of for person, _, of in labelled if person == kind],
         )
@@ -128,7 +128,7 @@ def corrected_share(
     )
     _check(len(rest), len(of_good.clusters), len(of_bad.clusters))
     check_clusters([of for _, _, of in labelled], by="the labels")
-    of_rest = Part([float(yes) for yes in rest], clusters[len(people) :])
+    of_rest = MeanPart([float(yes) for yes in rest], clusters[len(people) :])
     told = of_bad.mean + of_good.mean - 1
     # the labels as a whole have clusters enough
     spread, quantile = spread_of(of_good, of_bad), 0.5 + level / 2

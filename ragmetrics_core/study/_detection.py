@@ -11,7 +11,7 @@ from ragmetrics_core.study._distributions import normal_quantile, t_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_interval, wilson_of
 from ragmetrics_core.study._parts import (
     Clusters,
-    Part,
+    MeanPart,
     are_own,
     are_too_few,
     cluster_codes,
@@ -152,7 +152,7 @@ def detect(
     return Detection(area, threshold, roc, bins, error, brier, positives, negatives, note)
 
 
-def area_parts(scores: Array, correct: Flags, clusters: Clusters) -> tuple[Part, Part]:
+def area_parts(scores: Array, correct: Flags, clusters: Clusters) -> tuple[MeanPart, MeanPart]:
     """The area under the ROC curve as parts: what each correct answer wins, less what each wrong one wins.
 
     Their difference has the error of the area A, and the value 2A - 1.
@@ -162,7 +162,7 @@ def area_parts(scores: Array, correct: Flags, clusters: Clusters) -> tuple[Part,
         [cluster for cluster, is_on in zip(clusters, side, strict=True) if is_on]
         for side in (correct, ~correct)
     )
-    return Part(wins, of_correct), Part(losses, of_wrong, -1.0)
+    return MeanPart(wins, of_correct), MeanPart(losses, of_wrong, -1.0)
 
 
 def area_under_curve(

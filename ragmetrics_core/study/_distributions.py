@@ -1,7 +1,6 @@
 """The distributions and rank tests that scipy computes; scipy is imported at the first use."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from statistics import NormalDist
 from typing import Any, Literal
 
@@ -39,12 +38,12 @@ def normal_share(z: float) -> float:
 
 def t_quantile(share: float, df: float) -> float:
     """Where the given share of Student's t distribution lies below."""
-    return float(_scipy("special").stdtrit(df, share))
+    return float(_special().stdtrit(df, share))
 
 
 def t_test(t: float, df: float, alternative: Alternative = "two-sided") -> float:
     """P of a value of Student's t."""
-    below, above = (float(_scipy("special").stdtr(df, each)) for each in (t, -t))
+    below, above = (float(_special().stdtr(df, each)) for each in (t, -t))
     if alternative == "two-sided":
         return min(1.0, 2 * min(below, above))
     return below if alternative == "less" else above
@@ -58,7 +57,7 @@ def binomial_test(successes: int, trials: int) -> float:
     >>> binomial_test(1, 10)
     0.021484375
     """
-    return float(_scipy("stats").binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
+    return float(_stats().binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
 
 
 def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
@@ -68,24 +67,35 @@ def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alterna
     """
     if not len(x) or not len(y) or len(set(x) | set(y)) == 1:
         return None
-    return float(_scipy("stats").mannwhitneyu(x, y, alternative=alternative).pvalue)
+    return float(_stats().mannwhitneyu(x, y, alternative=alternative).pvalue)
 
 
 def average_ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Ranks from 1 along the last axis; equal values share the mean of their ranks."""
-    return np.asarray(_scipy("stats").rankdata(values, axis=-1), dtype=float)
+    return np.asarray(_stats().rankdata(values, axis=-1), dtype=float)
 
 
 def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     """Kendall's correlation with a correction for equal values, in n log n steps; neither may be constant."""
     # nobody reads the p-value, so it is made in the way that costs nothing; one order is 1, not a digit less
-    return round(float(_scipy("stats").kendalltau(x, y, method="asymptotic").statistic), 15)
+    return round(float(_stats().kendalltau(x, y, method="asymptotic").statistic), 15)
 
 
-def _scipy(module: str) -> Any:
+def _stats() -> Any:
     try:
-        return getattr(import_module("scipy"), module)
+        from scipy import stats
     except ModuleNotFoundError:
-        raise ConfigError(
-            "studies and reports need the scipy package: pip install 'ragmetrics[study]'"
-        ) from None
+        raise _without_extra() from None
+    return stats
+
+
+def _special() -> Any:
+    try:
+        from scipy import special
+    except ModuleNotFoundError:
+        raise _without_extra() from None
+    return special
+
+
+def _without_extra() -> ConfigError:
+    return ConfigError("studies and reports need the scipy package: pip install 'ragmetrics[study]'")

@@ -15,7 +15,7 @@ from ragmetrics_core.study._distributions import Alternative
 from ragmetrics_core.study._group_values import ALL, PAIRS, check_groups, members_of, sample_notes
 from ragmetrics_core.study._intervals import Estimate, Summary, summary_of
 from ragmetrics_core.study._means import is_share, score_mean
-from ragmetrics_core.study._parts import Clusters, Part, are_own
+from ragmetrics_core.study._parts import Clusters, MeanPart, are_own
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._tables import Column, Mark, Marked, MetricName, counted
 from ragmetrics_core.study._tests import effect_size, holm, mean_test, rank_test
@@ -76,9 +76,9 @@ class Measured:
         return counted(self.left_out)
 
     @property
-    def part(self) -> Part:
+    def part(self) -> MeanPart:
         """The values as a part of a figure."""
-        return Part(self.values, self.clusters)
+        return MeanPart(self.values, self.clusters)
 
 
 @dataclass(frozen=True, kw_only=True)

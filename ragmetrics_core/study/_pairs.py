@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Clusters, Part, are_own, are_too_few, clusters_of, mean_of, spread_of
+from ragmetrics_core.study._parts import (
+    Clusters,
+    MeanPart,
+    are_own,
+    are_too_few,
+    clusters_of,
+    mean_of,
+    spread_of,
+)
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.wording import number_of
@@ -95,7 +103,7 @@ def detectable_difference(
     clusters = clusters_of(n, clusters)
     if are_too_few(clusters):
         return None
-    error, df = spread_of(Part(differences, clusters))
+    error, df = spread_of(MeanPart(differences, clusters))
     if not error:  # no spread was seen, which tells nothing of the spread that there is
         return None
     sizes = np.unique(np.abs(np.round(differences, 12)))

@@ -19,8 +19,8 @@ from ragmetrics_core.study._intervals import Estimate, wilson_of
 __all__ = [
     "FEWEST_CLUSTERS",
     "Clusters",
-    "Part",
-    "Spread",
+    "MeanPart",
+    "MeanSpread",
     "are_own",
     "are_too_few",
     "check_clusters",
@@ -41,7 +41,7 @@ Indices = NDArray[np.intp]
 Clusters = Sequence[Hashable]
 
 
-class Part(NamedTuple):
+class MeanPart(NamedTuple):
     """Samples whose mean is a part of a figure.
 
     Attributes:
@@ -59,12 +59,12 @@ class Part(NamedTuple):
         """Of the values."""
         return float(np.mean(np.asarray(self.values, dtype=float)))
 
-    def less(self, other: "Part") -> tuple["Part", "Part"]:
+    def less(self, other: "MeanPart") -> tuple["MeanPart", "MeanPart"]:
         """The parts of the difference to another."""
         return self, other._replace(weight=-other.weight)
 
 
-class Spread(NamedTuple):
+class MeanSpread(NamedTuple):
     """The standard error of a figure and its degrees of freedom."""
 
     error: float
@@ -108,7 +108,7 @@ def check_clusters(clusters: Clusters, *, by: str) -> None:
         )
 
 
-def spread_of(*parts: Part) -> Spread:
+def spread_of(*parts: MeanPart) -> MeanSpread:
     r"""The error of a weighted sum of means, from what each cluster adds to it.
 
     .. math:: \mathrm{se}^2 = \sum_{g=1}^{G} \Big(\sum_k \frac{w_k / n_k}{\sqrt{1 - n_{kg} / n_k}}
@@ -129,10 +129,10 @@ def spread_of(*parts: Part) -> Spread:
         Review of Economics and Statistics 99(4), 698-709; Miller (2024), "Adding Error Bars to Evals",
         https://arxiv.org/abs/2411.00640, section 2.2; Welch (1947), Biometrika 34, 28-35.
     """
-    together: list[tuple[set[Hashable], list[Part]]] = []
+    together: list[tuple[set[Hashable], list[MeanPart]]] = []
     for part in parts:
         clusters, members = set(part.clusters), [part]
-        apart: list[tuple[set[Hashable], list[Part]]] = []
+        apart: list[tuple[set[Hashable], list[MeanPart]]] = []
         for known, others in together:
             if clusters & known:
                 clusters, members = clusters | known, [*others, *members]
@@ -142,14 +142,14 @@ def spread_of(*parts: Part) -> Spread:
     spreads = [_joint(members) for _, members in together]
     variance = sum(each.error**2 for each in spreads)
     below = sum(each.error**4 / each.df for each in spreads if each.df)
-    return Spread(sqrt(variance), variance**2 / below if below else min(each.df for each in spreads))
+    return MeanSpread(sqrt(variance), variance**2 / below if below else min(each.df for each in spreads))
 
 
-def _joint(parts: Sequence[Part]) -> Spread:
+def _joint(parts: Sequence[MeanPart]) -> MeanSpread:
     """The error of parts that share clusters."""
     codes = cluster_codes([each for part in parts for each in part.clusters])
     if len(codes) == 0 or codes.max() == 0:
-        return Spread(0.0, 0.0)
+        return MeanSpread(0.0, 0.0)
 
     def summed(numbers: Array) -> Array:
         return np.bincount(codes, weights=numbers).astype(np.float64)
@@ -161,10 +161,10 @@ def _joint(parts: Sequence[Part]) -> Spread:
     pairs, whole = float((sizes * (sizes - 1)).sum()), float((alike**2).sum())
     rho = float(np.clip(among.sum() / pairs / (whole / sizes.sum()), 0, 1)) if pairs and whole else 0.0
     worth = effective_number((1 - rho) * summed(weights**2) + rho * summed(weights) ** 2)
-    return Spread(sqrt(float((summed(added) ** 2).sum())), max(1.0, worth - 1))
+    return MeanSpread(sqrt(float((summed(added) ** 2).sum())), max(1.0, worth - 1))
 
 
-def _columns(part: Part) -> tuple[Array, Array, Array]:
+def _columns(part: MeanPart) -> tuple[Array, Array, Array]:
     """Of each sample what it adds, corrected by CR2; its standardised distance from the mean; its weight."""
     values, code = np.asarray(part.values, dtype=float), cluster_codes(part.clusters)
     n, residuals = len(values), values - values.mean()
@@ -186,7 +186,7 @@ def effective_number(weights: ArrayLike) -> float:
     return float(array.sum() ** 2 / (array**2).sum()) if array.any() else float(len(array))
 
 
-def estimate(*parts: Part, level: float = 0.95, bound: int = 0) -> Estimate:
+def estimate(*parts: MeanPart, level: float = 0.95, bound: int = 0) -> Estimate:
     """The weighted sum of the parts' means, with Student's interval.
 
     Undefined (None) where a part is empty; no interval (None) below two samples or 10 clusters in a part.
@@ -227,7 +227,7 @@ def mean_of(values: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) 
     '0.500 (0.500, 0.500)'
     """
     array = np.asarray(values, dtype=float)
-    return estimate(Part(array, clusters_of(len(array), clusters)), level=level)
+    return estimate(MeanPart(array, clusters_of(len(array), clusters)), level=level)
 
 
 def share_of(flags: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) -> Estimate:
@@ -249,7 +249,7 @@ def share_of(flags: ArrayLike, clusters: Clusters = (), *, level: float = 0.95) 
         return wilson_of(share, worth, normal_quantile(0.5 + level / 2))
     if are_too_few(clusters):
         return Estimate(share)
-    spread = spread_of(Part(array, clusters))
+    spread = spread_of(MeanPart(array, clusters))
     if share in (0.0, 1.0):
         worth = float(len(set(clusters)))
     if spread.error:

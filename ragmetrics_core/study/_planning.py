@@ -11,7 +11,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import t_quantile
 from ragmetrics_core.study._pairs import POWER, pairs_of
-from ragmetrics_core.study._parts import Clusters, Part, spread_of
+from ragmetrics_core.study._parts import Clusters, MeanPart, spread_of
 from ragmetrics_core.study._scores import Scores, measured_notes
 from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 
@@ -175,7 +175,7 @@ def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:
 
 def _spread(values: ArrayLike, clusters: Clusters) -> float:
     """The standard deviation of one sample, with what its clusters add."""
-    return float(spread_of(Part(values, clusters)).error * len(clusters) ** 0.5)
+    return float(spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5)
 
 
 def _needed(spread: float, is_difference: bool, width: float, difference: float, alpha: float) -> int:

@@ -12,7 +12,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._group_values import members_of
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Clusters, Part, clusters_of, estimate
+from ragmetrics_core.study._parts import Clusters, MeanPart, clusters_of, estimate
 from ragmetrics_core.study._scores import Scores
 from ragmetrics_core.study._tables import Column, StudyTable, table_of
 from ragmetrics_core.wording import number_of
@@ -45,14 +45,14 @@ class LabelledValues(NamedTuple):
         return len(self.clusters[0]), len(self.clusters[1])
 
     @property
-    def by_labels(self) -> Part:
+    def by_labels(self) -> MeanPart:
         """The mean of the labels alone."""
-        return Part(self.labels, self.clusters[0])
+        return MeanPart(self.labels, self.clusters[0])
 
     @property
-    def by_scores(self) -> Part:
+    def by_scores(self) -> MeanPart:
         """The mean of all predictions: as biased as the judge is."""
-        return Part(np.concatenate([self.predicted, self.rest]), [*self.clusters[0], *self.clusters[1]])
+        return MeanPart(np.concatenate([self.predicted, self.rest]), [*self.clusters[0], *self.clusters[1]])
 
     @property
     def weight(self) -> float:
@@ -64,13 +64,13 @@ class LabelledValues(NamedTuple):
         shared = float(np.cov(self.labels, self.predicted)[0, 1])
         return float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0)) if spread else 0.0
 
-    def powered(self, weight: float | None = None) -> tuple[Part, ...]:
+    def powered(self, weight: float | None = None) -> tuple[MeanPart, ...]:
         """The parts of the prediction-powered mean, the labelled one first; see `prediction_powered_mean`."""
         weight = self.weight if weight is None else weight
         if not weight or min(self.counts) < 2:
             return (self.by_labels,)
         errors = self.labels - weight * self.predicted
-        return Part(errors, self.clusters[0]), Part(self.rest, self.clusters[1], weight)
+        return MeanPart(errors, self.clusters[0]), MeanPart(self.rest, self.clusters[1], weight)
 
     def powered_mean(self, weight: float | None = None, *, level: float = 0.95) -> Estimate:
         """The prediction-powered mean."""

@@ -17,7 +17,7 @@ from ragmetrics_core.study._distributions import (
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._parts import (
     Clusters,
-    Part,
+    MeanPart,
     are_own,
     are_too_few,
     cluster_codes,
@@ -42,7 +42,7 @@ _FEW_SIZES = 20
 Array = NDArray[np.float64]
 
 
-def mean_test(one: Part, other: Part, *, alternative: Alternative = "two-sided") -> float | None:
+def mean_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two-sided") -> float | None:
     r"""P of Welch's t-test that one mean is not above the other (or, two-sided, that they are equal).
 
     .. math:: t = \frac{\bar x - \bar y}{\sqrt{s_x^2/n_x + s_y^2/n_y}}, \quad
@@ -54,7 +54,7 @@ def mean_test(one: Part, other: Part, *, alternative: Alternative = "two-sided")
     return _test(one.mean - other.mean, one, other, alternative)
 
 
-def _test(value: float, one: Part, other: Part, alternative: Alternative) -> float | None:
+def _test(value: float, one: MeanPart, other: MeanPart, alternative: Alternative) -> float | None:
     spread = spread_of(*one.less(other))
     if any(are_too_few(part.clusters) for part in (one, other)) or not spread.error:
         return None
@@ -68,7 +68,7 @@ def win_shares(one: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
     return (ranks[: len(x)] - average_ranks(x)) / len(y), (ranks[len(x) :] - average_ranks(y)) / len(x)
 
 
-def rank_test(one: Part, other: Part, *, alternative: Alternative = "two-sided") -> float | None:
+def rank_test(one: MeanPart, other: MeanPart, *, alternative: Alternative = "two-sided") -> float | None:
     """P that a value of one group is as likely below one of the other as above it.
 
     Of samples on their own it is the test of Mann and Whitney; else that of their area with the error of
@@ -86,7 +86,7 @@ def rank_test(one: Part, other: Part, *, alternative: Alternative = "two-sided")
     )
 
 
-def effect_size(one: Part, other: Part, *, level: float = 0.95, seed: int = 0) -> Estimate:
+def effect_size(one: MeanPart, other: MeanPart, *, level: float = 0.95, seed: int = 0) -> Estimate:
     r"""Standardised difference of two means, for groups whose variances differ.
 
     .. math:: d = \frac{\bar x - \bar y}{s}, \qquad s^2 = (s_x^2 + s_y^2) / 2

@@ -13,7 +13,7 @@ from ragmetrics_core.study._correlations import correlate, pearson_figure, spear
 from ragmetrics_core.study._detection import area_under_curve
 from ragmetrics_core.study._intervals import Estimate, wilson_of
 from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._parts import Part, check_clusters, estimate, mean_of, share_of, spread_of
+from ragmetrics_core.study._parts import MeanPart, check_clusters, estimate, mean_of, share_of, spread_of
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
 from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean, resampled
 from ragmetrics_core.study._tests import mean_test, rank_test
@@ -45,7 +45,7 @@ def bell_mccaffrey(values, design, clusters):
 def test_the_error_of_a_mean_has_the_correction_of_bell_and_mccaffrey():
     values, clusters = clustered()
     (expected,) = bell_mccaffrey(values, np.ones((len(values), 1)), clusters)
-    assert spread_of(Part(values, clusters)).error == pytest.approx(expected)
+    assert spread_of(MeanPart(values, clusters)).error == pytest.approx(expected)
 
 
 def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_one():
@@ -56,7 +56,7 @@ def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_on
     fit = api.OLS(values, np.ones(100)).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
     )
-    found = spread_of(Part(values, clusters.tolist()))
+    found = spread_of(MeanPart(values, clusters.tolist()))
     # without its own factor of G / (G - 1) * (n - 1) / (n - 1), which is CR2 for clusters of one size
     assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24))
 
@@ -64,7 +64,7 @@ def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_on
 def test_clusters_of_many_sizes_are_worth_fewer_than_they_are():
     # rho is 1: all 1 or all -1; 10 clusters of one sample (v is 1), 10 of three (9): 100^2 / (10 + 810)
     values = np.repeat([1.0, 1.0, -1.0, -1.0] * 5, [1, 3] * 10)
-    found = spread_of(Part(values, np.repeat(np.arange(20), [1, 3] * 10).tolist()))
+    found = spread_of(MeanPart(values, np.repeat(np.arange(20), [1, 3] * 10).tolist()))
     assert found.df == pytest.approx(100**2 / 820 - 1)
 
 
@@ -75,7 +75,7 @@ def test_samples_on_their_own_have_the_usual_figures_to_twelve_digits():
     mean = mean_of(x, names[:33])
     low, high = stats.t.interval(0.95, 32, loc=x.mean(), scale=stats.sem(x))
     assert mean == pytest.approx((x.mean(), low, high), rel=1e-12)
-    one, other = Part(x, names[:33]), Part(y, names[33:])
+    one, other = MeanPart(x, names[:33]), MeanPart(y, names[33:])
     welch = stats.ttest_ind(x, y, equal_var=False)
     assert mean_test(one, other) == pytest.approx(welch.pvalue, rel=1e-12)
     interval = welch.confidence_interval(0.95)
@@ -92,7 +92,7 @@ def test_what_is_on_its_own_in_one_group_and_shared_by_both_is_tested_as_pairs()
     generator = np.random.default_rng(8)
     x, noise = generator.normal(size=30), generator.normal(0, 0.1, 30)
     names = list(range(30))
-    paired = spread_of(*Part(x, names).less(Part(x + noise, names)))
+    paired = spread_of(*MeanPart(x, names).less(MeanPart(x + noise, names)))
     assert paired.error == pytest.approx(stats.sem(noise), rel=1e-12)
 
 
@@ -138,7 +138,7 @@ def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
 
 def test_a_mean_without_values_is_none_and_one_cluster_has_no_spread():
     assert mean_of([], []).value is None
-    assert spread_of(Part([0.1, -0.1], ["a", "a"])).df == 0
+    assert spread_of(MeanPart([0.1, -0.1], ["a", "a"])).df == 0
 
 
 def test_a_figure_that_most_resamples_lack_has_no_interval():
@@ -154,7 +154,7 @@ def test_the_difference_of_two_groups_that_share_clusters_has_the_correction_too
     side = np.arange(len(values)) % 2 == 0
     errors = bell_mccaffrey(values, np.column_stack([np.ones(len(values)), side]), clusters)
     of = np.array(clusters)
-    one, other = (Part(values[at], of[at].tolist()) for at in (side, ~side))
+    one, other = (MeanPart(values[at], of[at].tolist()) for at in (side, ~side))
     found = spread_of(*one.less(other))
     difference = values[side].mean() - values[~side].mean()
     assert estimate(*one.less(other)).value == pytest.approx(difference)
@@ -167,7 +167,7 @@ def test_groups_of_separate_clusters_are_tested_as_welch_tests_their_means():
     generator = np.random.default_rng(2)
     x, y = generator.normal(0.3, 1, 30), generator.normal(0, 2, 20)
     names = np.repeat(np.arange(50), 2).tolist()
-    twice = Part(np.repeat(x, 2), names[:60]), Part(np.repeat(y, 2), names[60:])
+    twice = MeanPart(np.repeat(x, 2), names[:60]), MeanPart(np.repeat(y, 2), names[60:])
     assert mean_test(*twice) == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
 
 
@@ -175,7 +175,7 @@ def test_the_rank_test_of_clusters_of_equal_values_is_that_of_brunner_and_munzel
     generator = np.random.default_rng(3)
     x, y = generator.normal(0.5, 1, 40), generator.normal(0, 2, 30)
     names = np.repeat(np.arange(70), 2).tolist()
-    found = rank_test(Part(np.repeat(x, 2), names[:80]), Part(np.repeat(y, 2), names[80:]))
+    found = rank_test(MeanPart(np.repeat(x, 2), names[:80]), MeanPart(np.repeat(y, 2), names[80:]))
     assert found == pytest.approx(stats.brunnermunzel(x, y).pvalue, abs=0.002)
 
 

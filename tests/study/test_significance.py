@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ragmetrics_core.study._distributions import binomial_test, mann_whitney
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._parts import Part
+from ragmetrics_core.study._parts import MeanPart
 from ragmetrics_core.study._tests import effect_size, holm, mean_test
 
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -22,7 +22,7 @@ P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 def groups(one, other):
     names = list(range(len(one) + len(other)))
-    return Part(one, names[: len(one)]), Part(other, names[len(one) :])
+    return MeanPart(one, names[: len(one)]), MeanPart(other, names[len(one) :])
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
