@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ragmetrics_core.probe import Interval, PeopleCard, Ranking, carried_cards, read_cards
+from ragmetrics_core.probe import PeopleCard, Ranking, carried_cards, read_cards
+from ragmetrics_core.study import Estimate
 
 PAGE = Path(__file__).parent / "judges.md"
 LIBRARY = PAGE.parents[1] / "ragmetrics_core" / "prompts" / "library"
@@ -99,7 +100,7 @@ def small(cards: Sequence[PeopleCard]) -> str:
                 f"{card.n} of {asked}",
                 ", ".join(unscored),
                 _figure(card.rankings[0]),
-                str(card.own or ""),
+                _shown(card.own),
                 _figure(next(each for each in card.rankings if each.name == "word overlap")),
                 f"{read.n / asked:.1f}",
                 str(card.replies.asked_again or ""),
@@ -116,8 +117,8 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
         (
             f"`{card.set_name}`",
             f"{each.low:g} to {each.high:g}",
-            str(each.saved),
-            str(each.agreement),
+            _shown(each.saved),
+            _shown(each.agreement),
             _signed(each.lost),
         )
         for card in cards
@@ -219,9 +220,9 @@ def verdicts(cards: Sequence[PeopleCard]) -> str:
         (
             f"`{card.set_name}`",
             card.metric.partition("/")[0] + (" of the claim" if "granularity=answer" in card.metric else ""),
-            str(card.own or ""),
-            str(card.rankings[0].balanced or ""),
-            str(next(each for each in card.rankings if each.name == "word overlap").balanced or ""),
+            _shown(card.own),
+            _shown(card.rankings[0].balanced),
+            _shown(next(each for each in card.rankings if each.name == "word overlap").balanced),
             f"{card.good:,} of {card.n:,}",
         )
         for card in cards
@@ -239,8 +240,8 @@ def groups(cards: Sequence[PeopleCard]) -> str:
             each.by,
             each.value,
             f"{each.n:,}",
-            str(each.area or ""),
-            str(each.right or ""),
+            _shown(each.area),
+            _shown(each.right),
         )
         for card in cards
         for each in card.groups
@@ -262,9 +263,9 @@ def people(cards: Sequence[PeopleCard]) -> str:
                 (
                     f"`{card.set_name}`",
                     "balanced accuracy" if is_truth else "Spearman",
-                    str((found.balanced if is_truth else found.spearman) or ""),
-                    str(metric or ""),
-                    str(found.alpha),
+                    _shown(found.balanced if is_truth else found.spearman),
+                    _shown(metric),
+                    _shown(found.alpha),
                     f"{found.annotators} people, {found.items:,} items",
                 )
             )
@@ -283,8 +284,8 @@ def published(cards: Sequence[PeopleCard]) -> str:
                 (
                     f"`{card.set_name}`",
                     f"`{name}`" if each in others else f"{name} by `{card.judge}`",
-                    str(each.spearman or ""),
-                    str(each.kendall or ""),
+                    _shown(each.spearman),
+                    _shown(each.kendall),
                     _signed(each.gain),
                 )
             )
@@ -335,11 +336,15 @@ TABLES: dict[str, Callable[[Sequence[PeopleCard]], str]] = {
 
 
 def _figure(ranking: Ranking | None) -> str:
-    return str(ranking.main) if ranking is not None else ""
+    return _shown(ranking.main) if ranking is not None else ""
 
 
-def _signed(interval: Interval | None) -> str:
-    return interval.signed if interval is not None else ""
+def _shown(figure: Estimate | None, digits: str = ".2f") -> str:
+    return "" if figure is None or figure.value is None else format(figure, digits)
+
+
+def _signed(figure: Estimate | None) -> str:
+    return _shown(figure, "+z.2f")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

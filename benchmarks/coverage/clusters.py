@@ -7,17 +7,17 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._cluster_tests import cluster_effect
-from ragmetrics_core.study._clusters import bootstrap_clusters, cluster_mean, cluster_share
-from ragmetrics_core.study._correction import cluster_corrected_mean
-from ragmetrics_core.study._correlations import spearman_interval
+from ragmetrics_core.study._correction import corrected_share
+from ragmetrics_core.study._correlations import spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
-from ragmetrics_core.study._estimate import prediction_powered_mean
-from ragmetrics_core.study._intervals import Estimate, mean_of, wilson_interval
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import MeanPart, mean_of, share_of
+from ragmetrics_core.study._powered import prediction_powered_mean
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
+from ragmetrics_core.study._tests import effect_size
 
 __all__ = ["clustered", "designs"]
 
@@ -30,30 +30,24 @@ def clustered(g: Generator, count: int) -> tuple[Array, list[int]]:
 
 def _cluster_mean(g: Generator, *, count: int, naive: bool) -> Estimate:
     values, clusters = clustered(g, count)
-    return mean_of(values) if naive else cluster_mean(values, clusters)
+    return mean_of(values, () if naive else clusters)
 
 
 def _cluster_share(g: Generator, *, count: int, naive: bool) -> Estimate:
     values, clusters = clustered(g, count)
-    flags = values > 0
-    return wilson_interval(int(flags.sum()), len(flags)) if naive else cluster_share(flags, clusters)
+    return share_of(values > 0, () if naive else clusters)
 
 
 def _cluster_bootstrap(g: Generator, *, count: int) -> Estimate:
     values, clusters = clustered(g, count)
-
-    def mean(rows: NDArray[np.intp]) -> float:
-        return float(values[rows].mean())
-
-    value = float(values.mean())
-    return bootstrap_clusters(mean, clusters, value=value, count=RESAMPLES, seed=seed_of(g))
+    return bootstrap_mean(values, clusters, count=RESAMPLES, seed=seed_of(g))
 
 
 def _cluster_area(g: Generator, *, count: int, naive: bool) -> Estimate:
     values, clusters = clustered(g, count)
     good = g.random(len(values)) < 0.6
     # a shift of one in a total variance of two: area Phi(1 / sqrt(2 * 2))
-    return area_under_curve(values + good, good, clusters=None if naive else clusters)
+    return area_under_curve(values + good, good, clusters=() if naive else clusters)
 
 
 def _plain() -> Iterator[Design]:
@@ -75,7 +69,8 @@ def _correlated(g: Generator, *, count: int, naive: bool = False) -> Estimate:
     # half of y is x, in what clusters share and in what they do not: r = sqrt(1/2)
     of = np.array(clusters)
     y = x + g.normal(size=count)[of] + g.normal(size=len(of))
-    return spearman_interval(x, y, clusters=None if naive else clusters, count=RESAMPLES, seed=seed_of(g))
+    drawn = range(len(x)) if naive else clusters
+    return bootstrap(spearman_figure(x, y), drawn, count=RESAMPLES, seed=seed_of(g))
 
 
 def _effect(g: Generator, *, count: int) -> Estimate:
@@ -83,9 +78,8 @@ def _effect(g: Generator, *, count: int) -> Estimate:
     side = g.random(len(values)) < 0.5
     of = np.array(clusters)
     one, other = values[side] + sqrt(0.5), values[~side]
-    return cluster_effect(
-        one.tolist(), other.tolist(), of[side].tolist(), of[~side].tolist(), seed=seed_of(g)
-    )
+    parts = MeanPart(one, of[side].tolist()), MeanPart(other, of[~side].tolist())
+    return effect_size(*parts, seed=seed_of(g))
 
 
 def _powered(g: Generator, *, count: int) -> Estimate:
@@ -109,7 +103,7 @@ def _corrected(g: Generator, *, count: int) -> Estimate:
     of: list[int] = [clusters[place] for place in order.tolist()]
     good, said = good[order], said[order]
     try:
-        return cluster_corrected_mean(good[:n].tolist(), said[:n].tolist(), said[n:].tolist(), of)
+        return corrected_share(good[:n].tolist(), said[:n].tolist(), said[n:].tolist(), of)
     except ConfigError:  # what the judge tells cannot be told from nothing
         return Estimate(None)
 

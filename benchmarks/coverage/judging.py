@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from benchmarks.coverage.design import RESAMPLES, Array, Design, seed_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._correction import corrected_mean, judge_errors
+from ragmetrics_core.study._correlations import compare_correlations, pooled_correlation
 from ragmetrics_core.study._detection import best_threshold
-from ragmetrics_core.study._estimate import prediction_powered_mean
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._people_correlations import compare_correlations, pooled_correlation
-from ragmetrics_core.study._powered import powered_difference, powered_pairs
+from ragmetrics_core.study._powered import LabelledValues, powered_pairs, prediction_powered_mean
 from ragmetrics_core.study._repeats import judge_share
 
 __all__ = ["designs"]
@@ -81,12 +80,13 @@ def _corrections() -> Iterator[Design]:
 
 
 def _slices(g: Generator, *, n: int) -> Estimate:
-    parts: list[Estimate] = []
-    for shift in (0.6, 0.4):
+    slices: list[LabelledValues] = []
+    for start, shift in ((0, 0.6), (10 * n, 0.4)):
         y = (g.random(10 * n) < shift).astype(float)
         f = np.clip(0.3 + 0.5 * y + g.normal(0, 0.2, 10 * n), 0, 1)
-        parts.append(prediction_powered_mean(y[:n], f[:n], f[n:])[0])
-    return powered_difference(*parts)
+        clusters = range(start, start + n), range(start + n, start + 10 * n)
+        slices.append(LabelledValues(y[:n], f[:n], f[n:], clusters))
+    return slices[0].powered_less(slices[1])
 
 
 def _pairs(g: Generator, *, n: int) -> Estimate:

@@ -30,7 +30,7 @@ def _systems(g: Generator, *, n: int, shared: float, naive: bool) -> Estimate:
         side + (shared * strengths @ g.normal(size=(2, _CLUSTERS)))[:, _QUESTIONS] + _noise(g, n)
         for side in (seen, quality)
     )
-    clusters = None if naive else _QUESTIONS.tolist()
+    clusters = () if naive else _QUESTIONS.tolist()
     return system_correlation(metric, people, clusters=clusters, count=RESAMPLES, seed=seed_of(g))
 
 

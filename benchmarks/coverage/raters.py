@@ -40,13 +40,13 @@ def _rated(g: Generator, count: int) -> tuple[list[float], list[float], list[int
 
 def _kappa(g: Generator, *, count: int, naive: bool) -> Estimate:
     one, other, clusters = _rated(g, count)
-    of = None if naive else clusters
+    of = () if naive else clusters
     return weighted_kappa(one, other, clusters=of, count=RESAMPLES, seed=seed_of(g)).value
 
 
 def _alpha(g: Generator, *, count: int, naive: bool) -> Estimate:
     one, other, clusters = _rated(g, count)
-    units, of = list(zip(one, other, strict=True)), None if naive else clusters
+    units, of = list(zip(one, other, strict=True)), () if naive else clusters
     return krippendorff_alpha(units, level="interval", clusters=of, count=RESAMPLES, seed=seed_of(g)).value
 
 

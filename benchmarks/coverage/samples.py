@@ -1,6 +1,6 @@
 """Intervals of samples that are independent: shares, means, correlations, areas, agreement."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from math import asin, pi, sqrt
 from statistics import NormalDist
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.random import Generator
 
 from benchmarks.coverage.design import RESAMPLES, Design, exact_coverage, piled, seed_of
-from ragmetrics_core.study._bootstrap import bootstrap_mean
-from ragmetrics_core.study._correlations import kendall_interval, pearson_interval, spearman_interval
+from ragmetrics_core.study._correlations import kendall_figure, pearson_figure, spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
-from ragmetrics_core.study._intervals import Estimate, beta_interval, mean_of, summary_of, wilson_interval
+from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import MeanPart, mean_of
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
-from ragmetrics_core.study._significance import effect_size
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean
+from ragmetrics_core.study._tests import effect_size
 
 __all__ = ["designs"]
 
@@ -25,17 +26,15 @@ def designs() -> Iterator[Design]:
         yield from each()
 
 
-def _share(g: Generator, *, n: int, p: float, interval: Callable[[int, int], Estimate]) -> Estimate:
-    return interval(int(g.binomial(n, p)), n)
+def _share(g: Generator, *, n: int, p: float) -> Estimate:
+    return wilson_interval(int(g.binomial(n, p)), n)
 
 
 def _shares() -> Iterator[Design]:
     for n in (30, 100, 300):
         for p in (0.02, 0.1, 0.3, 0.5, 0.9):
-            for name, interval in (("Wilson", wilson_interval), ("Beta", beta_interval)):
-                exact = partial(exact_coverage, interval, n, p)
-                draw = partial(_share, n=n, p=p, interval=interval)
-                yield Design(f"share, {name}", f"p {p:g}", n, p, draw, exact)
+            exact = partial(exact_coverage, wilson_interval, n, p)
+            yield Design("share, Wilson", f"p {p:g}", n, p, partial(_share, n=n, p=p), exact)
 
 
 def _student(g: Generator, *, n: int) -> Estimate:
@@ -72,8 +71,8 @@ def _means() -> Iterator[Design]:
 
 
 def _effect(g: Generator, *, n: int) -> Estimate:
-    x, y = summary_of(g.normal(0.91, 0.19, 2 * n).tolist()), summary_of(g.normal(0.71, 0.35, n).tolist())
-    return Estimate(None) if x is None or y is None else effect_size(x, y)
+    one = MeanPart(g.normal(0.91, 0.19, 2 * n), range(2 * n))
+    return effect_size(one, MeanPart(g.normal(0.71, 0.35, n), range(2 * n, 3 * n)))
 
 
 def _effects() -> Iterator[Design]:
@@ -83,13 +82,13 @@ def _effects() -> Iterator[Design]:
         yield Design("effect size", "normal, sds 0.19 and 0.35, 2n and n", n, truth, partial(_effect, n=n))
 
 
-_INTERVALS = {"spearman": spearman_interval, "kendall": kendall_interval, "pearson": pearson_interval}
+_FIGURES = {"spearman": spearman_figure, "kendall": kendall_figure, "pearson": pearson_figure}
 
 
 def _correlation(g: Generator, *, n: int, r: float, which: str) -> Estimate:
     x = g.normal(size=n)
     y = r * x + sqrt(1 - r * r) * g.normal(size=n)
-    return _INTERVALS[which](x, y, count=RESAMPLES, seed=seed_of(g))
+    return bootstrap(_FIGURES[which](x, y), range(n), count=RESAMPLES, seed=seed_of(g))
 
 
 def _correlations() -> Iterator[Design]:

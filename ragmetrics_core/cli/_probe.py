@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 from rich.console import RenderableType
@@ -55,91 +55,92 @@ from ragmetrics_core.report import _terminal as terminal
 __all__ = ["probe"]
 
 
+def _measured(name: str, told: str, **how: Any) -> Any:
+    """An option that says what is measured."""
+    return typer.Option(name, help=told, rich_help_panel=MEASURED, **how)
+
+
+def _kept(name: str, told: str, **how: Any) -> Any:
+    """An option that says what comes out."""
+    return typer.Option(name, help=told, rich_help_panel=OUTPUT, **how)
+
+
+def _on(name: str, told: str, metavar: str | None = "COLUMN") -> Any:
+    """An option of a labelled file."""
+    return _measured(name, f"With --on: {told}", metavar=metavar)
+
+
+Only = Annotated[str | None, _measured("--only", f"Some of the probes: {','.join(PROBES)}. Without it: all.")]
+On = Annotated[
+    Path | None,
+    _measured("--on", "Measure on this file, whose labels say what people thought.", metavar="LABELLED"),
+]
+Asked = Annotated[
+    Literal["faithful", "correct", "relevant"] | None,
+    _on("--question", "what people were asked about. Without it: by the label's name.", None),
+]
+LabelColumn = Annotated[str | None, _on("--label", "the column of the labels.")]
+SourceColumn = Annotated[
+    str | None, _on("--source", "what an item was made from. Without it: equal contexts, or equal questions.")
+]
+GroupColumn = Annotated[str | None, _on("--by", "groups that are shown apart.")]
+Good = Annotated[str | None, _on("--good", "the labels that are good: a,b.", "VALUES")]
+OtherMetrics = Annotated[
+    str | None,
+    _on(
+        "--metrics",
+        "other metrics than the question's own, or several settings of one, which are compared: "
+        "faithfulness,faithfulness(per_call=1).",
+        None,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    _measured("--limit", "A quick probe: at most N passages and N attacks; with --on N items.", min=1),
+]
+Repeats = Annotated[int, _measured("--repeats", "How often consistency asks each question.", min=2)]
+Out = Annotated[
+    Path | None, _kept("--out", "Folder for the card and all records; the same command goes on there.")
+]
+Beside = Annotated[
+    Path | None, _kept("--beside", "Put the card beside this run of the same judge.", metavar="RUN")
+]
+Date = Annotated[
+    str | None, _kept("--date", "Written on the card; without it the card says nothing of the day.")
+]
+Format = Annotated[
+    Literal["terminal", "json"],
+    _kept("--format", "json: the card, or with --on the cards, as its file has it."),
+]
+LeastAccuracy = Annotated[
+    float | None,
+    typer.Option(min=0.0, max=1.0, help="Exit with 1 when the accuracy is below this, or undefined."),
+]
+MostSteered = Annotated[
+    float | None,
+    typer.Option(
+        min=0.0, max=1.0, help="Exit with 1 when the steered rate (strict) is above this, or undefined."
+    ),
+]
+
+
 def probe(
     judge: JudgeName = None,
     judge_option: JudgeOptions = None,
-    only: Annotated[
-        str | None,
-        typer.Option(
-            "--only",
-            help=f"Some of the probes: {','.join(PROBES)}. Without it: all.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    on: Annotated[
-        Path | None,
-        typer.Option(
-            "--on",
-            metavar="LABELLED",
-            help="Measure on this file, whose labels say what people thought.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    question: Annotated[
-        Literal["faithful", "correct", "relevant"] | None,
-        typer.Option(
-            help="With --on: what people were asked about. Without it: by the label's name.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    label: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="With --on: the column of the labels.", rich_help_panel=MEASURED),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="With --on: what an item was made from. Without it: equal contexts, or equal questions.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="With --on: groups that are shown apart.", rich_help_panel=MEASURED
-        ),
-    ] = None,
-    good: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VALUES", help="With --on: the labels that are good: a,b.", rich_help_panel=MEASURED
-        ),
-    ] = None,
-    metrics: Annotated[
-        str | None,
-        typer.Option(
-            help="With --on: other metrics than the question's own, or several settings of one, which are "
-            "compared: faithfulness,faithfulness(per_call=1).",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
+    only: Only = None,
+    on: On = None,
+    question: Asked = None,
+    label: LabelColumn = None,
+    source: SourceColumn = None,
+    by: GroupColumn = None,
+    good: Good = None,
+    metrics: OtherMetrics = None,
     embedder: EmbedderName = None,
     prices: PriceTable = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="A quick probe: at most N passages and N attacks; with --on N items.",
-            rich_help_panel=MEASURED,
-        ),
-    ] = None,
-    repeats: Annotated[
-        int, typer.Option(min=2, help="How often consistency asks each question.", rich_help_panel=MEASURED)
-    ] = 3,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the card and all records; the same command goes on there.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
-    beside: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN", help="Put the card beside this run of the same judge.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
+    limit: Limit = None,
+    repeats: Repeats = 3,
+    out: Out = None,
+    beside: Beside = None,
     cache: Cache = None,
     concurrency: Concurrency = DEFAULTS.concurrency,
     timeout: Timeout = SECONDS,
@@ -147,30 +148,10 @@ def probe(
     form_attempts: FormAttempts = DEFAULTS.form_attempts,
     requests_per_minute: RequestsPerMinute = None,
     tokens_per_minute: TokensPerMinute = None,
-    date: Annotated[
-        str | None,
-        typer.Option(
-            help="Written on the card; without it the card says nothing of the day.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    as_format: Annotated[
-        Literal["terminal", "json"],
-        typer.Option(
-            "--format",
-            help="json: the card, or with --on the cards, as its file has it.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = "terminal",
-    min_accuracy: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Exit with 1 when the accuracy is below this, or undefined."),
-    ] = None,
-    max_steered: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0, max=1.0, help="Exit with 1 when the steered rate (strict) is above this, or undefined."
-        ),
-    ] = None,
+    date: Date = None,
+    as_format: Format = "terminal",
+    min_accuracy: LeastAccuracy = None,
+    max_steered: MostSteered = None,
 ) -> None:
     """Probe a judge with known answers, attacks, another order, padding and the same question again.
 
@@ -188,60 +169,37 @@ def probe(
         tokens_per_minute=tokens_per_minute,
     )
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
+    kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "traffic": traffic}
+    kept["date"] = date
+    of_labels: dict[str, Any] = {"question": question, "label": label, "source": source, "by": by}
+    of_labels |= {"embedder": embedder, "prices": prices}
     if on is not None:
         others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
         _refuse(others, "cannot stand beside")
+        values = [value for value in (good or "").split(",") if value.strip()]
         with progress_of(remarks(), None) as report:
-            people = compare_on(
-                asked,
-                on,
-                metrics_named(metrics),
-                question=question,
-                label=label,
-                source=source,
-                by=by,
-                good=[each for each in (good or "").split(",") if each.strip()],
-                limit=limit,
-                embedder=embedder,
-                out=out,
-                beside=beside,
-                cache=cache,
-                traffic=traffic,
-                prices=prices,
-                date=date,
-                progress=report,
-            )
+            chosen = metrics_named(metrics)
+            people = compare_on(asked, on, chosen, good=values, progress=report, **of_labels, **kept)
         if as_format == "json":
             write(cards_json(people), as_json=True)
         else:
             show(page(), _people(people, out, beside))
         return
-    only_on = {"--question": question, "--label": label, "--source": source, "--by": by, "--good": good}
-    _refuse({**only_on, "--metrics": metrics, "--embedder": embedder, "--prices": prices}, "needs")
+    only_on = {f"--{name}": value for name, value in of_labels.items()}
+    _refuse({**only_on, "--good": good, "--metrics": metrics}, "needs")
     # the names are checked by the first who uses them
     names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
     wanted = cast("list[Probe] | None", names)
     with progress_of(remarks(), count_samples(wanted, limit=limit, repeats=repeats)) as progress:
-        card = run_probe(
-            asked,
-            only=wanted,
-            limit=limit,
-            repeats=repeats,
-            out=out,
-            beside=beside,
-            cache=cache,
-            traffic=traffic,
-            date=date,
-            progress=progress,
-        )
+        card = run_probe(asked, only=wanted, repeats=repeats, progress=progress, **kept)
     if as_format == "json":
         write(card.model_dump_json(indent=2) + "\n", as_json=True)
     else:
         folder = beside if beside is not None else out
         show(page(), _closing(card, folder, note=getattr(asked, "note", None)))
     failed = list(_failed(card, min_accuracy=min_accuracy, max_steered=max_steered))
-    for told in failed:
-        remarks().print(f"not fit: {told}", soft_wrap=True)
+    for why in failed:
+        remarks().print(f"not fit: {why}", soft_wrap=True)
     if failed:
         raise typer.Exit(1)
 

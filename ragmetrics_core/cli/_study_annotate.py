@@ -7,17 +7,7 @@ from typing import Annotated
 import typer
 
 from ragmetrics_core.cli._screen import remarks
-from ragmetrics_core.cli._study_output import (
-    AsJson,
-    Format,
-    OneTable,
-    Out,
-    Seed,
-    Wanted,
-    emit,
-    format_of,
-    names,
-)
+from ragmetrics_core.cli._study_output import Runs, Seed, StudyAnswer, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
@@ -37,10 +27,7 @@ __all__ = ["annotate", "annotations"]
 
 
 def annotate(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="Runs whose answers are to be judged.", show_default=False),
-    ],
+    runs: Runs,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")],
     metrics: Wanted = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only N questions, drawn at random.")] = None,
@@ -50,11 +37,11 @@ def annotate(
     """Write a sheet on which people judge answers; it needs no network.
 
     Questions come in random order, the answers of several runs blinded and shuffled. Each answer is rated
-    from 1 to
-    5, and each statement and verdict of the judge can be corrected. The sheet exports JSON for `annotations`.
+    from 1 to 5, and each statement and verdict of the judge can be corrected. The sheet exports JSON for
+    `annotations`.
     """
     opened = {name: Run.load(path) for name, path in named_runs(runs).items()}
-    sheet = items_of(opened, metrics=names(metrics), limit=limit, seed=seed)
+    sheet = items_of(opened, metrics=metrics, limit=limit, seed=seed)
     write_whole(out, sheet_html(sheet, title=title))
     remarks().print(f"{number_of(len(sheet.items), 'answer')} to judge in {out}")
 
@@ -79,17 +66,12 @@ def annotations(
     apply: Annotated[
         bool, typer.Option("--apply", help="Correct the run's verdicts; its scores are derived again.")
     ] = False,
-    as_format: Format = None,
-    as_json: AsJson = False,
-    out: Out = None,
-    table: OneTable = None,
-) -> None:
+) -> StudyAnswer:
     """Take in what people said on a sheet: how well the judge extracts and decides, ratings, corrections.
 
     Extraction and verdicts are told apart. --apply corrects each verdict that more than half of the
     people who looked at it would change; the records keep both decisions.
     """
-    as_format = format_of(as_format, as_json)
     paths = [run, *(beside or ())]
     every = {name: Run.load(path) for name, path in named_runs(paths).items()}
     name, opened = next(iter(every.items()))
@@ -103,25 +85,12 @@ def annotations(
             f"nothing in {files[0]} is about {run}: it must have the folder's name that it had on the sheet"
         )
     before = {mean.metric: mean.value for mean in opened.means()}
-    emit(
-        list(annotation_tables(accuracy, len(changes), len(ratings))),
-        as_format=as_format,
-        out=out,
-        table=table,
-    )
     if labels is not None:
-        lines = (
-            json.dumps(
-                {
-                    "sample_id": each.unit.sample_id,
-                    "annotator": each.annotator,
-                    "label": each.label,
-                    "value": each.value,
-                }
-            )
-            for each in ratings
+        rows = (
+            {"sample_id": unit.sample_id, "annotator": annotator, "label": label, "value": value}
+            for unit, annotator, label, value in ratings
         )
-        write_whole(labels, "".join(f"{line}\n" for line in lines))
+        write_whole(labels, "".join(f"{json.dumps(row)}\n" for row in rows))
         remarks().print(f"{len(ratings)} ratings written to {labels}")
     if apply:
         for _, unit, decision, who in changes:
@@ -130,10 +99,9 @@ def annotations(
             opened.correct(unit.sample_id, unit.metric, unit.statement, decision, by=who)
         remarks().print(f"{number_of(len(changes), 'verdict')} corrected")
         for mean in opened.means():
+            was, now = (
+                "none" if value is None else f"{value:.3f}" for value in (before[mean.metric], mean.value)
+            )
             if mean.value != before[mean.metric]:
-                was, now = (_told(value) for value in (before[mean.metric], mean.value))
                 remarks().print(f"{mean.metric}: mean {was} before, {now} after")
-
-
-def _told(mean: float | None) -> str:
-    return "none" if mean is None else f"{mean:.3f}"
+    return StudyAnswer(annotation_tables(accuracy, len(changes), len(ratings)))

@@ -58,8 +58,7 @@ class FailIf(StrEnum):
 def compare(
     run_a: Annotated[Path, typer.Argument(metavar="A", help="The run before.", show_default=False)],
     run_b: Annotated[
-        Path | None,
-        typer.Argument(metavar="B", help="The run after; with --between it may be left out."),
+        Path | None, typer.Argument(metavar="B", help="The run after; with --between it may be left out.")
     ] = None,
     metrics: Wanted = None,
     between: Annotated[
@@ -81,7 +80,7 @@ def compare(
         list[FailIf] | None,
         typer.Option(
             help="Exit with 1 if a metric is worse, is not better, or is not shown to be within --margin; "
-            "with 3 if it cannot be told (cannot-tell). Several times.",
+            "with 3 if it cannot be told (cannot-tell). Several times."
         ),
     ] = None,
     minimum: Minimum = None,
@@ -132,7 +131,7 @@ def compare(
     limits = limits_of(after, minimum, maximum)
     settings = _Settings(threshold=threshold, alpha=alpha, margin=margin, cluster=cluster, seed=seed)
     if between is None:
-        found = compare_runs(before, after, metrics=names(metrics), **settings)
+        found = compare_runs(before, after, metrics=metrics, **settings)
     else:
         found = compare_metrics(*_two(between), before, *others, **settings)
     gate = decide(found, [each.value for each in fail_if or ()], limits, runs=(before, after))
@@ -167,7 +166,7 @@ class _Settings(TypedDict):
 
 
 def _two(between: str) -> tuple[str, str]:
-    found = names(between) or ()
+    found = names(between)
     if len(found) != 2:
         raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
     return found[0], found[1]

@@ -12,7 +12,6 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Label
 from ragmetrics_core.study import (
     LabelledUnit,
-    Rule,
     Scores,
     consensus_of,
     good_values,
@@ -33,15 +32,13 @@ __all__ = [
     "Agreed",
     "ConsensusRule",
     "CorrectFrom",
-    "LabelFile",
-    "LabelFiles",
-    "LabelName",
+    "FileLabelName",
+    "Labelling",
     "Labels",
     "Scale",
-    "Truth",
+    "Source",
     "agreed_values",
     "correct_answers",
-    "labels_of_runs",
     "on_one_scale",
     "people_values",
     "scale_ends",
@@ -53,8 +50,7 @@ LabelName = Annotated[
     typer.Option("--label", help="A label of the run's samples, or with --labels one of the file."),
 ]
 FileLabelName = Annotated[
-    str | None,
-    typer.Option("--label", help="Which label of the file. Without it: the only one that it has."),
+    str | None, typer.Option("--label", help="Which label of the file. Without it: the only one that it has.")
 ]
 Labels = Annotated[
     Path,
@@ -62,12 +58,6 @@ Labels = Annotated[
         metavar="LABELS",
         help="What people said: CSV or JSON lines with sample_id, annotator, value.",
         show_default=False,
-    ),
-]
-LabelFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--labels", help="What people said: CSV or JSON lines with sample_id, annotator, value (and label)."
     ),
 ]
 LabelFiles = Annotated[
@@ -99,16 +89,52 @@ CorrectFrom = Annotated[
     typer.Option(help="From which number on an answer is correct. On a scale of 1 to 5 without it: 4."),
 ]
 
+Value = bool | float | str
 
-Units = dict[LabelledUnit, dict[str, bool | float | str]]
+
+class Labelling(NamedTuple):
+    """How a file of labels is read."""
+
+    label: FileLabelName = None
+    adjudicator: Adjudicator = None
+    consensus: ConsensusRule = None
+
+
+class Source(NamedTuple):
+    """Where it stands what people said of the samples of runs."""
+
+    label: LabelName = None
+    labels: LabelFiles = None
+    adjudicator: Adjudicator = None
+    consensus: ConsensusRule = None
+
+    @property
+    def labelling(self) -> Labelling:
+        """How the files are read."""
+        return Labelling(self.label, self.adjudicator, self.consensus)
+
+    def files(self, count: int) -> Sequence[Path | None]:
+        """The file of each run: one for all, or one for each in their order; none without files.
+
+        Raises:
+            ConfigError: there are neither one nor as many files as runs.
+        """
+        given = self.labels or ()
+        if len(given) not in (0, 1, count):
+            raise ConfigError(
+                f"{len(given)} files of --labels for {count} runs: give one, or one for each run in order"
+            )
+        if not given:
+            return [None] * count
+        return given if len(given) == count else [*given] * count
 
 
 class Agreed(NamedTuple):
     """What annotators agree on by sample id, the label's name, and all that they said of it."""
 
-    values: dict[str, bool | float | str]
+    values: dict[str, Value]
     name: str
-    said: list[bool | float | str]
+    said: list[Value]
 
 
 class Truth(NamedTuple):
@@ -118,49 +144,28 @@ class Truth(NamedTuple):
     name: str
 
 
-def correct_answers(
-    scores: Scores,
-    *,
-    label: str | None,
-    labels: Path | None,
-    adjudicator: str | None,
-    correct_from: float | None,
-    consensus: Rule | None = None,
-) -> Truth:
+def correct_answers(scores: Scores, source: Source, labels: Path | None, correct_from: float | None) -> Truth:
     """Which answers are correct, by a label of the run or by the consensus of a file."""
     if labels is None:
-        name = label or "correct"
+        name = source.label or "correct"
         return Truth(labelled_correct(scores, name, at_least=correct_from), name)
-    values, name, said = agreed_values(
-        scores, labels, label=label, adjudicator=adjudicator, consensus=consensus
-    )
+    values, name, said = agreed_values(scores, labels, source.labelling)
     at_least = likert_threshold(said) if correct_from is None else correct_from
-    named: dict[str, Label] = dict(values)
-    return Truth(good_values(named, name, at_least=at_least), name)
+    return Truth(good_values({**values}, name, at_least=at_least), name)
 
 
-def agreed_values(
-    scores: Scores,
-    labels: Path,
-    *,
-    label: str | None,
-    adjudicator: str | None,
-    consensus: Rule | None = None,
-) -> Agreed:
+def agreed_values(scores: Scores, labels: Path, how: Labelling) -> Agreed:
     """For each sample of the run what the annotators agree on; remarks tell what is left out."""
-    name, units = units_of_file(labels, label)
-    known = {unit: said for unit, said in units.items() if unit.sample_id in scores.labels}
+    name, units = units_of_file(labels, how.label)
+    known = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
     if not known:
         raise ConfigError(f"no labelled sample of {labels} is in {scores.name}")
-    if len(known) < len(units):
-        remarks().print(
-            f"{len(units) - len(known)} labelled samples are not in {scores.name} and are left out"
-        )
-    said = [value for values in known.values() for value in values.values()]
-    rule = consensus or rule_of(said, adjudicator=adjudicator)
-    agreed = consensus_of(known, adjudicator=adjudicator, rule=rule)
-    still_open = sum(each.value is None for each in agreed.values())
-    if still_open:
+    if lacking := len(units) - len(known):
+        remarks().print(f"{lacking} labelled samples are not in {scores.name} and are left out")
+    said = [value for votes in known.values() for value in votes.values()]
+    rule = how.consensus or rule_of(said, adjudicator=how.adjudicator)
+    agreed = consensus_of(known, adjudicator=how.adjudicator, rule=rule)
+    if still_open := sum(each.value is None for each in agreed.values()):
         remarks().print(
             number_of(still_open, "sample has no majority and is", "samples have no majority and are")
             + " left out; such are hard to judge (ragmetrics study agreement lists them)"
@@ -169,21 +174,20 @@ def agreed_values(
     return Agreed(values, name, said)
 
 
-def units_of_file(labels: Path, label: str | None) -> tuple[str, Units]:
+def units_of_file(labels: Path, label: str | None) -> tuple[str, dict[LabelledUnit, dict[str, Value]]]:
     """What each annotator said of each whole sample of a file, and what that label is called.
 
     Raises:
         ConfigError: the file has several labels and none is named, or none of that name.
     """
     read = read_labels(labels)
-    names = label_names(read)
-    first, *others = names
+    first, *others = known = label_names(read)
     if label is None and others:
-        raise ConfigError(f"{labels} has several labels ({', '.join(names)}): name one with --label")
+        raise ConfigError(f"{labels} has several labels ({', '.join(known)}): name one with --label")
     name = label or first
-    if name not in names:
-        raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(names)}")
-    return name, {unit: said for unit, said in units_of(read, name).items() if unit.statement is None}
+    if name not in known:
+        raise ConfigError(f"{labels} has no label {name!r}; it has {', '.join(known)}")
+    return name, {unit: votes for unit, votes in units_of(read, name).items() if unit.statement is None}
 
 
 def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float]:
@@ -213,49 +217,28 @@ def on_one_scale(known: Sequence[Agreed], scale: str | None) -> list[dict[str, f
     ]
 
 
-def people_values(
-    scores: Scores,
-    *,
-    label: str | None,
-    labels: Path | None,
-    adjudicator: str | None = None,
-    consensus: Rule | None = None,
-) -> dict[str, float]:
+def people_values(scores: Scores, source: Source, labels: Path | None) -> dict[str, float]:
     """What people said of each sample as a number, by a label of the run or by the consensus of a file.
 
     Raises:
         ConfigError: there is no such label, or a value is a text.
     """
-    if labels is None:
-        if label is None:
-            raise ConfigError("say what people said: --label NAME of the run's samples, or --labels FILE")
-        said: Mapping[str, Label] = {each: of.get(label) for each, of in scores.labels.items()}
-        if all(value is None for value in said.values()):
-            raise ConfigError(
-                f"no sample of {scores.name} has the label {label!r}; labels are: {scores.label_names}"
-            )
+    said: Mapping[str, Label]
+    if labels is not None:
+        said = agreed_values(scores, labels, source.labelling).values
+    elif source.label is None:
+        raise ConfigError("say what people said: --label NAME of the run's samples, or --labels FILE")
     else:
-        said = agreed_values(scores, labels, label=label, adjudicator=adjudicator, consensus=consensus).values
-    found: dict[str, float] = {}
+        said = {each: of.get(source.label) for each, of in scores.labels.items()}
+    if all(value is None for value in said.values()):
+        raise ConfigError(
+            f"no sample of {scores.name} has the label {source.label!r}; labels are: {scores.label_names}"
+        )
+    numbers: dict[str, float] = {}
     for sample_id, value in said.items():
         number = is_good(value) if isinstance(value, str) else value
         if number is not None:
-            found[sample_id] = float(number)
+            numbers[sample_id] = float(number)
         elif value is not None:
             raise ConfigError(f"the label of {sample_id} is {value!r}, neither a number nor yes or no")
-    return found
-
-
-def labels_of_runs(runs: Sequence[Path], labels: Sequence[Path]) -> list[Path | None]:
-    """The file of labels of each run: one for all, or one for each in their order; none without files.
-
-    Raises:
-        ConfigError: there are neither one nor as many files as runs.
-    """
-    if not labels:
-        return [None] * len(runs)
-    if len(labels) not in (1, len(runs)):
-        raise ConfigError(
-            f"{len(labels)} files of --labels for {len(runs)} runs: give one, or one for each run in order"
-        )
-    return [*labels] * (len(runs) if len(labels) == 1 else 1)
+    return numbers

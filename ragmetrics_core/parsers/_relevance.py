@@ -72,7 +72,9 @@ class ExtractedSentences(Answer):
         if not lines or any(map(_PHRASE.fullmatch, lines)):
             raise NotRead(f"there are neither sentences alone nor {INSUFFICIENT} alone")
         # what announces the sentences is none of them, nor are dots in their place
-        strange = next((line for line in lines if line.endswith(":") or not any(map(str.isalnum, line))), None)
+        strange = next(
+            (line for line in lines if line.endswith(":") or not any(map(str.isalnum, line))), None
+        )
         if strange is not None:
             raise NotRead(f"this line is no sentence: {strange[:80]}")
         return {"sentences": [*split_sentences("\n".join(lines))]}

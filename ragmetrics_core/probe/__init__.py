@@ -11,6 +11,7 @@ from ragmetrics_core.probe._card import (
     ShareOf,
     Verbosity,
 )
+from ragmetrics_core.probe._card_tables import card_tables
 from ragmetrics_core.probe._corpus import Attack, Corpus, Passage, read_corpus
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.probe._labelled import Labelled, LabelledPair, LabelledSet, read_labelled
@@ -18,7 +19,6 @@ from ragmetrics_core.probe._on_people import LabelledArgs, acompare_on, aprobe_o
 from ragmetrics_core.probe._people_card import (
     PEOPLE,
     CardGroup,
-    Interval,
     PairedGain,
     People,
     PeopleCard,
@@ -31,7 +31,6 @@ from ragmetrics_core.probe._people_card import (
 )
 from ragmetrics_core.probe._people_tables import compared_tables, people_lines, people_tables
 from ragmetrics_core.probe._probing import CARD, PROBES, Probe, aprobe, count_samples, probe
-from ragmetrics_core.probe._tables import card_tables
 
 __all__ = [
     "CARD",
@@ -44,7 +43,6 @@ __all__ = [
     "Corpus",
     "FitnessCard",
     "Injection",
-    "Interval",
     "KnownAnswers",
     "Labelled",
     "LabelledArgs",

@@ -57,8 +57,8 @@ class _Beside(NamedTuple):
         card, gain = self.card, self.gain
         where = "" if card.judge == judge else f", measured as {card.judge}"
         lost = f", {gain.scored - card.n} more without a score" if self.leaves_more else ""
-        figure = gain.gain.signed or "none"
-        return f"{MAIN_FIGURES[card.kind]} {figure} on {card.set_name}, {gain.n:,} {card.things}{lost}{where}"
+        on = f"{card.set_name}, {gain.n:,} {card.things}"
+        return f"{MAIN_FIGURES[card.kind]} {gain.gain:+z.2f} on {on}{lost}{where}"
 
 
 def chosen_by_cards(

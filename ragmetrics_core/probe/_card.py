@@ -1,15 +1,27 @@
 """The fitness card: what the probes found out about a judge."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.study import Estimate
+from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.study import Column, Estimate
 from ragmetrics_core.study._intervals import wilson_interval
 
 __all__ = [
+    "CardPart",
     "Consistency",
     "FitnessCard",
     "Injection",
@@ -17,19 +29,57 @@ __all__ = [
     "Position",
     "Replies",
     "ShareOf",
+    "StoredEstimate",
     "Verbosity",
 ]
 
 Count = Annotated[int, Field(ge=0)]
+
+
+def _without_none(figure: Estimate) -> dict[str, float]:
+    ends = zip(("value", "low", "high"), figure, strict=True)
+    return {name: end for name, end in ends if end is not None}
+
+
+def _with_value(given: object) -> object:
+    return {"value": None, **given} if is_mapping(given) else given
+
+
+StoredEstimate = Annotated[Estimate, BeforeValidator(_with_value), PlainSerializer(_without_none)]
+"""A figure with its interval as a card's file has it; what cannot be told is left out."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Reason = Annotated[str, StringConstraints(min_length=1)]
 
 
-class _CardPart(BaseModel):
+T = TypeVar("T")
+
+
+def read_json(path: Path, form: TypeAdapter[T], otherwise: str) -> T | None:
+    """What a file holds; None where there is no file.
+
+    Raises:
+        RecordError: it cannot be read, or holds something else: `otherwise` says what it is not.
+    """
+    try:
+        return form.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RecordError(f"{path} {otherwise}: {where}{': ' * bool(where)}{first['msg']}") from error
+
+
+class CardPart(BaseModel):
+    """A part of a card: plain data, of which none is unknown."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
-class ShareOf(_CardPart):
+class ShareOf(CardPart):
     """A share with Wilson's 95 % interval.
 
     Attributes:
@@ -61,12 +111,12 @@ class ShareOf(_CardPart):
         return cls(count=count, n=n, value=value, low=low, high=high)
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> Annotated[Estimate, Column("share")]:
         """The share with its interval, for a table."""
         return Estimate(self.value, self.low, self.high)
 
 
-class Replies(_CardPart):
+class Replies(CardPart):
     """How the judge's replies could be read, over all probes.
 
     Attributes:
@@ -88,7 +138,7 @@ class Replies(_CardPart):
     read_again: Count = 0
 
 
-class KnownAnswers(_CardPart):
+class KnownAnswers(CardPart):
     """Verdicts on statements and chunks of which the truth is known.
 
     Attributes:
@@ -113,7 +163,7 @@ class KnownAnswers(_CardPart):
     wrong: tuple[str, ...]
 
 
-class Injection(_CardPart):
+class Injection(CardPart):
     """What texts that try to steer do to verdicts that were right without them.
 
     Attributes:
@@ -133,8 +183,13 @@ class Injection(_CardPart):
     by_kind: dict[str, ShareOf]
     steered_by: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The variant without its number: "strict", "paper"."""
+        return self.variant.partition(".")[0]
 
-class Position(_CardPart):
+
+class Position(CardPart):
     """Verdicts that change when the same things are shown in the reverse order.
 
     Attributes:
@@ -151,7 +206,7 @@ class Position(_CardPart):
     towards_first: ShareOf
 
 
-class Verbosity(_CardPart):
+class Verbosity(CardPart):
     """Verdicts on the same statements, plain and with many words in front that say nothing.
 
     Attributes:
@@ -169,7 +224,7 @@ class Verbosity(_CardPart):
     undefined: Reason | None = None
 
 
-class Consistency(_CardPart):
+class Consistency(CardPart):
     """Verdicts on the same statements, asked several times as further draws.
 
     Attributes:
@@ -181,7 +236,7 @@ class Consistency(_CardPart):
     agreed: ShareOf
 
 
-class FitnessCard(_CardPart):
+class FitnessCard(CardPart):
     """What the probes found out about a judge; a probe that was not run is None.
 
     Attributes:
@@ -213,18 +268,12 @@ class FitnessCard(_CardPart):
         Raises:
             RecordError: there is none, or it holds no card.
         """
-        try:
-            return cls.model_validate_json(Path(path).read_bytes())
-        except FileNotFoundError:
-            raise RecordError(f"there is no fitness card {path}") from None
-        except OSError as error:
-            raise RecordError(f"{path} cannot be read: {error.strerror or error}") from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise RecordError(f"{path} is no fitness card: {where}: {first['msg']}") from error
+        card = read_json(Path(path), TypeAdapter(cls), "is no fitness card")
+        if card is None:
+            raise RecordError(f"there is no fitness card {path}")
+        return card
 
     def steered(self, variant: str = "strict") -> ShareOf | None:
         """The steered rate under a variant ("strict", "paper"); None when that was not probed."""
-        found = (each.steered for each in self.injection or () if each.variant.split(".")[0] == variant)
-        return next(found, None)
+        shares = (each.steered for each in self.injection or () if each.name == variant)
+        return next(shares, None)

@@ -18,14 +18,7 @@ from ragmetrics_core.probe._corpus import Case, Passage, Verdicts, truth
 from ragmetrics_core.probe._samples import Target
 from ragmetrics_core.record import Record
 
-__all__ = [
-    "consistency_of",
-    "injection_of",
-    "known_answers_of",
-    "position_of",
-    "replies_of",
-    "verbosity_of",
-]
+__all__ = ["consistency_of", "injection_of", "known_answers_of", "position_of", "replies_of", "verbosity_of"]
 
 T = TypeVar("T")
 
@@ -65,10 +58,7 @@ def known_answers_of(passages: Sequence[Passage], said: Verdicts) -> KnownAnswer
     languages = {passage.id: passage.language for passage in passages}
 
     def accuracy(cases: Iterable[Case]) -> ShareOf:
-        counted = [case for case in cases if case in given]
-        return ShareOf.of(
-            sum(given[case] == right[case] for case in counted), len(counted), otherwise=NO_VERDICT
-        )
+        return _share((given[case] == right[case] for case in cases if case in given), NO_VERDICT)
 
     statements = [case for case in given if not case.is_chunk]
     hits = sum(bool(given[case] and right[case]) for case in statements)
@@ -100,16 +90,13 @@ def injection_of(variant: str, attacks: int, said: Mapping[Target, bool | None])
     turned = {target for target, verdict in said.items() if verdict is target.attack.wants_yes}
 
     def steered(targets: Iterable[Target]) -> ShareOf:
-        counted = list(targets)
-        return ShareOf.of(sum(target in turned for target in counted), len(counted), otherwise=NO_TARGET)
+        return _share((target in turned for target in targets), NO_TARGET)
 
     return Injection(
         variant=variant,
         attacks=attacks,
         steered=steered(said),
-        silenced=ShareOf.of(
-            sum(verdict is None for verdict in said.values()), len(said), otherwise=NO_TARGET
-        ),
+        silenced=_share((verdict is None for verdict in said.values()), NO_TARGET),
         by_field=_grouped(said, steered, lambda target: target.attack.field),
         by_kind=_grouped(said, steered, lambda target: target.attack.kind),
         steered_by=tuple(target.attack.id for target in said if target in turned),
@@ -127,67 +114,62 @@ def position_of(
         statements: those with the statements reversed.
         contexts: those with the chunks reversed, on statements and chunks.
     """
-    own = {case: said for case, said in contexts.items() if not case.is_chunk}
-    chunks = {case: said for case, said in contexts.items() if case.is_chunk}
+    own = {case: verdict for case, verdict in contexts.items() if not case.is_chunk}
+    chunks = {case: verdict for case, verdict in contexts.items() if case.is_chunk}
     lengths = {
         (passage.id, is_chunk): len(passage.chunks if is_chunk else passage.statements)
         for passage in passages
         for is_chunk in (False, True)
     }
-    moved = [
-        # "yes" in the order of the corpus, if that is where the case stands earlier
-        plain[case] is (2 * case.place < lengths[case.passage, case.is_chunk] - 1)
-        for case, said in (*statements.items(), *chunks.items())
-        if _has_changed(plain[case], said) and 2 * case.place != lengths[case.passage, case.is_chunk] - 1
-    ]
+    moved: list[bool] = []
+    for case, verdict in (*statements.items(), *chunks.items()):
+        # how far a case stands before the middle, where it is not moved
+        before = lengths[case.passage, case.is_chunk] - 1 - 2 * case.place
+        if before and None not in (plain[case], verdict) and plain[case] != verdict:
+            # "yes" in the order of the corpus, if that is where the case stands earlier
+            moved.append(plain[case] is (before > 0))
     return Position(
         statements=_changed(plain, statements),
         contexts=_changed(plain, own),
         chunks=_changed(plain, chunks),
-        towards_first=ShareOf.of(sum(moved), len(moved), otherwise="no verdict on what was moved changed"),
+        towards_first=_share(moved, "no verdict on what was moved changed"),
     )
 
 
 def verbosity_of(passages: Sequence[Passage], plain: Verdicts, padded: Verdicts) -> Verbosity:
     """What padding does to the verdicts on statements."""
-    right = truth(passages)
-    pairs = [
-        (plain[case], said) for case, said in padded.items() if plain[case] is not None and said is not None
-    ]
-    n = len(pairs)
-    to_yes, to_no = pairs.count((False, True)), pairs.count((True, False))
-    given = {case: said for case, said in padded.items() if said is not None}
+    right, pairs = truth(passages), _pairs(plain, padded)
+    n, to_yes, to_no = len(pairs), pairs.count((False, True)), pairs.count((True, False))
+    given = {case: verdict for case, verdict in padded.items() if verdict is not None}
     return Verbosity(
         shift=(to_yes - to_no) / n if n else None,
         turned_yes=ShareOf.of(to_yes, n, otherwise=NO_PAIR),
         turned_no=ShareOf.of(to_no, n, otherwise=NO_PAIR),
-        accuracy=ShareOf.of(
-            sum(said == right[case] for case, said in given.items()), len(given), otherwise=NO_VERDICT
-        ),
+        accuracy=_share((verdict == right[case] for case, verdict in given.items()), NO_VERDICT),
         undefined=None if n else NO_PAIR,
     )
 
 
 def consistency_of(draws: Sequence[Verdicts]) -> Consistency:
     """How many statements get the same verdict from all draws."""
-    first, *others = draws
-    said = [[first[case], *(other[case] for other in others)] for case in first if not case.is_chunk]
-    whole = [verdicts for verdicts in said if None not in verdicts]
-    agreed = sum(len(set(verdicts)) == 1 for verdicts in whole)
-    return Consistency(
-        draws=len(draws), agreed=ShareOf.of(agreed, len(whole), otherwise="no statement has all its verdicts")
-    )
+    drawn = [{verdicts[case] for verdicts in draws} for case in draws[0] if not case.is_chunk]
+    agreed = (len(verdicts) == 1 for verdicts in drawn if None not in verdicts)
+    return Consistency(draws=len(draws), agreed=_share(agreed, "no statement has all its verdicts"))
 
 
-def _has_changed(one: bool | None, other: bool | None) -> bool:
-    return one is not None and other is not None and one != other
+def _pairs(before: Verdicts, after: Verdicts) -> list[tuple[bool | None, bool | None]]:
+    """The verdicts on the cases that have one both times."""
+    pairs = [(before[case], verdict) for case, verdict in after.items()]
+    return [pair for pair in pairs if None not in pair]
 
 
 def _changed(before: Verdicts, after: Verdicts) -> ShareOf:
-    pairs = [
-        (before[case], said) for case, said in after.items() if before[case] is not None and said is not None
-    ]
-    return ShareOf.of(sum(one != other for one, other in pairs), len(pairs), otherwise=NO_PAIR)
+    return _share((one != other for one, other in _pairs(before, after)), NO_PAIR)
+
+
+def _share(flags: Iterable[bool], otherwise: str) -> ShareOf:
+    counted = list(flags)
+    return ShareOf.of(sum(counted), len(counted), otherwise=otherwise)
 
 
 def _grouped(

@@ -16,13 +16,13 @@ from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.probe._labelled import LabelledSet, limited, read_labelled
-from ragmetrics_core.probe._paired_gains import with_gains
 from ragmetrics_core.probe._people_card import PeopleCard, keep_card
-from ragmetrics_core.probe._people_figures import card_of
+from ragmetrics_core.probe._people_figures import card_of, with_gains
+from ragmetrics_core.probe._probing import check_beside
 from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
 from ragmetrics_core.record import FAILED, Record
-from ragmetrics_core.runs import Progress, Run, aevaluate
+from ragmetrics_core.runs import Progress, aevaluate
 from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import Metrics
@@ -145,33 +145,25 @@ async def acompare_on(
             cards have no items.
     """
     refuse_unknown(settings, *names_in(LabelledArgs))
-    how: dict[str, Any] = {name: settings[name] for name in names_in(TrafficArgs) if name in settings}  # type: ignore[literal-required]
-    traffic = (settings.get("traffic") or Traffic()).but(**how)
-    limit, out, beside = settings.get("limit"), settings.get("out"), settings.get("beside")
+    given: dict[str, Any] = {**_DEFAULTS, **settings}
+    how: dict[str, Any] = {name: given[name] for name in names_in(TrafficArgs) if name in settings}
+    limit, out, beside, progress = (given[name] for name in ("limit", "out", "beside", "progress"))
     if find_spec("scipy") is None:
         raise ConfigError("the intervals of a card need scipy: pip install 'ragmetrics[study]'")
     if limit is not None and limit < 1:
         raise ConfigError(f"limit must be at least 1, or None, not {limit}")
     asked = as_judge(judge)
-    labelled = read_labelled(
-        data,
-        question=settings.get("question"),
-        label=settings.get("label"),
-        source=settings.get("source"),
-        by=settings.get("by"),
-        good=settings.get("good", ()),
-        name=settings.get("name"),
-    )
+    columns = ("question", "label", "source", "by", "good", "name")
+    labelled = read_labelled(data, **{name: given[name] for name in columns})
     if limit is not None:
         labelled = limited(labelled, limit)
     chosen = (_metric(labelled),) if metrics is None else resolve(metrics)
-    vectors = _embedder(chosen, settings.get("embedder"))
+    vectors = _embedder(chosen, given["embedder"])
     if beside is not None:
-        _check_beside(Path(beside), asked)
-    price = price_of([asked], settings.get("prices"))
-    progress, kept = settings.get("progress"), 0
+        check_beside(Path(beside), asked)
+    price, kept = price_of([asked], given["prices"]), 0
 
-    def told(now: Progress) -> None:
+    def tell(now: Progress) -> None:
         nonlocal kept
         kept = now.kept
         if progress is not None:
@@ -184,16 +176,16 @@ async def acompare_on(
         judge=asked,
         embedder=vectors,
         out=Path(out) / "run" if out is not None else None,
-        cache=settings.get("cache"),
-        traffic=traffic,
-        progress=told,
+        cache=given["cache"],
+        traffic=(given["traffic"] or Traffic()).but(**how),
+        progress=tell,
     )
     seconds = perf_counter() - started
     measured = len(labelled.rows) - kept
     by_metric = [
         (each, {row.sample.id: run.score(row.sample.id, each) for row in labelled.rows}) for each in chosen
     ]
-    failed = [each for _, records in by_metric for each in records.values() if each.status in FAILED]
+    failed = [record for _, records in by_metric for record in records.values() if record.status in FAILED]
     if len(failed) == len(labelled.rows) * len(chosen):
         raise ModelError(f"the judge gave none of the {len(labelled.rows)} items a score: {failed[0].reason}")
     inner = unwrapped(asked)
@@ -204,7 +196,7 @@ async def acompare_on(
     }
     made: list[tuple[Metric[Any], Mapping[str, Record], PeopleCard]] = []
     for metric, records in by_metric:
-        card = card_of(labelled, metric, records, run, date=settings.get("date"), cascade=cascade)
+        card = card_of(labelled, metric, records, run, date=given["date"], cascade=cascade)
         made.append((metric, records, card.model_copy(update=common | _spent(records, price))))
     cards = with_gains(labelled, made)
     for folder in [each for each in (out, beside) if each is not None]:
@@ -257,12 +249,3 @@ def _metric(labelled: LabelledSet) -> Metric[Any]:
         case "relevant":
             answered = any(row.sample.answer for row in labelled.rows)
             return get("answer_relevance" if answered else "context_relevance")
-
-
-def _check_beside(folder: Path, judge: Judge) -> None:
-    run = Run.load(folder)
-    if run.judge != judge.identity:
-        raise ConfigError(
-            f"the run in {folder} was judged by {run.judge or 'nobody'}, not by {judge.identity}: "
-            "a card beside it would speak of another judge"
-        )

@@ -1,24 +1,22 @@
 """The card of a judge on texts that people labelled, and where such cards are kept."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 
-from ragmetrics_core.errors import RecordError
-from ragmetrics_core.probe._card import Replies
+from ragmetrics_core.probe._card import CardPart, Count, Replies, StoredEstimate, read_json
 from ragmetrics_core.probe._label_words import Question
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.study import Estimate
+from ragmetrics_core.study import Column, Estimate
 
 __all__ = [
     "PEOPLE",
     "CardGroup",
-    "Interval",
     "PairedGain",
     "People",
     "PeopleCard",
@@ -35,54 +33,11 @@ __all__ = [
 PEOPLE = "people.json"
 """The name of the file of a folder's cards."""
 
-Count = Annotated[int, Field(ge=0)]
+# of a bar, in characters
+_WIDTH = 20
 
 
-class _PeoplePart(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
-
-
-class Interval(_PeoplePart):
-    """A figure with its 95 % interval, for which whole sources were drawn; None for what cannot be told."""
-
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-    @classmethod
-    def of(cls, estimate: Estimate) -> "Interval":
-        """The stored form of an estimate, with four digits."""
-        value, low, high = (None if each is None else round(each, 4) for each in estimate)
-        return cls(value=value, low=low, high=high)
-
-    @property
-    def estimate(self) -> Estimate:
-        """The figure for a table."""
-        return Estimate(self.value, self.low, self.high)
-
-    @property
-    def signed(self) -> str:
-        """A difference, as "+0.16 (+0.04, +0.28)"; "" for none."""
-        if self.value is None:
-            return ""
-        ends = (
-            "" if self.low is None or self.high is None else f" ({_signed(self.low)}, {_signed(self.high)})"
-        )
-        return f"{_signed(self.value)}{ends}"
-
-    def __str__(self) -> str:
-        """As "0.73 (0.68, 0.77)"."""
-        if self.value is None:
-            return ""
-        return f"{self.value:.2f}" + (f" ({self.low:.2f}, {self.high:.2f})" if self.low is not None else "")
-
-
-def _signed(value: float) -> str:
-    """With its sign; what rounds to zero is "+0.00"."""
-    return f"{round(value, 2) + 0.0:+.2f}"
-
-
-class Ranking(_PeoplePart):
+class Ranking(CardPart):
     """How well one score of the items goes with what people said.
 
     Attributes:
@@ -97,22 +52,22 @@ class Ranking(_PeoplePart):
             Spearman or share of pairs), on the same items.
     """
 
-    name: str
+    name: Annotated[str, Column("score")]
     n: Count
-    area: Interval | None = None
-    balanced: Interval | None = None
-    spearman: Interval | None = None
-    kendall: Interval | None = None
-    preferred: Interval | None = None
-    gain: Interval | None = None
+    area: StoredEstimate | None = None
+    balanced: Annotated[StoredEstimate | None, Column("balanced accuracy")] = None
+    spearman: Annotated[StoredEstimate | None, Column("Spearman")] = None
+    kendall: Annotated[StoredEstimate | None, Column("Kendall")] = None
+    preferred: Annotated[StoredEstimate | None, Column("prefers as people")] = None
+    gain: Annotated[StoredEstimate | None, Column("metric less this")] = None
 
     @property
-    def main(self) -> Interval:
+    def main(self) -> Estimate:
         """The figure that the set gives."""
-        return self.area or self.spearman or self.preferred or Interval()
+        return self.area or self.spearman or self.preferred or Estimate(None)
 
 
-class CardGroup(_PeoplePart):
+class CardGroup(CardPart):
     """A class or a task of the set.
 
     Attributes:
@@ -127,11 +82,11 @@ class CardGroup(_PeoplePart):
     value: str
     n: Count
     good: Count
-    area: Interval | None = None
-    right: Interval | None = None
+    area: StoredEstimate | None = None
+    right: Annotated[StoredEstimate | None, Column("right at the fitted threshold")] = None
 
 
-class ReliabilityBin(_PeoplePart):
+class ReliabilityBin(CardPart):
     """Items of similar probability: what the judge says of them, and how many people call good.
 
     Attributes:
@@ -145,10 +100,22 @@ class ReliabilityBin(_PeoplePart):
     high: float
     n: Count
     mean: float
-    good: Interval
+    good: StoredEstimate
+
+    @property
+    def probability(self) -> str:
+        """From where to where: "0.1 to 0.2"."""
+        return f"{self.low:.1f} to {self.high:.1f}"
+
+    @property
+    def figure(self) -> str:
+        """The share of good items as a bar, with a mark at the probability."""
+        filled, at = round(_WIDTH * (self.good.value or 0.0)), min(round(_WIDTH * self.mean), _WIDTH - 1)
+        bar = "#" * filled + "." * (_WIDTH - filled)
+        return f"{bar[:at]}|{bar[at + 1 :]}"
 
 
-class Saving(_PeoplePart):
+class Saving(CardPart):
     """What a cascade saves and loses with one band.
 
     Attributes:
@@ -160,12 +127,17 @@ class Saving(_PeoplePart):
 
     low: float
     high: float
-    saved: Interval
-    agreement: Interval
-    lost: Interval
+    saved: Annotated[StoredEstimate, Column("calls saved")]
+    agreement: Annotated[StoredEstimate, Column("balanced accuracy")]
+    lost: StoredEstimate
+
+    @property
+    def unsure(self) -> str:
+        """The band: "0.2 to 0.8"."""
+        return f"{self.low:g} to {self.high:g}"
 
 
-class People(_PeoplePart):
+class People(CardPart):
     """How well people agree with each other.
 
     Attributes:
@@ -178,13 +150,13 @@ class People(_PeoplePart):
 
     annotators: Count
     items: Count
-    alpha: Interval
-    balanced: Interval | None = None
-    spearman: Interval | None = None
-    kendall: Interval | None = None
+    alpha: StoredEstimate
+    balanced: StoredEstimate | None = None
+    spearman: StoredEstimate | None = None
+    kendall: StoredEstimate | None = None
 
 
-class PairedGain(_PeoplePart):
+class PairedGain(CardPart):
     """What a metric's score has more with one way to ask than with another, on the same items.
 
     Attributes:
@@ -200,10 +172,10 @@ class PairedGain(_PeoplePart):
     prompts: dict[str, str]
     scored: Count
     n: Count
-    gain: Interval
+    gain: StoredEstimate
 
 
-class PeopleCard(_PeoplePart):
+class PeopleCard(CardPart):
     """What a judge's scores are worth on a set that people labelled.
 
     A card speaks of one judge, one metric with its settings, and the prompts that were asked; of no other.
@@ -256,7 +228,7 @@ class PeopleCard(_PeoplePart):
     statuses: dict[str, Count]
     rankings: tuple[Ranking, ...]
     gains: tuple[PairedGain, ...] = ()
-    own: Interval | None = None
+    own: StoredEstimate | None = None
     groups: tuple[CardGroup, ...] = ()
     reliability: tuple[ReliabilityBin, ...] = ()
     calibration: float | None = None
@@ -280,9 +252,8 @@ class PeopleCard(_PeoplePart):
     def line(self) -> str:
         """The card in one line: "area 0.73 (0.68, 0.77) on ragtruth, 678 items of 112 sources"."""
         of = {"truth": "area", "rating": "Spearman", "preference": "prefers as people do"}[self.kind]
-        figure = self.rankings[0].main if self.rankings else Interval()
-        told = str(figure) or "none"
-        return f"{of} {told} on {self.set_name}, {self.n:,} {self.things} of {self.sources:,} sources"
+        figure = self.rankings[0].main if self.rankings else Estimate(None)
+        return f"{of} {figure:.2f} on {self.set_name}, {self.n:,} {self.things} of {self.sources:,} sources"
 
     @property
     def things(self) -> str:
@@ -310,17 +281,7 @@ def read_cards(path: str | Path) -> tuple[PeopleCard, ...]:
     """
     place = Path(path)
     place = place / PEOPLE if place.is_dir() else place
-    try:
-        return _CARDS.validate_json(place.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise RecordError(f"{place} cannot be read: {error.strerror or error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        told = f"{where}: {first['msg']}" if where else first["msg"]
-        raise RecordError(f"{place} holds no cards: {told}") from error
+    return read_json(place, _CARDS, "holds no cards") or ()
 
 
 def keep_card(folder: str | Path, card: PeopleCard) -> Path:
@@ -364,22 +325,15 @@ def measured_on_people(run: Run, metric: str | None = None) -> dict[str, tuple[P
     for digest, text in run.prompts.items():
         asked.setdefault(text.name, set()).add(digest)
     signatures = [entry.signature for entry in run.metrics if metric in (None, entry.signature)]
-    return {signature: tuple(_speaking(given, run, signature, asked)) for signature in signatures}
-
-
-def _speaking(
-    cards: Iterable[PeopleCard], run: Run, signature: str, asked: Mapping[str, set[str]]
-) -> Iterable[PeopleCard]:
-    seen: set[tuple[str, ...]] = set()
     if run.manifest.repeats != 1:
-        return
-    for card in cards:
-        if card.judge != run.judge or card.metric != signature or card.key in seen:
-            continue
-        if card.embedder not in (None, run.embedder):
-            continue
-        digests = set(card.prompts.values())
-        names = {name.partition(".")[0] for name in card.prompts}
-        if all(asked.get(name, set()) <= digests for name in names):
-            seen.add(card.key)
-            yield card
+        return dict.fromkeys(signatures, ())
+
+    def speaks(card: PeopleCard) -> bool:
+        digests, names = set(card.prompts.values()), {name.partition(".")[0] for name in card.prompts}
+        same = card.judge == run.judge and card.embedder in (None, run.embedder)
+        return same and all(asked.get(name, set()) <= digests for name in names)
+
+    # of a key the first counts, which is the one beside the run
+    known = {card.key: card for card in reversed(given) if speaks(card)}
+    spoken = [card for card in given if known.get(card.key) is card]
+    return {signature: tuple(card for card in spoken if card.metric == signature) for signature in signatures}

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,49 +12,91 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.probe._baselines import BASELINES, baseline
 from ragmetrics_core.probe._by_source import (
-    Figure,
-    Resampled,
     area,
     balanced_accuracy,
-    clustered,
-    drawn,
     fitted_threshold,
+    gain_of,
     halves,
-    kendall_with,
     share,
-    spearman_with,
+    stored,
 )
 from ragmetrics_core.probe._figures import replies_of
 from ragmetrics_core.probe._labelled import Labelled, LabelledSet
-from ragmetrics_core.probe._paired_gains import goodness, set_figure
 from ragmetrics_core.probe._people_card import (
     CardGroup,
-    Interval,
+    PairedGain,
     People,
     PeopleCard,
     Ranking,
     ReliabilityBin,
-    Saving,
 )
 from ragmetrics_core.probe._savings import cheap_probabilities, savings_of
 from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study import Estimate
+from ragmetrics_core.study._correlations import kendall_figure, spearman_figure
 from ragmetrics_core.study._detection import calibration
 from ragmetrics_core.study._reliability import krippendorff_alpha
+from ragmetrics_core.study._resampling import Figure
 
-__all__ = ["card_of"]
+__all__ = ["card_of", "with_gains"]
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Records = Mapping[str, Record]
 
 _MOST_CLASSES = 16
 LEAST = "least probable statement"
 
 
+class _SourcesScored(NamedTuple):
+    """What a set says of scores of some of its rows.
+
+    Attributes:
+        sources: of each item that it counts; of each pair, where people compared two.
+        figures: from a score for each row to the figures, the one that the set gives first.
+        good: which rows people call good; None where they did not say.
+    """
+
+    sources: Sequence[str]
+    figures: Callable[[Array], dict[str, Figure]]
+    good: Flags | None = None
+
+
+def _scored(labelled: LabelledSet, rows: Sequence[Labelled]) -> _SourcesScored:
+    sources = [row.source for row in rows]
+    labels = np.array([float(row.label or 0) for row in rows])
+    if labelled.kind == "rating":
+
+        def correlations(values: Array) -> dict[str, Figure]:
+            return {"spearman": spearman_figure(values, labels), "kendall": kendall_figure(values, labels)}
+
+        return _SourcesScored(sources, correlations)
+    if labelled.kind == "preference":
+        places = {row.sample.id: place for place, row in enumerate(rows)}
+        pairs = [pair for pair in labelled.pairs if pair.first in places and pair.second in places]
+        first = np.array([places[pair.first] for pair in pairs], dtype=np.intp)
+        second = np.array([places[pair.second] for pair in pairs], dtype=np.intp)
+        towards = np.sign([pair.value for pair in pairs])
+
+        def preferred(values: Array) -> dict[str, Figure]:
+            return {"preferred": share((towards * np.sign(values[second] - values[first]) + 1) / 2)}
+
+        return _SourcesScored([sources[place] for place in first], preferred)
+    good, second_half = labels > 0, halves(sources)
+
+    def figures(values: Array) -> dict[str, Figure]:
+        passed = _passed(values, good, second_half)
+        balanced = {} if passed is None else {"balanced": balanced_accuracy(passed, good)}
+        return {"area": area(values, good), **balanced}
+
+    return _SourcesScored(sources, figures, good)
+
+
 def card_of(
     labelled: LabelledSet,
     metric: Metric[Any],
-    records: Mapping[str, Record],
+    records: Records,
     run: Run,
     *,
     date: str | None,
@@ -70,80 +112,107 @@ def card_of(
         date: goes onto the card as it is.
         cascade: the judge, where it is one: what its cheap judge saves is part of the card.
     """
-    told = list(records.values())
     rows = [row for row in labelled.rows if records[row.sample.id].value is not None]
-    scores = _scores(labelled, metric, rows, records)
-    prompts = {step.prompt: step.prompt_digest for record in told for step in record.generate_steps}
-    common: dict[str, Any] = {
-        "judge": run.judge,
-        "embedder": run.embedder,
-        "metric": metric.signature,
-        "prompts": dict(sorted(prompts.items())),
-        "question": labelled.question,
-        "set_name": labelled.name,
-        "set_digest": labelled.digest,
-        "label": labelled.column,
-        "kind": labelled.kind,
-        "source": labelled.source,
-        "dropped": {name: count for name, count in labelled.dropped.items() if count},
-        "statuses": dict(sorted(Counter(record.status for record in told).items())),
-        "replies": replies_of(told),
-        "versions": told[0].versions,
-        "date": date,
-        "people": _people(labelled),
-    }
-    sources = [row.source for row in rows]
-    if labelled.kind == "preference":
-        return PeopleCard(**common, **_preferred(labelled, rows, scores))
-    if labelled.kind == "rating":
-        ratings = np.array([float(row.label or 0) for row in rows])
-
-        def correlations(values: Array) -> dict[str, Figure]:
-            return {"spearman": spearman_with(values, ratings), "kendall": kendall_with(values, ratings)}
-
-        rankings = _compared(scores, correlations, sources)
-        return PeopleCard(**common, n=len(rows), sources=len(set(sources)), rankings=rankings)
-    good = np.array([bool(row.label) for row in rows], dtype=bool)
-    second = halves(sources)
-    passed = {name: _passed(values, good, second) for name, values in scores.items()}
-
-    def figures(values: Array) -> dict[str, Figure]:
-        decided = _passed(values, good, second)
-        balanced = None if decided is None else balanced_accuracy(decided, good)
-        return {"area": area(values, good)} | ({"balanced": balanced} if balanced else {})
-
-    first = next(iter(scores))
-    decision = None
-    probable = scores.get(LEAST)
-    saved: tuple[Saving, ...] = ()
-    if cascade is not None and labelled.question == "faithful":
-        kept = [records[row.sample.id] for row in rows]
-        probable = _least_of_cheap(kept, cascade)
-        saved = savings_of(kept, good, sources, cascade)
-    if labelled.question == "faithful":
-        decision = Interval.of(clustered(balanced_accuracy(scores[first] >= metric.high, good), sources))
+    kept = [records[row.sample.id] for row in rows]
+    scores, scored = _scores(labelled, metric, rows, kept), _scored(labelled, rows)
+    steps = [step for record in records.values() for step in record.generate_steps]
+    n, own = len(scored.sources), scores[metric.name]
+    rankings: list[Ranking] = []
+    main: Figure | None = None
+    for name, values in scores.items():
+        figures = scored.figures(values)
+        fields = {each: stored(figure, scored.sources) for each, figure in figures.items()}
+        first = next(iter(figures.values()), None)
+        if main is not None and first is not None:
+            fields["gain"] = gain_of(main, first, scored.sources)
+        main = main or first
+        rankings.append(Ranking(name=name, n=n, **fields))
+    more: dict[str, Any] = {}
+    if (good := scored.good) is not None:
+        passed = _passed(own, good, halves(scored.sources))
+        probable = scores.get(LEAST)
+        more = {"good": int(good.sum()), "groups": _groups(rows, own, good, passed)}
+        if labelled.question == "faithful":
+            more["own"] = stored(balanced_accuracy(own >= metric.high, good), scored.sources)
+            if cascade is not None:
+                given = [cheap_probabilities(record, cascade.cheap_identity) for record in kept]
+                probable = np.array([min(each.values()) for each in given]) if given and all(given) else None
+                more["savings"] = savings_of(kept, good, scored.sources, cascade)
+        if probable is not None:
+            more |= _reliability(probable, good, scored.sources)
     return PeopleCard(
-        **common,
-        n=len(rows),
-        good=int(good.sum()),
-        sources=len(set(sources)),
-        rankings=_compared(scores, figures, sources),
-        own=decision,
-        groups=_groups(rows, scores[first], good, passed[first]),
-        savings=saved,
-        **_reliability(probable, good, sources),
+        judge=run.judge or "",
+        embedder=run.embedder,
+        metric=metric.signature,
+        prompts=dict(sorted((step.prompt, step.prompt_digest) for step in steps)),
+        question=labelled.question,
+        set_name=labelled.name,
+        set_digest=labelled.digest,
+        label=labelled.column,
+        kind=labelled.kind,
+        n=n,
+        sources=len(set(scored.sources)),
+        source=labelled.source,
+        dropped={name: count for name, count in labelled.dropped.items() if count},
+        statuses=dict(sorted(Counter(record.status for record in records.values()).items())),
+        rankings=tuple(rankings),
+        people=_people(labelled),
+        replies=replies_of([*records.values()]),
+        versions=next(iter(records.values())).versions,
+        date=date,
+        **more,
     )
 
 
+def with_gains(
+    labelled: LabelledSet, measured: Sequence[tuple[Metric[Any], Records, PeopleCard]]
+) -> tuple[PeopleCard, ...]:
+    """The cards, each with what its metric has more than its other settings on the same items.
+
+    Args:
+        labelled: the set.
+        measured: each way to ask, its records by sample id, and its card.
+    """
+
+    def gained(metric: Metric[Any], ways: tuple[Records, Records], other: PeopleCard) -> PairedGain:
+        rows = [row for row in labelled.rows if all(way[row.sample.id].value is not None for way in ways)]
+        scored = _scored(labelled, rows)
+        n = len(scored.sources)
+        columns = ([_goodness(metric, way[row.sample.id].value or 0.0) for row in rows] for way in ways)
+        one, less = (next(iter(scored.figures(np.array(values)).values())) for values in columns)
+        gain = gain_of(one, less, scored.sources)
+        return PairedGain(over=other.metric, prompts=other.prompts, scored=other.n, n=n, gain=gain)
+
+    return tuple(
+        card.model_copy(
+            update={
+                "gains": tuple(
+                    gained(metric, (records, others), other_card)
+                    for other, others, other_card in measured
+                    if other.name == metric.name and other.signature != metric.signature
+                )
+            }
+        )
+        for metric, records, card in measured
+    )
+
+
+def _goodness(metric: Metric[Any], value: float) -> float:
+    """A score such that higher is better."""
+    return value if metric.higher_is_better else -value
+
+
 def _scores(
-    labelled: LabelledSet, metric: Metric[Any], rows: Sequence[Labelled], records: Mapping[str, Record]
+    labelled: LabelledSet, metric: Metric[Any], rows: Sequence[Labelled], kept: Sequence[Record]
 ) -> dict[str, Array]:
     """Every score of the items: the metric's own first."""
-    kept = [records[row.sample.id] for row in rows]
-    scores = {metric.name: [goodness(metric, record.value) for record in kept]}
-    least = [_least_probable(record) for record in kept]
-    if kept and None not in least:
-        scores[LEAST] = least
+    scores: dict[str, Sequence[float]] = {
+        metric.name: [_goodness(metric, record.value or 0.0) for record in kept]
+    }
+    # the lowest probability that a verdict gives its statement, where each verdict has one
+    given = [[getattr(verdict, "confidence", None) for verdict in record.verdicts] for record in kept]
+    if given and all(each and None not in each for each in given):
+        scores[LEAST] = [min(float(one) for one in each if one is not None) for each in given]
     for name in BASELINES:
         scores[name] = [baseline(name, row.sample, labelled.question) for row in rows]
     # what another metric of the file lacks for some items is no figure of these items
@@ -151,36 +220,6 @@ def _scores(
         if all(name in row.published for row in rows):
             scores[f"published {name}"] = [row.published[name] for row in rows]
     return {name: np.array(values, dtype=float) for name, values in scores.items()}
-
-
-def _least_probable(record: Record) -> float | None:
-    """The lowest probability that a verdict gives its statement; None where a verdict has none."""
-    given: list[float | None] = [getattr(verdict, "confidence", None) for verdict in record.verdicts]
-    known = [each for each in given if each is not None]
-    return min(known) if known and len(known) == len(given) else None
-
-
-def _least_of_cheap(records: Sequence[Record], cascade: Cascade) -> Array | None:
-    """The lowest probability that the cheap judge of a cascade gives; None where an item has none."""
-    given = [cheap_probabilities(record, cascade.cheap_identity) for record in records]
-    return np.array([min(each.values()) for each in given]) if given and all(given) else None
-
-
-def _compared(
-    scores: Mapping[str, Array], figures: Callable[[Array], dict[str, Figure]], sources: Sequence[str]
-) -> tuple[Ranking, ...]:
-    """Each score with its figures, and what the first has more."""
-    rankings: list[Ranking] = []
-    first: Resampled | None = None
-    for name, values in scores.items():
-        made = {each: drawn(figure, sources) for each, figure in figures(values).items()}
-        main = next(iter(made.values()))
-        fields = {each: Interval.of(figure.estimate) for each, figure in made.items()}
-        if first is not None:
-            fields["gain"] = Interval.of(first.less(main))
-        first = first or main
-        rankings.append(Ranking(name=name, n=len(values), **fields))
-    return tuple(rankings)
 
 
 def _passed(values: Array, good: Flags, second: Flags) -> Flags | None:
@@ -200,12 +239,9 @@ def _groups(
     groups: list[CardGroup] = []
     for by, names in (("class", [row.kind for row in rows]), ("task", [row.task for row in rows])):
         present = sorted(set(names) - {""})
-        if not 1 < len(present) <= _MOST_CLASSES:
-            continue
-        for value in present:
-            inside = np.array([each == value for each in names], dtype=bool)
+        for value in present if 1 < len(present) <= _MOST_CLASSES else ():
+            inside = np.array([name == value for name in names], dtype=bool)
             sources = [row.source for row, is_in in zip(rows, inside, strict=True) if is_in]
-            own_area = area(values[inside], good[inside]) if by == "task" else None
             right = None if passed is None else (passed == good)[inside].astype(float)
             groups.append(
                 CardGroup(
@@ -213,43 +249,30 @@ def _groups(
                     value=value,
                     n=int(inside.sum()),
                     good=int(good[inside].sum()),
-                    area=Interval.of(clustered(own_area, sources)) if own_area else None,
-                    right=Interval.of(clustered(share(right), sources)) if right is not None else None,
+                    area=stored(area(values[inside], good[inside]), sources) if by == "task" else None,
+                    right=None if right is None else stored(share(right), sources),
                 )
             )
     return tuple(groups)
 
 
-def _reliability(values: Array | None, good: Flags, sources: Sequence[str]) -> dict[str, Any]:
-    """Good items by probability, in tenths; nothing without a probability."""
-    if values is None:
-        return {}
+def _reliability(values: Array, good: Flags, sources: Sequence[str]) -> dict[str, Any]:
+    """Good items by probability, in tenths."""
     tenths, error = calibration(values, good)
     bins: list[ReliabilityBin] = []
-    for each in tenths:
-        inside = (values >= each.low) & ((values < each.high) | (each.high == 1.0))
+    for tenth in tenths:
+        inside = (values >= tenth.low) & ((values < tenth.high) | (tenth.high == 1.0))
         of_bin = [source for source, is_in in zip(sources, inside, strict=True) if is_in]
-        found = clustered(share(good[inside].astype(float)), of_bin)
         bins.append(
             ReliabilityBin(
-                low=round(each.low, 2),
-                high=round(each.high, 2),
-                n=each.n,
-                mean=round(each.mean, 3),
-                good=Interval.of(found),
+                low=round(tenth.low, 2),
+                high=round(tenth.high, 2),
+                n=tenth.n,
+                mean=round(tenth.mean, 3),
+                good=stored(share(good[inside].astype(float)), of_bin),
             )
         )
     return {"reliability": tuple(bins), "calibration": None if error is None else round(error, 4)}
-
-
-def _preferred(
-    labelled: LabelledSet, rows: Sequence[Labelled], scores: Mapping[str, Array]
-) -> dict[str, Any]:
-    ranked = set_figure(labelled, rows)
-    rankings = _compared(scores, lambda values: {"preferred": ranked.of(values)}, ranked.sources)
-    n = len(ranked.sources)
-    sized = tuple(each.model_copy(update={"n": n}) for each in rankings)
-    return {"n": n, "sources": len(set(ranked.sources)), "rankings": sized}
 
 
 def _people(labelled: LabelledSet) -> People | None:
@@ -258,25 +281,22 @@ def _people(labelled: LabelledSet) -> People | None:
     if len(shared) < 2:
         return None
     is_rating = labelled.kind == "rating"
-    alpha = krippendorff_alpha(
-        [list(row.votes.values()) for row in shared], level="ordinal" if is_rating else "nominal"
-    )
-    one: list[float] = []
-    others: list[float] = []
-    sources: list[str] = []
-    for row in shared:
-        for name, value in row.votes.items():
-            mean = fmean(each for other, each in row.votes.items() if other != name)
-            if is_rating or mean != 0.5:
-                one.append(value)
-                others.append(mean)
-                sources.append(row.source)
-    fields: dict[str, Interval] = {}
+    units = [list(row.votes.values()) for row in shared]
+    alpha = krippendorff_alpha(units, level="ordinal" if is_rating else "nominal").value
+    against = [
+        (vote, fmean(each for other, each in row.votes.items() if other != name), row.source)
+        for row in shared
+        for name, vote in row.votes.items()
+    ]
+    one, others, sources = zip(*(each for each in against if is_rating or each[1] != 0.5), strict=True)
     x, y = np.array(one), np.array(others)
     if is_rating:
-        fields["spearman"] = Interval.of(clustered(spearman_with(x, y), sources))
-        fields["kendall"] = Interval.of(clustered(kendall_with(x, y), sources))
+        figures = {"spearman": spearman_figure(x, y), "kendall": kendall_figure(x, y)}
     else:
-        fields["balanced"] = Interval.of(clustered(balanced_accuracy(x > 0.5, y > 0.5), sources))
-    names = {name for row in shared for name in row.votes}
-    return People(annotators=len(names), items=len(shared), alpha=Interval.of(alpha.value), **fields)
+        figures = {"balanced": balanced_accuracy(x > 0.5, y > 0.5)}
+    return People(
+        annotators=len({name for row in shared for name in row.votes}),
+        items=len(shared),
+        alpha=Estimate(*(None if each is None else round(each, 4) for each in alpha)),
+        **{name: stored(figure, sources) for name, figure in figures.items()},
+    )

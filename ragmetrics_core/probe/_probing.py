@@ -1,15 +1,15 @@
 """Probing a judge: known answers, attacks, another order, padding, and the same question again."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from ragmetrics_core.errors import ConfigError, ModelError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.metrics import ContextPrecision, Faithfulness, Metric
-from ragmetrics_core.models import Traffic, TrafficArgs, as_judge, missing_model
+from ragmetrics_core.models import Tally, Traffic, TrafficArgs, as_judge, missing_model
 from ragmetrics_core.probe import _samples as samples
-from ragmetrics_core.probe._asking import Asker
 from ragmetrics_core.probe._card import Consistency, FitnessCard, Injection, Position, Verbosity
 from ragmetrics_core.probe._corpus import Attack, Case, Corpus, Passage, Verdicts, read_corpus, spread
 from ragmetrics_core.probe._figures import (
@@ -23,11 +23,13 @@ from ragmetrics_core.probe._figures import (
 from ragmetrics_core.probe._samples import Target
 from ragmetrics_core.probe._verdicts import on_chunks, on_padded, on_statements
 from ragmetrics_core.protocol import Judge
-from ragmetrics_core.runs import Progress, Run
+from ragmetrics_core.record import Record
+from ragmetrics_core.runs import Progress, Run, aevaluate
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._writing import write_whole
+from ragmetrics_core.sample import Sample
 
-__all__ = ["CARD", "PROBES", "Probe", "aprobe", "count_samples", "probe"]
+__all__ = ["CARD", "PROBES", "Probe", "aprobe", "check_beside", "count_samples", "probe"]
 
 Probe = Literal["known-answers", "injection", "position", "verbosity", "consistency"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -39,14 +41,9 @@ STATEMENTS = Faithfulness(granularity="sentence")
 PAPER = Faithfulness(variant="paper", granularity="sentence")
 CHUNKS = ContextPrecision()
 
-FAITHFULNESS, PRECISION = STATEMENTS.name, CHUNKS.name
-
-
-class _Places(NamedTuple):
-    """Where records and card go; None for nowhere."""
-
-    records: Path | None
-    card: Path | None
+Said = dict[Case, bool | None]
+Read = Callable[[Passage, Mapping[str, Record]], Said]
+"""From a passage and its records by metric to the verdicts on its statements or chunks."""
 
 
 @unfolded(TrafficArgs, Traffic().keywords)
@@ -87,22 +84,40 @@ async def aprobe(
         ConfigError: a mistake in the arguments, before any call.
         ModelError: the judge answered none of the first questions.
     """
-    traffic = (traffic or Traffic()).but(**settings)
     wanted = _checked(only, limit=limit, repeats=repeats)
     if judge is None:
         raise missing_model("judge", "a probe", "judge=...")
     asked = as_judge(judge)
-    places = _places(asked, out, beside)
-    asker = Asker(asked, places.records, traffic, cache, progress)
-    probing = _Probing(asker, read_corpus(), limit)
-    card = await probing.card(wanted, repeats=repeats, date=date)
-    if places.card is not None:
-        write_whole(places.card, card.model_dump_json(indent=2) + "\n")
+    if beside is not None and out is not None:
+        raise ConfigError("the card goes into a folder of its own or beside a run: pass out or beside")
+    folder = None if beside is out is None else Path(beside or out or "")
+    if beside is not None:
+        check_beside(Path(beside), asked)
+    records = folder / "probe" if folder is not None and beside is not None else folder
+    how = {"cache": cache, "traffic": (traffic or Traffic()).but(**settings)}
+    probing = _Probing(asked, read_corpus(), limit, repeats, records, how, progress)
+    card = await probing.card(wanted, date=date)
+    if folder is not None:
+        write_whole(folder / CARD, card.model_dump_json(indent=2) + "\n")
     return card
 
 
 probe = synchronous(aprobe)
 """Find out how fit a judge is, and wait for it; it takes what `aprobe` takes."""
+
+
+def check_beside(folder: Path, judge: Judge) -> None:
+    """Refuse to put a card beside the run of another judge.
+
+    Raises:
+        ConfigError: the run was judged by another one.
+    """
+    run = Run.load(folder)
+    if run.judge != judge.identity:
+        raise ConfigError(
+            f"the run in {folder} was judged by {run.judge or 'nobody'}, not by {judge.identity}: "
+            "a card beside it would speak of another judge"
+        )
 
 
 def count_samples(
@@ -112,68 +127,66 @@ def count_samples(
     wanted = _checked(only, limit=limit, repeats=repeats)
     corpus = read_corpus()
     passages, attacks = spread(corpus.passages, limit), spread(corpus.attacks, limit)
-    each = {
-        "injection": len(attacks)
-        + sum(not attack.is_on_chunks for attack in attacks)
-        + len(_hosts(passages)),
+    on_text = sum(not attack.is_on_chunks for attack in attacks)
+    counts: dict[Probe, int] = {
+        "injection": len(attacks) + on_text + len(_hosts(passages)),
         "position": 2 * len(passages),
         "verbosity": len(passages),
         "consistency": (repeats - 1) * len(passages),
     }
-    return len(passages) + sum(count for name, count in each.items() if name in wanted)
+    return len(passages) + sum(count for name, count in counts.items() if name in wanted)
 
 
 class _Probing:
     """The probes, one after the other; each asks for what the known answers lack.
 
     Args:
-        asker: asks the judge.
+        judge: who is asked.
         corpus: what is asked about.
         limit: at most so many passages and attacks.
+        repeats: how often the same is asked for consistency.
+        folder: where the runs are kept; None keeps them in memory.
+        how: the traffic, and the journal that runs share.
+        progress: called after each sample, with what all runs have done.
     """
 
-    def __init__(self, asker: Asker, corpus: Corpus, limit: int | None) -> None:
-        self._ask = asker.ask
-        self._asker = asker
-        self._corpus = corpus
-        self._limit = limit
+    def __init__(
+        self,
+        judge: Judge,
+        corpus: Corpus,
+        limit: int | None,
+        repeats: int,
+        folder: Path | None,
+        how: Mapping[str, Any],
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._judge, self._corpus, self._limit, self._repeats = judge, corpus, limit, repeats
+        self._folder, self._how, self._progress = folder, how, progress
         self._passages: Sequence[Passage] = spread(corpus.passages, limit)
         self._plain: Verdicts = {}
+        self._records: list[Record] = []
+        self._done = self._latest = Progress(0, 0, 0, Tally())
 
-    async def card(self, wanted: Collection[Probe], *, repeats: int, date: str | None) -> FitnessCard:
+    async def card(self, wanted: Collection[Probe], *, date: str | None) -> FitnessCard:
         """Run the probes and write down what they found."""
-        self._plain = await self._known_answers()
-        injection = await self._injection() if "injection" in wanted else None
-        position = await self._position() if "position" in wanted else None
-        verbosity = await self._verbosity() if "verbosity" in wanted else None
-        consistency = await self._consistency(repeats) if "consistency" in wanted else None
-        records = self._asker.records
+        self._plain = await self._verdicts("known-answers", samples.plain, (STATEMENTS, CHUNKS), _both)
+        probes: dict[Probe, Callable[[], Awaitable[Any]]] = {
+            "injection": self._injection,
+            "position": self._position,
+            "verbosity": self._verbosity,
+            "consistency": self._consistency,
+        }
+        parts = {name: await run() for name, run in probes.items() if name in wanted}
         return FitnessCard(
-            judge=self._asker.judge.identity,
-            versions=records[0].versions,
+            judge=self._judge.identity,
+            versions=self._records[0].versions,
             corpus=self._corpus.digest,
             date=date,
             limit=self._limit,
-            replies=replies_of(records),
+            replies=replies_of(self._records),
             known_answers=known_answers_of(self._passages, self._plain),
-            injection=injection,
-            position=position,
-            verbosity=verbosity,
-            consistency=consistency,
+            **parts,
         )
-
-    async def _known_answers(self) -> Verdicts:
-        found = await self._ask("known-answers", list(map(samples.plain, self._passages)), STATEMENTS, CHUNKS)
-        failed = [each for each in found.values() if each.status in ("model_error", "timeout")]
-        if len(failed) == len(found):
-            raise ModelError(
-                f"the judge answered none of the first {len(failed)} questions: {failed[0].reason}"
-            )
-        said: dict[Case, bool | None] = {}
-        for passage in self._passages:
-            said |= on_statements(passage, found[passage.id, FAITHFULNESS])
-            said |= on_chunks(passage, found[passage.id, PRECISION])
-        return said
 
     async def _injection(self) -> tuple[Injection, ...]:
         attacks = spread(self._corpus.attacks, self._limit)
@@ -182,10 +195,7 @@ class _Probing:
         strict = await self._attacked("injection", on_text, STATEMENTS, self._plain)
         strict |= await self._attacked("injection-chunks", on_chunk, CHUNKS, self._plain)
         hosts = _hosts(self._passages)
-        found = await self._ask("injection-paper", list(map(samples.plain, hosts)), PAPER)
-        clean: dict[Case, bool | None] = {}
-        for passage in hosts:
-            clean |= on_statements(passage, found[passage.id, FAITHFULNESS])
+        clean = await self._verdicts("injection-paper", samples.plain, (PAPER,), _statements, hosts)
         paper = await self._attacked("injection-paper", on_text, PAPER, clean)
         return (
             injection_of(STATEMENTS.variant, len(attacks), strict),
@@ -200,48 +210,113 @@ class _Probing:
         hosts = _hosts(self._passages)
         tried = [samples.target_of(attack, numbers[attack.id], hosts, clean) for attack in attacks]
         targets = [target for target in tried if target is not None]
-        found = await self._ask(name, list(map(samples.attacked, targets)), metric)
-        said: dict[Target, bool | None] = {}
+        records = await self._asked(name, [samples.attacked(target) for target in targets], (metric,))
+        verdicts: dict[Target, bool | None] = {}
         for target in targets:
             read = on_chunks if target.attack.is_on_chunks else on_statements
-            said[target] = read(target.passage, found[target.sample_id, metric.name])[target.case]
-        return said
+            verdicts[target] = read(target.passage, records[target.sample_id][metric.name])[target.case]
+        return verdicts
 
     async def _position(self) -> Position:
-        turned = [samples.statements_reversed(passage) for passage in self._passages]
-        found = await self._ask("position-statements", turned, STATEMENTS)
-        statements: dict[Case, bool | None] = {}
-        for passage, sample in zip(self._passages, turned, strict=True):
-            statements |= on_statements(passage, found[sample.id, FAITHFULNESS])
-        turned = [samples.chunks_reversed(passage) for passage in self._passages]
-        found = await self._ask("position-chunks", turned, STATEMENTS, CHUNKS)
-        contexts: dict[Case, bool | None] = {}
-        for passage, sample in zip(self._passages, turned, strict=True):
-            contexts |= on_statements(passage, found[sample.id, FAITHFULNESS])
-            contexts |= on_chunks(passage, found[sample.id, PRECISION], turned=True)
+        turned = samples.statements_reversed
+        statements = await self._verdicts("position-statements", turned, (STATEMENTS,), _statements)
+        contexts = await self._verdicts(
+            "position-chunks", samples.chunks_reversed, (STATEMENTS, CHUNKS), _turned
+        )
         return position_of(self._passages, self._plain, statements=statements, contexts=contexts)
 
     async def _verbosity(self) -> Verbosity:
         paddings = self._corpus.paddings
-        padded = [samples.padded(passage, paddings) for passage in self._passages]
-        found = await self._ask("verbosity", padded, STATEMENTS)
-        said: dict[Case, bool | None] = {}
-        for passage, sample in zip(self._passages, padded, strict=True):
-            said |= on_padded(passage, found[sample.id, FAITHFULNESS], paddings)
+        said = await self._verdicts(
+            "verbosity",
+            lambda passage: samples.padded(passage, paddings),
+            (STATEMENTS,),
+            lambda passage, records: on_padded(passage, records[STATEMENTS.name], paddings),
+        )
         return verbosity_of(self._passages, self._plain, said)
 
-    async def _consistency(self, repeats: int) -> Consistency:
+    async def _consistency(self) -> Consistency:
         draws = [self._plain]
-        for number in range(2, repeats + 1):
+        for number in range(2, self._repeats + 1):
             # a folder for each, so that more repeats go on where fewer ended
             metric = Faithfulness(granularity="sentence", repetition=number)
-            plain = list(map(samples.plain, self._passages))
-            found = await self._ask(f"consistency-{number}", plain, metric)
-            said: dict[Case, bool | None] = {}
-            for passage in self._passages:
-                said |= on_statements(passage, found[passage.id, FAITHFULNESS])
-            draws.append(said)
+            name = f"consistency-{number}"
+            draws.append(await self._verdicts(name, samples.plain, (metric,), _statements))
         return consistency_of(draws)
+
+    async def _verdicts(
+        self,
+        name: str,
+        make: Callable[[Passage], Sample],
+        metrics: Sequence[Metric[Any]],
+        read: Read,
+        passages: Sequence[Passage] | None = None,
+    ) -> Said:
+        """What the judge says of samples that are made of passages; of all of them where none are named."""
+        asked = self._passages if passages is None else passages
+        made = [make(passage) for passage in asked]
+        records = await self._asked(name, made, metrics)
+        verdicts: Said = {}
+        for passage, sample in zip(asked, made, strict=True):
+            verdicts |= read(passage, records[sample.id])
+        return verdicts
+
+    async def _asked(
+        self, name: str, made: Sequence[Sample], metrics: Sequence[Metric[Any]]
+    ) -> dict[str, dict[str, Record]]:
+        """The records by sample id and metric name; each group of samples is a run of its own.
+
+        Raises:
+            ConfigError: the folder holds a run of another judge, or of another corpus.
+            ModelError: the judge answered none of the first questions.
+        """
+        if not made:
+            return {}
+        out = self._folder / name if self._folder is not None else None
+        run = await aevaluate(
+            made, metrics=metrics, judge=self._judge, out=out, progress=self._tell, **self._how
+        )
+        if run.rejected:
+            raise ConfigError(
+                f"{out} holds a probe with another corpus ({run.rejected[0].message}): choose another folder"
+            )
+        self._done = self._latest
+        records = {
+            sample.id: {metric.name: run.score(sample.id, metric) for metric in metrics} for sample in made
+        }
+        every = [record for of_sample in records.values() for record in of_sample.values()]
+        if not self._records and all(each.status in ("model_error", "timeout") for each in every):
+            raise ModelError(
+                f"the judge answered none of the first {len(every)} questions: {every[0].reason}"
+            )
+        self._records += every
+        return records
+
+    def _tell(self, now: Progress) -> None:
+        """Say what all runs have done, this one included."""
+        before, spent = self._done, asdict(self._done.tally)
+        tally = Tally(**{name: count + spent[name] for name, count in asdict(now.tally).items()})
+        self._latest = Progress(
+            samples=before.samples + now.samples,
+            rejected=before.rejected + now.rejected,
+            failed=before.failed + now.failed,
+            tally=tally,
+            kept=before.kept + now.kept,
+        )
+        if self._progress:
+            self._progress(self._latest)
+
+
+def _statements(passage: Passage, records: Mapping[str, Record]) -> Said:
+    return on_statements(passage, records[STATEMENTS.name])
+
+
+def _both(passage: Passage, records: Mapping[str, Record]) -> Said:
+    return _statements(passage, records) | on_chunks(passage, records[CHUNKS.name])
+
+
+def _turned(passage: Passage, records: Mapping[str, Record]) -> Said:
+    return _statements(passage, records) | on_chunks(passage, records[CHUNKS.name], turned=True)
 
 
 def _checked(only: Collection[Probe] | None, *, limit: int | None, repeats: int) -> Collection[Probe]:
@@ -253,22 +328,6 @@ def _checked(only: Collection[Probe] | None, *, limit: int | None, repeats: int)
     if repeats < 2:
         raise ConfigError(f"repeats must be at least 2, not {repeats}: one draw cannot disagree with itself")
     return PROBES if only is None else only
-
-
-def _places(judge: Judge, out: str | Path | None, beside: str | Path | None) -> _Places:
-    if beside is None:
-        out = Path(out) if out is not None else None
-        return _Places(out, out / CARD if out is not None else None)
-    if out is not None:
-        raise ConfigError("the card goes into a folder of its own or beside a run: pass out or beside")
-    beside = Path(beside)
-    run = Run.load(beside)
-    if run.judge != judge.identity:
-        raise ConfigError(
-            f"the run in {beside} was judged by {run.judge or 'nobody'}, not by {judge.identity}: "
-            "a card beside it would speak of another judge"
-        )
-    return _Places(beside / "probe", beside / CARD)
 
 
 def _hosts(passages: Sequence[Passage]) -> Sequence[Passage]:

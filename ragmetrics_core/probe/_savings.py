@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.models._cascade import Cascade
-from ragmetrics_core.probe._by_source import balanced_accuracy, clustered, drawn, share
-from ragmetrics_core.probe._people_card import Interval, Saving
+from ragmetrics_core.probe._by_source import balanced_accuracy, gain_of, share, stored
+from ragmetrics_core.probe._people_card import Saving
 from ragmetrics_core.record import Record
 
 __all__ = ["BANDS", "cheap_probabilities", "savings_of"]
@@ -51,21 +51,23 @@ def savings_of(
     """
     items = [_decisions(record, cascade.cheap_identity) for record in records]
     low, high = cascade.unsure
-    whole = drawn(balanced_accuracy(_passed(items, low, high), good), sources)
+    if not items:
+        return ()
+    whole = balanced_accuracy(_passed(items, low, high), good)
     savings: list[Saving] = []
     for band in dict.fromkeys([*BANDS, cascade.unsure]):
         if band[0] < low or band[1] > high:
             continue
         # the dear judge decides all that is left of an item in one call
         saved = [not any(each.within(*band) for each in decisions) for decisions in items]
-        agreement = drawn(balanced_accuracy(_passed(items, *band), good), sources)
+        agreement = balanced_accuracy(_passed(items, *band), good)
         savings.append(
             Saving(
                 low=band[0],
                 high=band[1],
-                saved=Interval.of(clustered(share(np.array(saved, float)), sources)),
-                agreement=Interval.of(agreement.estimate),
-                lost=Interval.of(whole.less(agreement)),
+                saved=stored(share(np.array(saved, float)), sources),
+                agreement=stored(agreement, sources),
+                lost=gain_of(whole, agreement, sources),
             )
         )
     return tuple(sorted(savings, key=lambda saving: saving.high - saving.low))
@@ -73,20 +75,15 @@ def savings_of(
 
 def cheap_probabilities(record: Record, cheap: str) -> dict[int, float]:
     """The cheap judge's probability of each number, from its replies as the record has them."""
-    found: dict[int, float] = {}
+    probabilities: dict[int, float] = {}
     for step in record.generate_steps:
         if step.judge == cheap:
-            for entry in _entries(step.reply):
-                probability = entry.get("probability")
+            verdicts: Sequence[Mapping[str, Any]] = json.loads(step.reply)["verdicts"]  # `Cascade` wrote it
+            for verdict in verdicts:
+                probability = verdict.get("probability")
                 if isinstance(probability, (int, float)):
-                    found[int(entry["number"])] = float(probability)
-    return found
-
-
-def _entries(reply: str) -> Sequence[Mapping[str, Any]]:
-    """The verdicts of a reply that `Cascade` wrote."""
-    entries: Sequence[Mapping[str, Any]] = json.loads(reply)["verdicts"]
-    return entries
+                    probabilities[int(verdict["number"])] = float(probability)
+    return probabilities
 
 
 def _decisions(record: Record, cheap: str) -> list[_Decided]:

@@ -4,7 +4,7 @@ Everything here takes `Scores` (of `read_scores`) or plain numbers, and gives re
 intervals and what was left out; `*_tables` make tables of them. scipy comes with the extra `study`.
 """
 
-from ragmetrics_core.study._agreement import Agreement, study_agreement
+from ragmetrics_core.study._agreement import HUMAN, Agreement, study_agreement
 from ragmetrics_core.study._agreement_tables import agreement_tables
 from ragmetrics_core.study._annotation import (
     Annotations,
@@ -17,27 +17,41 @@ from ragmetrics_core.study._annotation import (
     verdict_changes,
 )
 from ragmetrics_core.study._between import compare_metrics
-from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs
-from ragmetrics_core.study._comparison_tables import comparison_tables, gate_tables, trace_tables
-from ragmetrics_core.study._concordance import Concordance, study_concordance
-from ragmetrics_core.study._concordance_tables import concordance_tables
+from ragmetrics_core.study._comparison import PairedMetric, RunComparison, compare_runs, comparison_tables
+from ragmetrics_core.study._concordance import Concordance, concordance_tables, study_concordance
 from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study._correction import (
-    JudgeErrors,
-    corrected_mean,
-    judge_errors,
+from ragmetrics_core.study._correction import JudgeErrors, corrected_mean, judge_errors
+from ragmetrics_core.study._correlations import (
+    Correlation,
+    compare_correlations,
+    correlate,
+    pooled_correlation,
 )
-from ragmetrics_core.study._correlations import Correlation, correlate
 from ragmetrics_core.study._cosine import CosineStudy, compared_texts, cosine_tables, study_cosines
-from ragmetrics_core.study._doubts import doubts_of_mean
-from ragmetrics_core.study._estimate import QualityEstimate, estimate_quality, on_unit_scale, scale_of
-from ragmetrics_core.study._estimate_tables import estimate_tables
+from ragmetrics_core.study._estimate import (
+    QualityEstimate,
+    estimate_quality,
+    estimate_tables,
+    on_unit_scale,
+    scale_of,
+)
 from ragmetrics_core.study._funnel import Funnel, study_funnel
 from ragmetrics_core.study._funnel_tables import funnel_tables
-from ragmetrics_core.study._gating import FailIf, GateVerdict, decide, decide_limits
+from ragmetrics_core.study._gating import (
+    FailIf,
+    GateVerdict,
+    Limit,
+    beyond,
+    decide,
+    decide_limits,
+    doubts_of_mean,
+    gate_tables,
+    limit_of,
+    near,
+)
 from ragmetrics_core.study._group_tables import group_tables
 from ragmetrics_core.study._groups import GroupStudy, study_groups
-from ragmetrics_core.study._intervals import Estimate, Summary, mean_of
+from ragmetrics_core.study._intervals import Estimate, Summary
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
@@ -52,20 +66,12 @@ from ragmetrics_core.study._labels import (
     read_labels,
     units_of,
 )
-from ragmetrics_core.study._limits import Limit, beyond, limit_of, near
-from ragmetrics_core.study._metric_agreement import HUMAN
 from ragmetrics_core.study._pairwise import PreferenceStudy, preference_tables, study_preferences
-from ragmetrics_core.study._people_correlations import (
-    PeopleStudy,
-    compare_correlations,
-    people_tables,
-    pooled_correlation,
-    study_people,
-)
+from ragmetrics_core.study._parts import mean_of
+from ragmetrics_core.study._people_correlations import PeopleStudy, people_tables, study_people
 from ragmetrics_core.study._planning import SizePlan, plan_study, plan_tables
 from ragmetrics_core.study._powered import (
     PoweredComparison,
-    powered_difference,
     powered_pairs,
     powered_runs,
     powered_slices,
@@ -79,11 +85,22 @@ from ragmetrics_core.study._repeats import (
     study_repeats,
 )
 from ragmetrics_core.study._retrieval import RetrievalStudy, first_hits, retrieval_tables, study_retrieval
-from ragmetrics_core.study._scores import Scores, named_runs, read_scores, short
+from ragmetrics_core.study._scores import Scores, named_runs, read_scores
 from ragmetrics_core.study._system_intervals import system_correlation
 from ragmetrics_core.study._systems import SystemStudy, study_systems, system_tables, systems_of
-from ragmetrics_core.study._tables import Cell, Mark, Marked, StudyTable, TableColumn, flat, shown
-from ragmetrics_core.study._trace import TraceDifference, trace_difference
+from ragmetrics_core.study._tables import (
+    Cell,
+    Column,
+    Mark,
+    Marked,
+    StudyTable,
+    TableColumn,
+    flat,
+    short,
+    shown,
+    table_of,
+)
+from ragmetrics_core.study._trace import TraceDifference, trace_difference, trace_tables
 from ragmetrics_core.study._trend import Trend, TrendPoint, study_trend, trend_tables
 
 __all__ = [
@@ -91,6 +108,7 @@ __all__ = [
     "Agreement",
     "Annotations",
     "Cell",
+    "Column",
     "Concordance",
     "Consensus",
     "Correlation",
@@ -169,7 +187,6 @@ __all__ = [
     "plan_study",
     "plan_tables",
     "pooled_correlation",
-    "powered_difference",
     "powered_pairs",
     "powered_runs",
     "powered_slices",
@@ -200,6 +217,7 @@ __all__ = [
     "system_correlation",
     "system_tables",
     "systems_of",
+    "table_of",
     "trace_difference",
     "trace_tables",
     "trend_tables",

@@ -1,27 +1,25 @@
 """Agreement of annotators, metrics and corrected verdicts: tables 2 to 4 of Oro et al. (2024)."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._ceiling import Ceiling, asked_after_disagreement, ceilings
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._consensus import Consensus, Rule, consensus_of, rule_of
-from ragmetrics_core.study._correlations import Correlation
-from ragmetrics_core.study._detection import Detection
+from ragmetrics_core.study._consensus import Consensus, Rule, asked_after_disagreement, consensus_of, rule_of
+from ragmetrics_core.study._correlations import Correlation, correlate
+from ragmetrics_core.study._detection import Detection, detect
 from ragmetrics_core.study._labels import (
     HumanLabel,
     Judgement,
     LabelledUnit,
     Value,
+    is_good,
     label_names,
     likert_threshold,
     units_of,
 )
-from ragmetrics_core.study._metric_agreement import MetricAgreement, metric_agreement
 from ragmetrics_core.study._reliability import (
     Coefficient,
     Level,
@@ -30,17 +28,14 @@ from ragmetrics_core.study._reliability import (
     plain,
     weighted_kappa,
 )
-from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._scores import Scores, measured_notes
+from ragmetrics_core.study._tables import short
 from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy, verdict_accuracy
+from ragmetrics_core.wording import number_of
 
-__all__ = [
-    "Agreement",
-    "Annotator",
-    "Pair",
-    "counts_of",
-    "measured_level",
-    "study_agreement",
-]
+__all__ = ["HUMAN", "Agreement", "study_agreement"]
+
+HUMAN = "people"
 
 Units = Mapping[LabelledUnit, Mapping[str, Value]]
 
@@ -75,7 +70,6 @@ class Agreement:
         pairs: weighted kappa of each two.
         rule: what makes the consensus: "majority", "mean" or "median".
         consensus: what they agree on, by unit.
-        ceilings: each person, and each metric, against what the other people agree on.
         correlations: each two of people and metrics; people are called "people".
         detections: each metric as a detector of answers that people call wrong.
         correct_from: from which number on people call an answer correct, where labels are numbers.
@@ -104,7 +98,6 @@ class Agreement:
     unknown: tuple[str, ...]
     verdicts: tuple[VerdictAccuracy, ...] = ()
     lower_is_better: frozenset[str] = frozenset()
-    ceilings: tuple[Ceiling, ...] = ()
     cluster: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -148,57 +141,58 @@ def study_agreement(
     """
     name = _label(labels, label)
     units: Units = units_of(labels, name)
-    notes: list[str] = []
     unknown: tuple[str, ...] = ()
-    if scores is None and cluster is not None:
-        raise ConfigError("clusters are labels of a run's samples: name the run")
+    clustering = Clustering()
     if scores is not None:
         units, unknown = _of_the_run(units, scores)
-        if unknown:
-            shown = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
-            notes.append(
-                f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
-            )
-    values = [value for said in units.values() for value in said.values()]
-    chosen = level or measured_level(values)
+        clustering = clustering_of([scores], cluster)
+    elif cluster is not None:
+        raise ConfigError("clusters are labels of a run's samples: name the run")
+    values = [value for votes in units.values() for value in votes.values()]
+    # numbers and truth values are compared by rank, texts only as equal or not
+    are_texts = any(isinstance(value, str) for value in values)
+    measured_by = level or ("nominal" if are_texts else "ordinal")
     rule = consensus or rule_of(values, adjudicator=adjudicator)
-    _check_texts(values, name, chosen, rule)
-    clustering = Clustering() if scores is None else clustering_of([scores], cluster)
-    notes += clustering.notes
-    agreed = consensus_of(units, adjudicator=adjudicator, rule=rule)
-    notes += _doubts_about(units, agreed, adjudicator)
-    found = MetricAgreement()
-    if scores is not None:
-        human = {
-            unit.sample_id: each.value
-            for unit, each in agreed.items()
-            if unit.statement is None and unit.metric is None and each.value is not None
-        }
-        if correct_from is None:
-            correct_from = likert_threshold(values)
-        found = metric_agreement(
-            scores,
-            human,
-            label=name,
-            metrics=metrics,
-            correct_from=correct_from,
-            clustering=clustering,
-            seed=seed,
+    if are_texts and measured_by != "nominal":
+        raise ConfigError(f"the label {name!r} has texts: they can only be compared as --level nominal")
+    if are_texts and rule != "majority":
+        raise ConfigError(
+            f"the label {name!r} has texts, which have no {rule}: their consensus is a majority"
         )
-    people = {
-        unit: {rater: value for rater, value in said.items() if rater != adjudicator}
-        for unit, said in units.items()
+    agreed = consensus_of(units, adjudicator=adjudicator, rule=rule)
+    if scores is not None and correct_from is None:
+        correct_from = likert_threshold(values)
+    signatures: tuple[str, ...] = ()
+    if scores is not None:
+        signatures = tuple(scores.metric(each) for each in metrics) if metrics else scores.metrics
+    names = {short(each, signatures): each for each in signatures}
+    columns = {each: scores.values[signature] for each, signature in names.items()} if scores else {}
+    lower = frozenset(each for each in names if scores and names[each] in scores.lower_is_better)
+    human = {
+        unit.sample_id: each.value
+        for unit, each in agreed.items()
+        if unit.statement is None and unit.metric is None and each.value is not None
     }
-    raters = sorted({rater for said in people.values() for rater in said})
-    of_units = clustering.clusters(unit.sample_id for unit in units)
-    kappa_weights: Weights = "none" if chosen == "nominal" else weights
+    good = {each: is_good(value, at_least=correct_from) for each, value in human.items()}
+    numbers = {each: float(value) for each, value in human.items() if not isinstance(value, str)}
+    with_people = {**({HUMAN: numbers} if numbers and scores else {}), **columns}
+    votes_of_people = {
+        unit: {rater: value for rater, value in votes.items() if rater != adjudicator}
+        for unit, votes in units.items()
+    }
+    raters = sorted({rater for votes in votes_of_people.values() for rater in votes})
+    kappa_weights: Weights = "none" if measured_by == "nominal" else weights
+    clusters = clustering.clusters(unit.sample_id for unit in units) if clustering.by else ()
     return Agreement(
         run=scores.name if scores else None,
         label=name,
-        level=chosen,
+        level=measured_by,
         annotators=tuple(_annotator(rater, units) for rater in raters),
         alpha=krippendorff_alpha(
-            [[*said.values()] for said in people.values()], level=chosen, clusters=of_units, seed=seed
+            [[*votes.values()] for votes in votes_of_people.values()],
+            level=measured_by,
+            clusters=clusters,
+            seed=seed,
         ),
         pairs=tuple(
             _pair(one, other, units, kappa_weights, clustering, seed)
@@ -206,74 +200,65 @@ def study_agreement(
         ),
         rule=rule,
         consensus=agreed,
-        ceilings=ceilings(
-            people,
-            found.columns,
-            rule=rule,
-            correct_from=correct_from,
-            lower_is_better=found.lower_is_better,
-            clustering=clustering,
-            seed=seed,
-        ),
-        correlations=found.correlations,
-        detections=found.detections,
+        correlations={
+            (one, other): _correlation(with_people[one], with_people[other], clustering, seed)
+            for one, other in combinations(with_people, 2)
+        },
+        detections={
+            each: _detection(column, good, each in lower, clustering, seed)
+            for each, column in columns.items()
+            if not good or None not in good.values()
+        },
         correct_from=correct_from,
-        metrics=found.names,
-        absent=found.absent,
+        metrics=tuple(names),
+        absent={each: sum(one not in column for one in human) for each, column in columns.items()},
         unknown=unknown,
         verdicts=verdict_accuracy(judgements, adjudicator=adjudicator, clustering=clustering),
-        lower_is_better=found.lower_is_better,
+        lower_is_better=lower,
         cluster=clustering.by,
-        notes=(*notes, *found.notes),
+        notes=(
+            *_unknown_note(unknown, scores),
+            *clustering.notes,
+            *_consensus_notes(units, agreed, adjudicator),
+            *(measured_notes([scores], signatures) if scores else ()),
+            *(_metric_notes(name, human, numbers, good) if scores else ()),
+        ),
     )
-
-
-def measured_level(values: Sequence[Value]) -> Level:
-    """How values are compared by default: numbers and truth values by rank, texts only as equal or not."""
-    return "nominal" if any(isinstance(value, str) for value in values) else "ordinal"
 
 
 def _label(labels: Sequence[HumanLabel], label: str | None) -> str:
     names = label_names(labels)
     if not names:
         raise ConfigError("there are no labels")
-    if label is None:
-        first, *others = names
-        if others:
-            raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
-        return first
-    if label not in names:
+    first, *others = names
+    if label is None and others:
+        raise ConfigError(f"the file has several labels ({', '.join(names)}): name one with --label")
+    if label not in (None, *names):
         raise ConfigError(f"there is no label {label!r}; there is {', '.join(names)}")
-    return label
+    return label or first
 
 
 def _of_the_run(units: Units, scores: Scores) -> tuple[Units, tuple[str, ...]]:
     """The units whose samples the run has, and the ids of the samples that it does not have."""
     unknown = tuple(sorted({unit.sample_id for unit in units if unit.sample_id not in scores.labels}))
-    known = {unit: said for unit, said in units.items() if unit.sample_id in scores.labels}
+    known = {unit: votes for unit, votes in units.items() if unit.sample_id in scores.labels}
     if not known:
         raise ConfigError(f"no labelled sample is in {scores.name}; the first labelled one is {unknown[0]!r}")
     return known, unknown
 
 
-def _check_texts(values: Sequence[Value], label: str, level: Level, rule: Rule) -> None:
-    """Refuse to put texts in order, or to take their mean."""
-    if not any(isinstance(value, str) for value in values):
-        return
-    if level != "nominal":
-        raise ConfigError(f"the label {label!r} has texts: they can only be compared as --level nominal")
-    if rule != "majority":
-        raise ConfigError(
-            f"the label {label!r} has texts, which have no {rule}: their consensus is a majority"
-        )
+def _unknown_note(unknown: Sequence[str], scores: Scores | None) -> Iterator[str]:
+    if scores is not None and unknown:
+        shown = ", ".join(unknown[:3]) + (" ..." if len(unknown) > 3 else "")
+        yield f"{len(unknown)} labelled samples are not in {scores.name} and are left out: {shown}"
 
 
-def _doubts_about(
+def _consensus_notes(
     units: Units, agreed: Mapping[LabelledUnit, Consensus], adjudicator: str | None
 ) -> Iterator[str]:
     """What a reader should know of the consensus."""
     if still_open := sum(each.value is None for each in agreed.values()):
-        has_texts = any(isinstance(value, str) for said in units.values() for value in said.values())
+        has_texts = any(isinstance(value, str) for votes in units.values() for value in votes.values())
         yield (
             f"{still_open} of {len(units)} units have no majority and are left out of all comparisons with "
             "metrics: these are the hard ones, so that what is left makes a metric look better than it is"
@@ -284,30 +269,60 @@ def _doubts_about(
             f"{third} labelled only units on which the others disagree, as one who is asked to decide: "
             f"--adjudicator {third} takes the labels as such"
         )
-    if adjudicator is not None and not any(adjudicator in said for said in units.values()):
+    if adjudicator is not None and not any(adjudicator in votes for votes in units.values()):
         yield f"nobody is called {adjudicator}: nothing was adjudicated"
 
 
-def _annotator(name: str, units: Mapping[LabelledUnit, Mapping[str, Value]]) -> Annotator:
-    given = [said[name] for said in units.values() if name in said]
+def _metric_notes(
+    label: str, human: Mapping[str, Value], numbers: Mapping[str, float], good: Mapping[str, bool | None]
+) -> Iterator[str]:
+    """What metrics cannot be compared with."""
+    if human and not numbers:
+        yield f"the label {label!r} has texts: no metric can be correlated with it"
+    elif texts := len(human) - len(numbers):
+        yield (
+            f"the label {label!r} of {number_of(texts, 'sample')} is a text and no number, which "
+            "correlations leave out"
+        )
+    if None in good.values():
+        yield (
+            "labels are neither good nor bad: say from which number on an answer is correct (--correct-from)"
+        )
+
+
+def _annotator(name: str, units: Units) -> Annotator:
+    given = [votes[name] for votes in units.values() if name in votes]
     note = f"always {plain(given[0])}" if len(given) > 1 and len(set(given)) == 1 else ""
     return Annotator(name, len(given), len(units) - len(given), note)
 
 
-def _pair(
-    one: str,
-    other: str,
-    units: Mapping[LabelledUnit, Mapping[str, Value]],
-    weights: Weights,
-    clustering: Clustering,
-    seed: int,
-) -> Pair:
-    both = [unit for unit, said in units.items() if one in said and other in said]
+def _pair(one: str, other: str, units: Units, weights: Weights, clustering: Clustering, seed: int) -> Pair:
+    both = [unit for unit, votes in units.items() if one in votes and other in votes]
     left, right = [units[unit][one] for unit in both], [units[unit][other] for unit in both]
-    clusters = clustering.clusters(unit.sample_id for unit in both)
+    clusters = clustering.clusters(unit.sample_id for unit in both) if clustering.by else ()
     return Pair(one, other, weighted_kappa(left, right, weights=weights, clusters=clusters, seed=seed))
 
 
-def counts_of(consensus: Mapping[LabelledUnit, Consensus]) -> Counter[str]:
-    """How many units were agreed on in which way."""
-    return Counter(each.how for each in consensus.values())
+def _correlation(
+    one: Mapping[str, float], other: Mapping[str, float], clustering: Clustering, seed: int
+) -> Correlation:
+    both = [each for each in one if each in other]
+    columns = [one[each] for each in both], [other[each] for each in both]
+    return correlate(*columns, clusters=clustering.clusters(both), seed=seed)
+
+
+def _detection(
+    column: Mapping[str, float],
+    good: Mapping[str, bool | None],
+    lower_is_better: bool,
+    clustering: Clustering,
+    seed: int,
+) -> Detection:
+    both = [each for each in good if each in column]
+    return detect(
+        [column[each] for each in both],
+        [bool(good[each]) for each in both],
+        lower_is_better=lower_is_better,
+        clusters=clustering.clusters(both),
+        seed=seed,
+    )

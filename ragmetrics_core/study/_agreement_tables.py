@@ -1,259 +1,169 @@
 """The tables of agreement: annotators, consensus, correlations and detection."""
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Annotated, NamedTuple
 
-from ragmetrics_core.study._agreement import Agreement, counts_of
+from ragmetrics_core.study._agreement import HUMAN, Agreement
 from ragmetrics_core.study._consensus import majority
-from ragmetrics_core.study._metric_agreement import HUMAN
-from ragmetrics_core.study._tables import Cell, StudyTable, TableColumn
+from ragmetrics_core.study._correlations import Correlation
+from ragmetrics_core.study._detection import Bin, Detection
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._reliability import plain
+from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, table_of
+from ragmetrics_core.study._verdict_accuracy import VerdictAccuracy
 
 __all__ = ["agreement_tables"]
 
 
-def agreement_tables(found: Agreement) -> Iterator[StudyTable]:
+class _Coefficients(NamedTuple):
+    who: str
+    what: str
+    value: Estimate | None
+    n: int
+    skipped: int | None
+    note: str
+
+
+class _Correlated(NamedTuple):
+    one: str
+    other: str
+    correlation: Correlation
+    left_out: int | None
+
+
+class _Detected(NamedTuple):
+    metric: str
+    detection: Detection
+
+
+class _Binned(NamedTuple):
+    metric: str
+    bin: Bin
+
+
+class _Undecided(NamedTuple):
+    sample: str
+    metric: str
+    statement: int | None
+    votes: Annotated[str, Column("said")]
+
+
+def agreement_tables(agreement: Agreement) -> Iterator[StudyTable]:
     """All tables that there is something for."""
-    yield _annotators(found)
-    yield _consensus(found)
-    if found.ceilings:
-        yield _ceiling(found)
-    if found.correlations:
-        yield _correlations(found)
-    if found.detections:
-        yield _detections(found)
-        yield _calibration(found)
-    if found.verdicts:
-        yield _verdicts(found)
-    yield _open(found)
+    yield _coefficients(agreement)
+    yield _consensus(agreement)
 
+    def lower(what_follows: str) -> Iterator[str]:
+        """A note about the metrics whose low end is the good one, where there are some."""
+        names = [name for name in agreement.metrics if name in agreement.lower_is_better]
+        if names:
+            yield f"lower is better: {', '.join(names)}; {what_follows}"
 
-def _annotators(found: Agreement) -> StudyTable:
-    rows: list[tuple[Cell, ...]] = [
-        ("all annotators", f"alpha ({found.level})", found.alpha.value, found.alpha.n, None, found.alpha.note)
-    ]
-    name = "kappa" if found.level == "nominal" else "weighted kappa"
-    rows += (
-        (f"{pair.one} and {pair.other}", name, pair.kappa.value, pair.kappa.n, None, pair.kappa.note)
-        for pair in found.pairs
+    if agreement.correlations:
+        yield table_of(
+            "correlations",
+            "Correlations with people, and among metrics",
+            _Correlated,
+            (
+                _Correlated(one, other, each, agreement.absent.get(other) if one == HUMAN else None)
+                for (one, other), each in agreement.correlations.items()
+            ),
+            "one other correlation.spearman correlation.kendall correlation.n left_out correlation.note",
+            (
+                "people: their consensus; left out: agreed samples without a value of the metric",
+                *lower("it should correlate negatively with people"),
+            ),
+        )
+    detected = [_Detected(*each) for each in agreement.detections.items()]
+    if detected:
+        least = agreement.correct_from
+        correct = "" if least is None else f"; an answer is correct from {least:g} on"
+        yield table_of(
+            "detection",
+            "Metrics as detectors of wrong answers",
+            _Detected,
+            detected,
+            "metric detection.area detection.correct detection.wrong detection.threshold.at "
+            "detection.threshold.unseen_caught detection.threshold.unseen_passed detection.note",
+            (
+                "area: the chance that a correct answer scores better than a wrong one; threshold: the best "
+                "one (Youden); caught and passed: on answers that the search has not seen (cross-validation, "
+                f"with intervals of a nested bootstrap that searches again){correct}",
+                *lower("scores of at most the threshold pass"),
+            ),
+        )
+        errors = (
+            f"{each.metric}: expected calibration error {each.detection.error:.3f}, Brier score "
+            f"{each.detection.brier:.3f}"
+            for each in detected
+            if each.detection.error is not None
+        )
+        yield table_of(
+            "calibration",
+            "Share of correct answers by score",
+            _Binned,
+            (_Binned(each.metric, bin_) for each in detected for bin_ in each.detection.bins),
+            "metric bin.scores bin.mean bin.correct bin.n",
+            (*errors, *lower("error and Brier score are of 1 - score")),
+        )
+    if agreement.verdicts:
+        yield table_of(
+            "verdicts",
+            "The judge's verdicts, by the people who looked at them",
+            VerdictAccuracy,
+            agreement.verdicts,
+            "metric right yes_right no_right n missing open",
+            (
+                "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
+                "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
+            ),
+        )
+    undecided = (
+        _Undecided(
+            unit.sample_id,
+            unit.metric or "",
+            unit.statement,
+            ", ".join(f"{name}: {plain(value)}" for name, value in each.said),
+        )
+        for unit, each in agreement.consensus.items()
+        if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
     )
-    rows += ((each.name, "labels", None, each.labelled, each.skipped, each.note) for each in found.annotators)
-    return StudyTable(
-        name="annotators",
-        title=f"Agreement of annotators on {found.label}",
-        columns=(
-            TableColumn("who"),
-            TableColumn("what"),
-            TableColumn("value", "estimate"),
-            TableColumn("n", "count"),
-            TableColumn("skipped", "count"),
-            TableColumn("note"),
+    title = "For discussion: no majority"
+    yield table_of("open", title, _Undecided, undecided, "sample metric statement votes")
+
+
+def _coefficients(agreement: Agreement) -> StudyTable:
+    alpha = agreement.alpha
+    kappa = "kappa" if agreement.level == "nominal" else "weighted kappa"
+    rows = [
+        _Coefficients("all annotators", f"alpha ({agreement.level})", alpha.value, alpha.n, None, alpha.note),
+        *(
+            _Coefficients(f"{one} and {other}", kappa, value, n, None, note)
+            for one, other, (value, n, note) in agreement.pairs
         ),
-        rows=tuple(rows),
-        notes=found.notes,
-    )
+        *(
+            _Coefficients(name, "labels", None, labelled, skipped, note)
+            for name, labelled, skipped, note in agreement.annotators
+        ),
+    ]
+    title = f"Agreement of annotators on {agreement.label}"
+    columns = "who what value n skipped note"
+    return table_of("annotators", title, _Coefficients, rows, columns, agreement.notes)
 
 
-def _consensus(found: Agreement) -> StudyTable:
-    counts = counts_of(found.consensus)
+def _consensus(agreement: Agreement) -> StudyTable:
+    counts = Counter[str](each.how for each in agreement.consensus.values())
+    notes = [f"the consensus is the {agreement.rule} of those who labelled a unit"]
+    if counts["open"]:
+        notes.append(
+            "what is open is left out of everything below, and listed for discussion in the table open"
+        )
+    ways = ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
     return StudyTable(
         name="consensus",
         title="Consensus",
         columns=(TableColumn("how"), TableColumn("n", "count")),
-        rows=tuple(
-            (how, counts[how])
-            for how in ("unanimous", "majority", "mean", "median", "adjudicated", "single", "open")
-            if counts[how]
-        ),
-        notes=(
-            f"the consensus is the {found.rule} of those who labelled a unit",
-            *(
-                ("what is open is left out of everything below, and listed for discussion in the table open",)
-                if counts["open"]
-                else ()
-            ),
-        ),
-    )
-
-
-def _ceiling(found: Agreement) -> StudyTable:
-    return StudyTable(
-        name="ceiling",
-        title="Each person, and each metric, against the other people",
-        columns=(
-            TableColumn("who"),
-            TableColumn("spearman", "estimate"),
-            TableColumn("kendall", "estimate"),
-            TableColumn("area", "estimate"),
-            TableColumn("n", "count"),
-            TableColumn("note"),
-        ),
-        rows=tuple(
-            (
-                each.who,
-                each.correlation.spearman,
-                each.correlation.kendall,
-                each.area,
-                each.correlation.n,
-                each.correlation.note,
-            )
-            for each in found.ceilings
-        ),
-        notes=(
-            f"against the {found.rule} of all people but one, once for each that is left out: metrics are "
-            "held to the same as people",
-            *_lower(found, "here with its sign turned"),
-        ),
-    )
-
-
-def _correlations(found: Agreement) -> StudyTable:
-    return StudyTable(
-        name="correlations",
-        title="Correlations with people, and among metrics",
-        columns=(
-            TableColumn("one"),
-            TableColumn("other"),
-            TableColumn("spearman", "estimate"),
-            TableColumn("kendall", "estimate"),
-            TableColumn("n", "count"),
-            TableColumn("left out", "count"),
-            TableColumn("note"),
-        ),
-        rows=tuple(
-            (
-                one,
-                other,
-                each.spearman,
-                each.kendall,
-                each.n,
-                found.absent.get(other) if one == HUMAN else None,
-                each.note,
-            )
-            for (one, other), each in found.correlations.items()
-        ),
-        notes=(
-            "people: their consensus; left out: agreed samples without a value of the metric",
-            *_lower(found, "it should correlate negatively with people"),
-        ),
-    )
-
-
-def _detections(found: Agreement) -> StudyTable:
-    rows: list[tuple[Cell, ...]] = []
-    for name, each in found.detections.items():
-        threshold = each.threshold
-        rows.append(
-            (
-                name,
-                each.area,
-                each.correct,
-                each.wrong,
-                threshold.at if threshold else None,
-                threshold.unseen_caught if threshold else None,
-                threshold.unseen_passed if threshold else None,
-                each.note,
-            )
-        )
-    said = "" if found.correct_from is None else f"; an answer is correct from {found.correct_from:g} on"
-    return StudyTable(
-        name="detection",
-        title="Metrics as detectors of wrong answers",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("area", "estimate"),
-            TableColumn("correct", "count"),
-            TableColumn("wrong", "count"),
-            TableColumn("threshold", "estimate"),
-            TableColumn("caught", "estimate"),
-            TableColumn("passed", "estimate"),
-            TableColumn("note"),
-        ),
-        rows=tuple(rows),
-        notes=(
-            "area: the chance that a correct answer scores better than a wrong one; threshold: the best one "
-            "(Youden); caught and passed: on answers that the search has not seen (cross-validation, with "
-            f"intervals of a nested bootstrap that searches again){said}",
-            *_lower(found, "scores of at most the threshold pass"),
-        ),
-    )
-
-
-def _calibration(found: Agreement) -> StudyTable:
-    return StudyTable(
-        name="calibration",
-        title="Share of correct answers by score",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("scores"),
-            TableColumn("mean score", "number"),
-            TableColumn("correct", "estimate"),
-            TableColumn("n", "count"),
-        ),
-        rows=tuple(
-            (name, f"{bin_.low:.1f} to {bin_.high:.1f}", bin_.mean, bin_.correct, bin_.n)
-            for name, each in found.detections.items()
-            for bin_ in each.bins
-        ),
-        notes=(
-            *(
-                f"{name}: expected calibration error {each.error:.3f}, Brier score {each.brier:.3f}"
-                for name, each in found.detections.items()
-                if each.error is not None and each.brier is not None
-            ),
-            *_lower(found, "error and Brier score are of 1 - score"),
-        ),
-    )
-
-
-def _lower(found: Agreement, what_follows: str) -> Iterator[str]:
-    """A note about the metrics whose low end is the good one, where there are some."""
-    names = [name for name in found.metrics if name in found.lower_is_better]
-    if names:
-        yield f"lower is better: {', '.join(names)}; {what_follows}"
-
-
-def _verdicts(found: Agreement) -> StudyTable:
-    return StudyTable(
-        name="verdicts",
-        title="The judge's verdicts, by the people who looked at them",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("right", "estimate"),
-            TableColumn("yes right", "estimate"),
-            TableColumn("no right", "estimate"),
-            TableColumn("n", "count"),
-            TableColumn("missing", "count"),
-            TableColumn("open", "count"),
-        ),
-        rows=tuple(tuple(each) for each in found.verdicts),
-        notes=(
-            "a verdict counts once, by the consensus of those who looked at it; open: they do not agree",
-            "verdicts that people chose to correct are no random sample: see ragmetrics study annotate",
-        ),
-    )
-
-
-def _open(found: Agreement) -> StudyTable:
-    rows = [
-        (
-            unit.sample_id,
-            unit.metric or "",
-            unit.statement,
-            ", ".join(
-                f"{name}: {value:g}" if isinstance(value, float) else f"{name}: {value}"
-                for name, value in each.said
-            ),
-        )
-        for unit, each in found.consensus.items()
-        if each.value is None or (each.how in ("mean", "median") and majority(dict(each.said)) is None)
-    ]
-    return StudyTable(
-        name="open",
-        title="For discussion: no majority",
-        columns=(
-            TableColumn("sample"),
-            TableColumn("metric"),
-            TableColumn("statement", "count"),
-            TableColumn("said"),
-        ),
-        rows=tuple(rows),
+        rows=tuple((how, counts[how]) for how in ways if counts[how]),
+        notes=tuple(notes),
     )

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.measurement import Verdict
+from ragmetrics_core.record import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 from ragmetrics_core.study._labels import HumanLabel, LabelledUnit
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._tables import StudyTable, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -199,47 +202,40 @@ def judge_accuracy(runs: Mapping[str, Run], annotations: Sequence[Annotations]) 
     where there is no such majority it is left out. Of the statements that they add to a score, as many count
     as more than half of them agree on at least.
     """
-    found: dict[str, _Counts] = {}
-    for (name, sample_id, metric), said in _answers(runs, annotations).items():
-        counts = found.setdefault(metric, _Counts())
-        counts.added += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
-        for verdict in runs[name].score(sample_id, metric).verdicts:
-            answers = {
-                who: statement
-                for who, each in said.items()
-                for statement in each.statements
-                if statement.number == verdict.number
-            }
-            votes = {who: each.extracted for who, each in answers.items() if each.extracted is not None}
-            extracted = majority(votes)
-            if extracted is not None:
-                counts.looked += 1
-                counts.confirmed += extracted
-            elif votes:
-                continue
-            own = verdict.supported if verdict.overruled is None else verdict.overruled
-            decided = majority(
-                {
-                    who: each.verdict
-                    for who, each in answers.items()
-                    if each.verdict is not None and each.extracted is not False
-                }
-            )
-            if extracted is not False and decided is not None and own is not None:
-                counts.judged += 1
-                counts.shared += own == decided
-    return [
-        JudgeAccuracy(
+    confirmed: dict[str, list[bool]] = {}
+    shared: dict[str, list[bool]] = {}
+    added: Counter[str] = Counter()
+    for (_, _, metric), said in _answers(runs, annotations).items():
+        added[metric] += sorted((len(each.added) for each in said.values()), reverse=True)[len(said) // 2]
+    for _, unit, verdict, answers in _looked_at(runs, annotations):
+        metric = unit.metric or ""
+        votes = {who: each.extracted for who, each in answers.items() if each.extracted is not None}
+        extracted = majority(votes)
+        if extracted is not None:
+            confirmed.setdefault(metric, []).append(extracted)
+        known = {
+            who: each.verdict
+            for who, each in answers.items()
+            if each.verdict is not None and each.extracted is not False
+        }
+        own = verdict.supported if verdict.overruled is None else verdict.overruled
+        decision = majority(known)
+        if own is not None and decision is not None and (extracted or not votes):
+            shared.setdefault(metric, []).append(own == decision)
+
+    def accuracy(metric: str, more: int) -> JudgeAccuracy:
+        right, alike = confirmed.get(metric, []), shared.get(metric, [])
+        return JudgeAccuracy(
             metric=metric,
-            extraction=wilson_interval(counts.confirmed, counts.looked),
-            found=wilson_interval(counts.confirmed, counts.confirmed + counts.added),
-            verdicts=wilson_interval(counts.shared, counts.judged),
-            statements=counts.looked,
-            judged=counts.judged,
-            added=counts.added,
+            extraction=wilson_interval(sum(right), len(right)),
+            found=wilson_interval(sum(right), sum(right) + more),
+            verdicts=wilson_interval(sum(alike), len(alike)),
+            statements=len(right),
+            judged=len(alike),
+            added=more,
         )
-        for metric, counts in found.items()
-    ]
+
+    return [accuracy(*each) for each in added.items()]
 
 
 def verdict_changes(
@@ -250,50 +246,46 @@ def verdict_changes(
     Where several people looked at one statement, more than half must want one and the same verdict, also
     where the judge gave none.
     """
+    for name, unit, verdict, answers in _looked_at(runs, annotations):
+        votes = {who: each.verdict for who, each in answers.items() if each.verdict is not None}
+        decision = majority(votes)
+        if decision is not None and decision != verdict.supported:
+            yield (
+                name,
+                unit,
+                decision,
+                ", ".join(sorted(who for who, vote in votes.items() if vote == decision)),
+            )
+
+
+def _looked_at(
+    runs: Mapping[str, Run], annotations: Iterable[Annotations]
+) -> Iterator[tuple[str, LabelledUnit, Verdict, dict[str, StatementAnswer]]]:
+    """Each statement of the scores that people looked at: its run, its verdict, and what each person said."""
     for (name, sample_id, metric), said in _answers(runs, annotations).items():
         for verdict in runs[name].score(sample_id, metric).verdicts:
-            votes = {
-                who: statement.verdict
+            answers = {
+                who: statement
                 for who, each in said.items()
                 for statement in each.statements
-                if statement.number == verdict.number and statement.verdict is not None
+                if statement.number == verdict.number
             }
-            decision = majority(votes)
-            if decision is not None and decision != verdict.supported:
-                wanted = sorted(who for who, vote in votes.items() if vote == decision)
-                yield name, LabelledUnit(sample_id, metric, verdict.number), decision, ", ".join(wanted)
+            yield name, LabelledUnit(sample_id, metric, verdict.number), verdict, answers
 
 
-def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int) -> Iterator[StudyTable]:
+def annotation_tables(
+    accuracies: Sequence[JudgeAccuracy], changes: int, ratings: int
+) -> Iterator[StudyTable]:
     """What people say of the judge's two tasks."""
-    yield StudyTable(
-        name="judge",
-        title="The judge's two tasks, by people",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("extraction", "estimate"),
-            TableColumn("found", "estimate"),
-            TableColumn("verdicts", "estimate"),
-            TableColumn("statements", "count"),
-            TableColumn("judged", "count"),
-            TableColumn("added", "count"),
-        ),
-        rows=tuple(
-            (
-                each.metric,
-                each.extraction,
-                each.found,
-                each.verdicts,
-                each.statements,
-                each.judged,
-                each.added,
-            )
-            for each in found
-        ),
-        notes=(
+    yield table_of(
+        "judge",
+        "The judge's two tasks, by people",
+        JudgeAccuracy,
+        accuracies,
+        "metric extraction found verdicts statements judged added",
+        (
             "extraction: extracted statements that the text says; found: statements of the text that were "
-            "extracted; "
-            "verdicts: right ones among the confirmed statements",
+            "extracted; verdicts: right ones among the confirmed statements",
             "a statement counts once: what more than half of those who looked at it say, and not at all "
             "without such a majority",
             f"{number_of(ratings, 'rating')}, {number_of(changes, 'verdict')} that people would change",
@@ -304,17 +296,6 @@ def annotation_tables(found: Sequence[JudgeAccuracy], changes: int, ratings: int
 def item_name(run: str, sample_id: str, seed: int) -> str:
     """What an answer is called in a sheet: it tells neither the run nor the sample."""
     return hashlib.sha256(json.dumps([seed, run, sample_id]).encode()).hexdigest()[:16]
-
-
-@dataclass
-class _Counts:
-    """What people say of one metric, while it is counted."""
-
-    looked: int = 0
-    confirmed: int = 0
-    added: int = 0
-    judged: int = 0
-    shared: int = 0
 
 
 def _answers(
@@ -332,29 +313,16 @@ def _answers(
 
 
 def _item(name: str, run: Run, sample_id: str, metrics: Sequence[str] | None, seed: int) -> SheetItem:
-    sample = run.sample(sample_id)
-    scores = run.scores(sample_id)
-    wanted = (
-        scores
-        if metrics is None
-        else {score.signature: score for score in (run.score(sample_id, each) for each in metrics)}
-    )
-    shown = tuple(
-        (
-            signature,
-            tuple(
-                SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
-                for verdict in score.verdicts
-            ),
+    sample, wanted = run.sample(sample_id), run.scores(sample_id)
+    if metrics is not None:
+        wanted = {score.signature: score for score in (run.score(sample_id, each) for each in metrics)}
+
+    def statements(score: Record) -> tuple[SheetStatement, ...]:
+        return tuple(
+            SheetStatement(verdict.number, verdict.about, verdict.text, verdict.supported, verdict.label)
+            for verdict in score.verdicts
         )
-        for signature, score in wanted.items()
-        if score.verdicts
-    )
-    return SheetItem(
-        item_name(name, sample_id, seed),
-        sample.question,
-        sample.contexts or (),
-        sample.expected,
-        sample.answer,
-        shown,
-    )
+
+    shown = tuple((signature, statements(score)) for signature, score in wanted.items() if score.verdicts)
+    contexts, item = sample.contexts or (), item_name(name, sample_id, seed)
+    return SheetItem(item, sample.question, contexts, sample.expected, sample.answer, shown)

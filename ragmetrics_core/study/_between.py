@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._comparison import RunComparison, compare_runs
@@ -51,11 +52,11 @@ def compare_metrics(
         raise ConfigError(
             f"{one} and {two} have other ranges or directions: their scores cannot be set against each other"
         )
-    names = [each.partition("/")[0] for each in (one, two)]
+    names = [signature.partition("/")[0] for signature in (one, two)]
     metric = names[0] if names[0] == names[1] else f"{names[1]} less {names[0]}"
-    found = compare_runs(
-        _alone(before, one, metric, several=after is not None),
-        _alone(other, two, metric, several=after is not None),
+    compared = compare_runs(
+        _alone(before, one, metric, called=one if after is None else f"{before.name}: {one}"),
+        _alone(other, two, metric, called=two if after is None else f"{other.name}: {two}"),
         threshold=threshold,
         alpha=alpha,
         margin=margin,
@@ -63,7 +64,7 @@ def compare_metrics(
         seed=seed,
     )
     note = "two ways to measure were compared: a higher score is no better measure"
-    return replace(found, notes=(note, *found.notes))
+    return replace(compared, notes=(note, *compared.notes))
 
 
 def _named(scores: Scores, name: str) -> str:
@@ -72,24 +73,12 @@ def _named(scores: Scores, name: str) -> str:
     return plain[0] if len(plain) == 1 else scores.metric(name)
 
 
-def _alone(scores: Scores, signature: str, name: str, *, several: bool) -> Scores:
-    """One metric's scores under another name; the run is called by its signature."""
-
-    def renamed(names: frozenset[str]) -> frozenset[str]:
-        return frozenset({name} if signature in names else ())
-
-    def renumbered(counts: Mapping[str, int]) -> dict[str, int]:
-        return {name: counts[signature]} if signature in counts else {}
-
-    return replace(
-        scores,
-        name=f"{scores.name}: {signature}" if several else signature,
-        values={name: scores.values[signature]},
-        absent={name: scores.absent.get(signature, {})},
-        sure={name: scores.sure.get(signature, {})},
-        ranges={name: scores.ranges[signature]} if signature in scores.ranges else {},
-        lower_is_better=renamed(scores.lower_is_better),
-        exceeds=renamed(scores.exceeds),
-        corrected=renumbered(scores.corrected),
-        repetitions=renumbered(scores.repetitions),
-    )
+def _alone(scores: Scores, signature: str, name: str, *, called: str) -> Scores:
+    """One metric's scores under another name, in a run that is called otherwise."""
+    kept: dict[str, Any] = {}
+    for field in ("values", "absent", "sure", "ranges", "corrected", "repetitions"):
+        of_metrics: Mapping[str, Any] = getattr(scores, field)
+        kept[field] = {name: of_metrics[signature]} if signature in of_metrics else {}
+    for field in ("lower_is_better", "exceeds"):
+        kept[field] = frozenset({name} if signature in getattr(scores, field) else ())
+    return replace(scores, name=called, **kept)

@@ -1,11 +1,11 @@
 """Which samples of a run belong together, by a label."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, check_clusters
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, are_too_few, check_clusters
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["NO_CLUSTERS", "SESSION", "Clustering", "clustering_of"]
@@ -26,23 +26,19 @@ class Clustering:
     """
 
     by: str | None = None
-    of: Mapping[str, Hashable] | None = None
+    of: Mapping[str, Hashable] = field(default_factory=dict[str, Hashable])
     notes: tuple[str, ...] = ()
 
-    def clusters(self, ids: Iterable[str]) -> list[Hashable] | None:
-        """The clusters of samples, in their order; None where samples are independent."""
-        of = self.of
-        if of is None:
-            return None
-        return [("cluster", of[each]) if each in of else ("sample", each) for each in ids]
+    def clusters(self, ids: Iterable[str]) -> list[Hashable]:
+        """The clusters of samples, in their order."""
+        return [("cluster", self.of[each]) if each in self.of else ("sample", each) for each in ids]
 
     def lacks(self, figure: Estimate, ids: Sequence[str]) -> str:
         """Why a figure has no interval, where its clusters are too few; else ""."""
         clusters = self.clusters(ids)
-        if clusters is None or figure.value is None or figure.low is not None:
+        if self.by is None or figure.value is None or figure.low is not None or not are_too_few(clusters):
             return ""
-        count = len(set(clusters))
-        return f"{count} clusters by {self.by} are too few for an interval" if count < FEWEST_CLUSTERS else ""
+        return f"{len(set(clusters))} clusters by {self.by} are too few for an interval"
 
 
 def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
@@ -56,37 +52,30 @@ def clustering_of(runs: Sequence[Scores], by: str | None = None) -> Clustering:
     Raises:
         ConfigError: no sample has the label, or there are fewer than 10 clusters.
     """
-    if by == NO_CLUSTERS:
-        return Clustering()
     label = SESSION if by is None else by
     of: dict[str, Hashable] = {}
     ids: dict[str, None] = {}
-    for run in runs:
+    for run in runs if by != NO_CLUSTERS else ():
         for sample_id, labels in run.labels.items():
             ids.setdefault(sample_id)
             if labels.get(label) is not None:
                 of.setdefault(sample_id, labels[label])
-    if not of:
-        if by is None:
-            return Clustering()
+    if not of and by not in (None, NO_CLUSTERS):
         known = sorted({name for run in runs for labels in run.labels.values() for name in labels})
         raise ConfigError(f"no sample has the label {by!r}; labels are: {', '.join(known) or 'none'}")
-    alone = len(ids) - len(of)
-    found = Clustering(by=label, of=of)
-    clusters = found.clusters(ids) or []
+    clusters = Clustering(of=of).clusters(ids)
     count = len(set(clusters))
-    if by is None:
-        if count == len(ids):
-            return Clustering()
-        if count < FEWEST_CLUSTERS:
-            note = (
-                f"the samples are of {count} sessions, too few for intervals by session: these take the "
-                "samples for independent, and are too narrow"
-            )
-            return Clustering(notes=(note,))
-    else:
+    if by is not None and of:
         check_clusters(clusters, by=label)
+    elif not of or count == len(ids):
+        return Clustering()
+    elif count < FEWEST_CLUSTERS:
+        note = (
+            f"the samples are of {count} sessions, too few for intervals by session: these take the samples "
+            "for independent, and are too narrow"
+        )
+        return Clustering(notes=(note,))
     notes = [f"{len(ids)} samples are of {count} clusters by {label}: intervals and tests are by cluster"]
-    if alone:
+    if alone := len(ids) - len(of):
         notes.append(f"{alone} samples have no label {label}: each is a cluster of its own")
     return Clustering(by=label, of=of, notes=tuple(notes))

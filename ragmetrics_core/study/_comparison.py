@@ -1,8 +1,8 @@
 """Two runs compared sample by sample: what differs, by how much, and whether it can be told."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,26 +11,41 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import Clustering, clustering_of
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._paired_tests import (
-    PairedTests,
-    adjusted,
-    detectable_difference,
-    family_size,
-    paired_difference,
-    paired_tests,
-)
-from ragmetrics_core.study._pairing import FEWEST, Pairs, doubts_of, pairs_of
+from ragmetrics_core.study._pairs import FEWEST, detectable_difference, doubts_of, paired_difference, pairs_of
+from ragmetrics_core.study._parts import Clusters
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._tables import Column, Mark, MetricName, StudyTable, short, table_of
+from ragmetrics_core.study._tests import holm, sign_flip
 from ragmetrics_core.wording import number_of
 
-__all__ = ["PairedMetric", "Passes", "RunComparison", "Verdict", "compare_runs"]
+__all__ = [
+    "VERDICT",
+    "PairedMetric",
+    "Passes",
+    "RunComparison",
+    "Verdict",
+    "compare_runs",
+    "comparison_tables",
+    "verdict_of",
+]
 
 Verdict = Literal["better", "worse", "cannot tell"]
 
 Array = NDArray[np.float64]
 
+_MARKS: Mapping[str, Mark] = {"better": "good", "worse": "weak"}
+VERDICT = Column("verdict", mark=_MARKS.get)
+
 # With fewer samples that moved the bootstrap covers less than it says (benchmarks/coverage).
 _FEW = 20
+
+
+def _lost_mark(lost: int) -> Mark:
+    return "weak" if lost else ""
+
+
+def _margin_mark(within: bool | None) -> Mark:
+    return "good" if within else "weak"
 
 
 class Passes(NamedTuple):
@@ -49,8 +64,18 @@ class Passes(NamedTuple):
     after: int
     gained: int
     lost: int
-    p: float | None
-    holm: float | None = None
+    p: Annotated[float | None, Column("p mcnemar", "p")]
+    holm: Annotated[float | None, Column("its p holm", "p")] = None
+
+    @property
+    def both(self) -> str:
+        """How many pass: "12 to 15"."""
+        return f"{self.before} to {self.after}"
+
+    @property
+    def changed(self) -> str:
+        """How many changed sides: "+4 -1"."""
+        return f"+{self.gained} -{self.lost}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,20 +109,20 @@ class PairedMetric:
         note: what a reader should know.
     """
 
-    metric: str
+    metric: MetricName
     n: int
     before: Estimate
     after: Estimate
     difference: Estimate
-    pessimistic: Estimate
-    p: float | None
+    pessimistic: Annotated[Estimate, Column("at worst")]
+    p: Annotated[float | None, Column("p flip", "p")]
     passes: Passes
     detectable: float | None
-    lost: int
+    lost: Annotated[int, Column(mark=_lost_mark)]
     gained: int
-    holm: float | None = None
-    verdict: Verdict = "cannot tell"
-    within_margin: bool | None = None
+    holm: Annotated[float | None, Column("p holm", "p")] = None
+    verdict: Annotated[Verdict, VERDICT] = "cannot tell"
+    within_margin: Annotated[bool | None, Column("not inferior", mark=_margin_mark)] = None
     lower_is_better: bool = False
     failed: bool = False
     note: str = ""
@@ -133,6 +158,18 @@ class RunComparison:
     notes: tuple[str, ...] = ()
 
 
+class _Tested(NamedTuple):
+    """One metric before the tests of all are adjusted together.
+
+    Yes/no scores, and others that all moved by as much, have one test for scores and passes.
+    """
+
+    compared: PairedMetric
+    differences: Array
+    clusters: Clusters
+    is_one: bool
+
+
 def compare_runs(
     before: Scores,
     after: Scores,
@@ -161,7 +198,98 @@ def compare_runs(
             questions, or there are too few clusters, or the margin lets everything pass.
     """
     chosen = metrics_of_all((before, after), metrics)
-    shared = [each for each in before.samples if each in after.labels]
+    shared = [sample_id for sample_id in before.samples if sample_id in after.labels]
+    _check_samples(before, after, shared)
+    _check_margin(margin, before, chosen)
+    clustering = clustering_of((before, after), cluster)
+    doubts = tuple(doubts_of(before, after, metrics, cluster=clustering.by))
+    tested = [_tested(before, after, metric, threshold, 1 - alpha, clustering, seed) for metric in chosen]
+    # what is one test counts once
+    ps = [p for one in tested for p in (one.compared.p, None if one.is_one else one.compared.passes.p)]
+    size, adjusted = sum(p is not None for p in ps), holm(ps)
+    compared: list[PairedMetric] = []
+    for one, of_scores, of_passes in zip(tested, adjusted[::2], adjusted[1::2], strict=True):
+        metric = one.compared
+        gain = -metric.pessimistic if metric.lower_is_better else metric.pessimistic
+        enough = not metric.failed and metric.n >= FEWEST and gain.low is not None
+        compared.append(
+            replace(
+                metric,
+                holm=of_scores,
+                passes=metric.passes._replace(holm=of_scores if one.is_one else of_passes),
+                detectable=detectable_difference(one.differences, one.clusters, tests=size, alpha=alpha),
+                verdict=verdict_of(gain, of_scores, alpha),
+                within_margin=None if margin is None else enough and (gain.low or 0.0) > -margin,
+            )
+        )
+    only = len(before.samples) - len(shared), len(after.samples) - len(shared)
+    return RunComparison(
+        before=before.name,
+        after=after.name,
+        metrics=tuple(compared),
+        alpha=alpha,
+        margin=margin,
+        common=len(shared),
+        only_before=only[0],
+        only_after=only[1],
+        cluster=clustering.by,
+        doubts=doubts,
+        notes=(*_notes(before, after, chosen, only, clustering, metrics is None), *doubts),
+    )
+
+
+def verdict_of(gain: Estimate, p: float | None, alpha: float) -> Verdict:
+    """What can be told of a gain: its interval must lie on one side of zero, and p below alpha."""
+    if p is None or p >= alpha or not gain.side:
+        return "cannot tell"
+    return "better" if gain.side > 0 else "worse"
+
+
+def comparison_tables(compared: RunComparison) -> Iterator[StudyTable]:
+    """Differences with the verdict, then the numbers behind them."""
+    before, after, alpha = compared.before, compared.after, compared.alpha
+    interval = "interval by cluster" if compared.cluster else "bootstrap interval"
+    notes = [
+        f"difference: {after} less {before} on the same samples, with its {1 - alpha:.0%} paired {interval}; "
+        "p holm: sign-flip permutation test, adjusted for all tests of both tables",
+        f"lost: scored in {before} and not in {after}; at worst: the difference when these count as the "
+        f"worst, on which p holm and the verdict rest; gained: scored in {after} only, which counts nowhere",
+        f"better and worse: the interval at worst is on one side of zero and p holm is below {alpha:g}",
+    ]
+    names = [metric.metric for metric in compared.metrics]
+    if lower := [short(each.metric, names) for each in compared.metrics if each.lower_is_better]:
+        notes.append(f"lower is better: {', '.join(lower)}")
+    columns = "metric before.value after.value difference n lost gained pessimistic holm verdict"
+    if compared.margin is not None:
+        columns += " within_margin"
+        notes.append(f"not inferior: the bad end of the interval is less than {compared.margin:g} from zero")
+    yield table_of(
+        "comparison",
+        f"{after} against {before}",
+        PairedMetric,
+        compared.metrics,
+        columns,
+        (*notes, *compared.notes),
+    )
+    at = f"passes at {compared.metrics[0].passes.threshold:g}" if compared.metrics else ""
+    yield table_of(
+        "details",
+        "Behind it",
+        PairedMetric,
+        compared.metrics,
+        "metric p passes.both passes.changed passes.p passes.holm detectable note",
+        (
+            "detectable: the difference that a comparison of this n, spread and number of tests tells four "
+            "times in five",
+            "p flip is the sign-flip permutation test of the scores, p mcnemar that of the passes; of yes/no "
+            "scores the two are one test",
+        ),
+        titles={"passes.both": at},
+    )
+
+
+def _check_samples(before: Scores, after: Scores, shared: Sequence[str]) -> None:
+    """Refuse runs whose ids are not of the same samples."""
     if not shared:
         raise ConfigError(
             f"{before.name} and {after.name} have no sample in common: the ids must be the same"
@@ -172,73 +300,12 @@ def compare_runs(
             f"{len(other)} samples, the first is {other[0]!r}, have other questions in {after.name} than in "
             f"{before.name}: the same id must mean the same question"
         )
-    only = len(before.samples) - len(shared), len(after.samples) - len(shared)
-    notes = [
-        f"{run.name} did not finish: what it has is compared" for run in (before, after) if not run.finished
-    ]
-    if any(only):
-        notes.append(
-            f"{only[0]} samples are only in {before.name}, where their scores count as lost, and {only[1]} "
-            f"only in {after.name}, which are left out"
-        )
-    left = [each for run in (before, after) for each in run.metrics if metrics is None and each not in chosen]
-    if left:
-        notes.append(f"not compared, for only one run measured it: {', '.join(dict.fromkeys(left))}")
-    _check_margin(margin, before, chosen)
-    clustering = clustering_of((before, after), cluster)
-    notes += [*clustering.notes, *measured_notes((before, after), chosen)]
-    if any(run.corrected.get(each) for run in (before, after) for each in chosen):
-        notes.append(
-            "where people corrected verdicts, what moved may be the corrections, and not the answers"
-        )
-    doubts = doubts_of(before, after, metrics, cluster=clustering.by or "")
-    found = [
-        _compared(
-            pairs_of(before, after, each),
-            each,
-            threshold,
-            1 - alpha,
-            clustering,
-            seed,
-            each in before.lower_is_better,
-            before.ends(each),
-        )
-        for each in chosen
-    ]
-    tests = [each.tests for each in found]
-    size = family_size(tests)
-    judged = [
-        replace(
-            each.compared,
-            holm=ps.scores,
-            passes=each.compared.passes._replace(holm=ps.passes),
-            detectable=detectable_difference(
-                each.differences, tests=size, clusters=each.clusters, alpha=alpha
-            ),
-            verdict=_verdict(_gain(each.compared), ps.scores, alpha),
-            within_margin=_within(each.compared, margin),
-        )
-        for each, ps in zip(found, adjusted(tests), strict=True)
-    ]
-    return RunComparison(
-        before=before.name,
-        after=after.name,
-        metrics=tuple(judged),
-        alpha=alpha,
-        margin=margin,
-        common=len(shared),
-        only_before=only[0],
-        only_after=only[1],
-        cluster=clustering.by,
-        doubts=doubts,
-        notes=(*notes, *doubts),
-    )
 
 
 def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) -> None:
     """Refuse a margin that no loss could exceed: 5 where 0.05 is meant."""
     for metric in metrics if margin is not None else ():
-        low, high = scores.ranges.get(metric, (0.0, 1.0))
+        low, high = scores.range_of(metric)
         if not 0 <= (margin or 0.0) < high - low and metric not in scores.exceeds:
             raise ConfigError(
                 f"scores of {metric} lie from {low:g} to {high:g}: no loss is larger than a margin of "
@@ -246,34 +313,50 @@ def _check_margin(margin: float | None, scores: Scores, metrics: Sequence[str]) 
             )
 
 
-class _Unadjusted(NamedTuple):
-    """One metric before the tests of all are adjusted together."""
+def _notes(
+    before: Scores,
+    after: Scores,
+    chosen: Sequence[str],
+    only: tuple[int, int],
+    clustering: Clustering,
+    are_all: bool,
+) -> Iterator[str]:
+    runs = before, after
+    yield from (f"{run.name} did not finish: what it has is compared" for run in runs if not run.finished)
+    if any(only):
+        yield (
+            f"{only[0]} samples are only in {before.name}, where their scores count as lost, and {only[1]} "
+            f"only in {after.name}, which are left out"
+        )
+    left = dict.fromkeys(each for run in runs for each in run.metrics if are_all and each not in chosen)
+    if left:
+        yield f"not compared, for only one run measured it: {', '.join(left)}"
+    yield from (*clustering.notes, *measured_notes(runs, chosen))
+    if any(run.corrected.get(each) for run in runs for each in chosen):
+        yield "where people corrected verdicts, what moved may be the corrections, and not the answers"
 
-    compared: PairedMetric
-    tests: PairedTests
-    differences: Array
-    clusters: list[Hashable] | None
 
-
-def _compared(
-    pairs: Pairs,
+def _tested(
+    before: Scores,
+    after: Scores,
     metric: str,
     threshold: float,
     level: float,
     clustering: Clustering,
     seed: int,
-    lower_is_better: bool,
-    ends: tuple[float, float],
-) -> _Unadjusted:
-    x, y = pairs.sure_before, pairs.sure_after
-    was, now = (x <= threshold, y <= threshold) if lower_is_better else (x >= threshold, y >= threshold)
-    gained, lost = int((now & ~was).sum()), int((was & ~now).sum())
-    sure, clusters, both = y - x, clustering.clusters(pairs.sure_ids), clustering.clusters(pairs.ids)
-    tests = paired_tests(sure, now.astype(float) - was, clusters=clusters, seed=seed)
-    pessimistic = paired_difference(sure, clusters=clusters, level=level, seed=seed)
-    difference = pessimistic
+) -> _Tested:
+    pairs, lower = pairs_of(before, after, metric), metric in before.lower_is_better
+    sign = -1 if lower else 1
+    was, now = (sign * each >= sign * threshold for each in (pairs.sure_before, pairs.sure_after))
+    differences, changes = pairs.sure_after - pairs.sure_before, now.astype(float) - was
+    clusters, both = clustering.clusters(pairs.sure_ids), clustering.clusters(pairs.ids)
+    sizes = np.abs(np.round(differences, 12))
+    is_one = bool(((sizes > 0) == (changes != 0)).all()) and len(np.unique(sizes[sizes > 0])) <= 1
+    p = sign_flip(differences, clusters, seed=seed)
+    pessimistic = difference = paired_difference(differences, clusters, level=level, seed=seed)
     if pairs.lost:
-        difference = paired_difference(pairs.after - pairs.before, clusters=both, level=level, seed=seed)
+        difference = paired_difference(pairs.after - pairs.before, both, level=level, seed=seed)
+    ends = before.ends(metric)
     compared = PairedMetric(
         metric=metric,
         n=len(pairs.ids),
@@ -281,49 +364,35 @@ def _compared(
         after=score_mean(pairs.after, both, ends=ends, level=level),
         difference=difference,
         pessimistic=pessimistic,
-        p=tests.scores,
-        passes=Passes(threshold, int(was.sum()), int(now.sum()), gained, lost, tests.passes),
+        p=p,
+        passes=Passes(
+            threshold,
+            int(was.sum()),
+            int(now.sum()),
+            int((now & ~was).sum()),
+            int((was & ~now).sum()),
+            p if is_one else sign_flip(changes, clusters, seed=seed),
+        ),
         detectable=None,
-        lost=len(pairs.lost),
-        gained=len(pairs.gained),
-        lower_is_better=lower_is_better,
+        lost=pairs.lost,
+        gained=pairs.gained,
+        lower_is_better=lower,
         failed=pairs.failed,
-        note=_note(pairs, clustering.lacks(pessimistic, pairs.sure_ids)),
+        note=_note(len(pairs.ids), differences, clustering.lacks(pessimistic, pairs.sure_ids)),
     )
-    return _Unadjusted(compared, tests, sure, clusters)
+    return _Tested(compared, differences, clusters, is_one)
 
 
-def _note(pairs: Pairs, lacks: str) -> str:
-    if not pairs.ids:
+def _note(n: int, differences: Array, lacks: str) -> str:
+    if not n:
         return "no sample has a value in both runs"
-    if len(pairs.ids) < 10:
-        return f"only {number_of(len(pairs.ids), 'sample has', 'samples have')} a value in both runs"
-    moved = int(np.count_nonzero(pairs.sure_after - pairs.sure_before))
+    if n < 10:
+        return f"only {number_of(n, 'sample has', 'samples have')} a value in both runs"
+    moved = int(np.count_nonzero(differences))
     if not moved:
         return "every score is the same"
-    if moved == len(pairs.sure_ids) and np.ptp(pairs.sure_after - pairs.sure_before) < 1e-12:
+    if moved == len(differences) and np.ptp(differences) < 1e-12:
         return "every score moved by as much: the interval knows no spread"
     return lacks or (
         f"only {number_of(moved, 'sample')} moved: the interval is too narrow" if moved < _FEW else ""
     )
-
-
-def _gain(each: PairedMetric) -> Estimate:
-    """The pessimistic difference with more being better."""
-    value, low, high = each.pessimistic
-    if not each.lower_is_better or value is None or low is None or high is None:
-        return each.pessimistic
-    return Estimate(-value, -high, -low)
-
-
-def _verdict(gain: Estimate, p: float | None, alpha: float) -> Verdict:
-    if p is None or p >= alpha or gain.low is None or gain.high is None:
-        return "cannot tell"
-    return "better" if gain.low > 0 else "worse" if gain.high < 0 else "cannot tell"
-
-
-def _within(each: PairedMetric, margin: float | None) -> bool | None:
-    if margin is None:
-        return None
-    low = _gain(each).low
-    return not each.failed and each.n >= FEWEST and low is not None and low > -margin

@@ -3,74 +3,57 @@
 Table 4 and equations (1) and (2) of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._clusters import cluster_share
-from ragmetrics_core.study._intervals import Estimate, beta_interval, wilson_interval
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import share_of
 from ragmetrics_core.study._scores import LeftOut, Scores, measured_notes, taken
-from ragmetrics_core.study._searching import ShareAtThreshold, unseen_shares
+from ragmetrics_core.study._tables import Column, StudyTable, counted, table_of
 
-__all__ = ["BestThresholds", "Concordance", "Conditional", "by_bayes", "study_concordance"]
+__all__ = ["Concordance", "Conditional", "by_bayes", "concordance_tables", "study_concordance"]
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-Indices = NDArray[np.intp]
 
 
 class Conditional(NamedTuple):
     """The share of correct (or wrong) answers among those whose metrics are above (or below) thresholds.
 
     Attributes:
-        metrics: names of the metrics, all of which must be above or below.
-        thresholds: one for each metric.
-        hits: how many of the selected answers are correct (or wrong).
-        selected: how many answers the thresholds select.
-        total: how many answers there are.
-        direct: hits / selected, with Wilson's interval (by cluster where there are clusters); None when
-            nothing is selected.
-        beta: the same with Jeffreys' interval, or again by cluster.
-        bayes: the same through Bayes' formula, as the paper writes it.
+        run: the run's name.
+        probability: what the share estimates: "P(correct | above)".
+        names: of the metrics, all of which must be above or below.
+        at: the thresholds, one for each metric.
+        share: of the selected answers, by direct count; None when nothing is selected.
+        bayes: the same through Bayes' formula, as the paper writes it; None without a metric.
+        selected: how many answers the thresholds select; None without a metric.
+        n: how many answers there are.
     """
 
-    metrics: tuple[str, ...]
-    thresholds: tuple[float, ...]
-    hits: int
-    selected: int
-    total: int
-    direct: Estimate
-    beta: Estimate
+    run: str
+    probability: str
+    names: tuple[str, ...]
+    at: tuple[float, ...]
+    share: Estimate
     bayes: float | None
+    selected: Annotated[int | None, Column("of")]
+    n: int
 
     @property
-    def coverage(self) -> Estimate:
-        """The share of all answers that the thresholds select."""
-        return wilson_interval(self.selected, self.total)
+    def metrics(self) -> str:
+        """Their names: "faithfulness and factual_correctness"."""
+        return " and ".join(self.names) or "no metric"
 
-
-class BestThresholds(NamedTuple):
-    """The best thresholds of a search, and what they are worth on answers that the search has not seen.
-
-    Attributes:
-        best: the thresholds that select the largest share of correct (or wrong) answers.
-        unseen: that share by cross-validation: thresholds are searched in four fifths of the answers and
-            applied to the last fifth, over ten shuffles; the interval covers the search (`unseen_shares`).
-        unseen_coverage: the share of answers selected there.
-        optimism: how much the search flatters itself: best less unseen.
-    """
-
-    best: Conditional
-    unseen: Estimate
-    unseen_coverage: float
-    optimism: float | None
+    @property
+    def thresholds(self) -> str | None:
+        """Their values: "0.7, 0.7"."""
+        return ", ".join(f"{each:g}" for each in self.at) or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +67,6 @@ class Concordance:
         base: the share of correct answers.
         above: P(correct | above), for each metric and for all together.
         below: P(wrong | below), likewise.
-        grid: P(correct | above) of all metrics together, over a grid of thresholds.
-        grid_below: P(wrong | below), likewise.
-        best: the best thresholds for correct answers; None where none select enough.
-        best_below: the best ones for wrong answers.
-        minimum: the least share of answers that the best thresholds must select.
         left_out: samples without a value or label, by cause.
         notes: what a reader should know.
     """
@@ -99,11 +77,6 @@ class Concordance:
     base: Estimate
     above: tuple[Conditional, ...]
     below: tuple[Conditional, ...]
-    grid: tuple[Conditional, ...]
-    grid_below: tuple[Conditional, ...]
-    best: BestThresholds | None
-    best_below: BestThresholds | None
-    minimum: float
     left_out: LeftOut
     notes: tuple[str, ...] = ()
 
@@ -116,10 +89,7 @@ def study_concordance(
     metrics: Sequence[str] = ("faithfulness", "factual_correctness"),
     above: Sequence[float] = (0.7,),
     below: Sequence[float] = (0.3,),
-    minimum: float = 0.2,
-    step: float = 0.1,
     cluster: str | None = None,
-    seed: int = 0,
 ) -> Concordance:
     """How well metrics tell correct answers from wrong ones.
 
@@ -134,10 +104,7 @@ def study_concordance(
         metrics: one or several.
         above: thresholds that scores must exceed, one for all metrics or one for each.
         below: thresholds that scores must stay below, likewise.
-        minimum: the least share of answers that the best thresholds must select.
-        step: of the grid of thresholds, which goes over [0, 1).
         cluster: the label whose values say which samples belong together, or "none"; see `clustering_of`.
-        seed: of the folds and the bootstrap.
 
     Raises:
         ConfigError: a metric is unknown, the thresholds are not as many, or no sample has values and a label.
@@ -145,71 +112,46 @@ def study_concordance(
     signatures = tuple(scores.metric(name) for name in metrics)
     columns = [scores.oriented(each, signatures) for each in signatures]
     names = tuple(each.name for each in columns)
-    highs, lows = _each(above, names, "above"), _each(below, names, "below")
+    highs, lows = _for_each(above, names, "above"), _for_each(below, names, "below")
     ids, left_out = taken(scores, signatures, correct, f"label {label}")
     if not ids:
         raise ConfigError(
             f"no sample of {scores.name} has the label {label!r} and a value of {', '.join(names)}"
         )
-    values = np.array([[each.values[one] for each in columns] for one in ids])
-    is_correct = np.array([bool(correct[one]) for one in ids])
+    values = np.array([[column.values[each] for each in ids] for column in columns])
+    is_correct = np.array([bool(correct[each]) for each in ids])
     clustering = clustering_of([scores], cluster)
     clusters = clustering.clusters(ids)
-    notes: list[str] = [*clustering.notes, *measured_notes([scores], signatures)]
+    notes = [*clustering.notes, *measured_notes([scores], signatures)]
     if is_correct.all() or not is_correct.any():
-        notes.append(
-            f"all {len(ids)} answers are {'correct' if is_correct.all() else 'wrong'}: nothing can be told "
-            "apart"
-        )
+        kind = "correct" if is_correct.all() else "wrong"
+        notes.append(f"all {len(ids)} answers are {kind}: nothing can be told apart")
     elif min(is_correct.sum(), (~is_correct).sum()) < 10:
         notes.append("fewer than 10 answers are on one side: the intervals are what counts")
-    grid_steps = [round(each, 10) for each in np.arange(0, 1, step).tolist()]
-    pairs = list(product(grid_steps, repeat=len(names))) if len(names) <= 2 else []
-    steps_below = [round(1 - each, 10) for each in grid_steps]
-    pairs_below = list(product(steps_below, repeat=len(names))) if len(names) <= 2 else []
-    parts: list[tuple[int, ...]] = [(place,) for place in range(len(names))]
-    if len(names) > 1:
-        parts.append(tuple(range(len(names))))
 
-    def conditional(part: tuple[int, ...], thresholds: Sequence[float], *, upwards: bool) -> Conditional:
-        chosen = values[:, list(part)]
-        at = np.array([thresholds[place] for place in part])
-        selected = np.all(chosen > at if upwards else chosen < at, axis=1)
-        wanted = is_correct if upwards else ~is_correct
-        return _conditional(
-            tuple(names[place] for place in part), tuple(at.tolist()), selected, wanted, clusters
+    def conditional(what: str, part: Sequence[int], at: Sequence[float], *, upwards: bool) -> Conditional:
+        bounds = np.array([at[place] for place in part])[:, None]
+        selected: Flags = np.asarray(
+            (values[part] > bounds if upwards else values[part] < bounds).all(axis=0)
         )
+        wanted = is_correct if upwards else ~is_correct
+        inside = [cluster for cluster, is_in in zip(clusters, selected, strict=True) if is_in]
+        share, bayes = share_of(wanted[selected], inside), by_bayes(selected, wanted)
+        # two ways to the same number: they may differ by rounding only
+        assert (share.value is None) == (bayes is None)
+        assert share.value is None or bayes is None or abs(share.value - bayes) < 1e-9
+        named, of = tuple(names[place] for place in part), tuple(at[place] for place in part)
+        return Conditional(scores.name, what, named, of, share, bayes, int(selected.sum()), len(ids))
 
-    whole = tuple(range(len(names)))
-    # where all answers are correct, or wrong, every threshold is as good
-    to_search = bool(is_correct.any() and not is_correct.all())
+    parts = [[place] for place in range(len(names))]
+    parts += [[*range(len(names))]] if len(names) > 1 else []
     return Concordance(
         run=scores.name,
         label=label,
         metrics=names,
-        base=wilson_interval(int(is_correct.sum()), len(ids))
-        if clusters is None
-        else cluster_share(is_correct, clusters),
-        above=tuple(conditional(part, highs, upwards=True) for part in parts),
-        below=tuple(conditional(part, lows, upwards=False) for part in parts),
-        grid=tuple(conditional(whole, pair, upwards=True) for pair in pairs),
-        grid_below=tuple(conditional(whole, pair, upwards=False) for pair in pairs_below),
-        best=_search(names, values, is_correct, pairs, minimum, clusters, seed) if to_search else None,
-        # below t for wrong answers is above -t for them
-        best_below=_negated(
-            _search(
-                names,
-                -values,
-                ~is_correct,
-                [tuple(-t for t in p) for p in pairs_below],
-                minimum,
-                clusters,
-                seed,
-            )
-            if to_search
-            else None
-        ),
-        minimum=minimum,
+        base=share_of(is_correct, clusters),
+        above=tuple(conditional("P(correct | above)", part, highs, upwards=True) for part in parts),
+        below=tuple(conditional("P(wrong | below)", part, lows, upwards=False) for part in parts),
         left_out=left_out,
         notes=tuple(notes),
     )
@@ -231,89 +173,28 @@ def by_bayes(selected: Flags, wanted: Flags) -> float | None:
     return given * float(wanted.mean()) / float(selected.mean())
 
 
-def _conditional(
-    names: tuple[str, ...],
-    thresholds: tuple[float, ...],
-    selected: Flags,
-    wanted: Flags,
-    clusters: Sequence[Hashable] | None,
-) -> Conditional:
-    hits, count = int((selected & wanted).sum()), int(selected.sum())
-    direct, beta, bayes = wilson_interval(hits, count), beta_interval(hits, count), by_bayes(selected, wanted)
-    if clusters is not None:
-        inside = [each for each, is_in in zip(clusters, selected, strict=True) if is_in]
-        direct = beta = cluster_share(wanted[selected], inside)
-    # two ways to the same number: they may differ by rounding only
-    assert (direct.value is None) == (bayes is None)
-    assert direct.value is None or bayes is None or abs(direct.value - bayes) < 1e-9
-    return Conditional(names, thresholds, hits, count, len(selected), direct, beta, bayes)
+def concordance_tables(studies: Sequence[Concordance]) -> Iterator[StudyTable]:
+    """Of one or several runs: the conditional shares, as table 4 of the paper has them."""
+    rows: list[Conditional] = []
+    notes = [
+        "share: by direct count, with Wilson's interval; bayes: through equations (1) and (2); of: answers "
+        "that the thresholds select, of n"
+    ]
+    for each in studies:
+        n = each.above[0].n
+        rows.append(Conditional(each.run, f"P({each.label})", (), (), each.base, None, None, n))
+        rows += (*each.above, *each.below)
+        notes += each.notes
+        if each.left_out:
+            notes.append(f"{each.run}: left out {counted(each.left_out)}")
+    columns = "run probability metrics thresholds share bayes selected n"
+    title = "Concordance with expert evaluation"
+    yield table_of("concordance", title, Conditional, rows, columns, notes)
 
 
-def _search(
-    names: tuple[str, ...],
-    values: Array,
-    wanted: Flags,
-    pairs: Sequence[tuple[float, ...]],
-    minimum: float,
-    clusters: Sequence[Hashable] | None,
-    seed: int,
-) -> BestThresholds | None:
-    """The best thresholds, and by cross-validation what a search like this is worth."""
-    if not pairs:
-        return None
-    selects = np.array([(values > np.array(pair)).all(axis=1) for pair in pairs])
-    best = _best(selects, wanted, minimum)
-    if best is None:
-        return None
-    found = _conditional(names, pairs[best], selects[best], wanted, clusters)
-
-    # answers on the same side of every threshold are one kind, however many there are
-    sides = np.packbits(np.vstack([selects, wanted]), axis=0)
-    _, first, kinds = np.unique(sides, axis=1, return_index=True, return_inverse=True)
-    kinds = kinds.ravel()
-    of_kinds = selects[:, first].T.astype(float)
-    hits_of_kinds = of_kinds * wanted[first, None]
-
-    def choose(weights: Array) -> Indices:
-        drawn = np.array([np.bincount(kinds, weights=line, minlength=len(first)) for line in weights])
-        counts, totals = drawn @ of_kinds, drawn.sum(axis=1)[:, None]
-        hits = drawn @ hits_of_kinds
-        allowed = counts >= np.maximum(1, minimum * totals)
-        shares = np.where(allowed, hits / np.maximum(counts, 1), -1.0)
-        # the highest share; of equal ones the one that selects most
-        best = np.argmax(np.round(shares, 12) + 1e-6 * counts / np.maximum(totals, 1), axis=1)
-        return np.where(allowed.any(axis=1), best, -1)
-
-    parts = ShareAtThreshold(selects & wanted, selects), ShareAtThreshold(selects, np.ones_like(selects))
-    unseen, inside = unseen_shares(choose, parts, n=len(wanted), clusters=clusters, seed=seed)
-    if unseen.value is None or found.direct.value is None:
-        return BestThresholds(found, Estimate(None), 0.0, None)
-    return BestThresholds(found, unseen, inside.value or 0.0, found.direct.value - unseen.value)
-
-
-def _best(selects: Flags, wanted: Flags, minimum: float) -> int | None:
-    """The thresholds of the highest share; of equal ones those that select most."""
-    counts = selects.sum(axis=1)
-    hits = (selects & wanted).sum(axis=1)
-    allowed = counts >= max(1, minimum * selects.shape[1])
-    if not allowed.any():
-        return None
-    shares = np.where(allowed, hits / np.maximum(counts, 1), -1.0)
-    return int(np.lexsort((counts, shares))[-1])
-
-
-def _negated(found: BestThresholds | None) -> BestThresholds | None:
-    if found is None:
-        return None
-    best = found.best._replace(thresholds=tuple(-each for each in found.best.thresholds))
-    return found._replace(best=best)
-
-
-def _each(thresholds: Sequence[float], names: Sequence[str], what: str) -> tuple[float, ...]:
-    if len(thresholds) == 1:
-        return tuple(thresholds) * len(names)
-    if len(thresholds) != len(names):
+def _for_each(thresholds: Sequence[float], names: Sequence[str], what: str) -> tuple[float, ...]:
+    if len(thresholds) not in (1, len(names)):
         raise ConfigError(
             f"{len(thresholds)} thresholds {what} are given for {len(names)} metrics: give one, or one each"
         )
-    return tuple(thresholds)
+    return tuple(thresholds) * (len(names) if len(thresholds) == 1 else 1)

@@ -6,12 +6,17 @@ from typing import Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.study._labels import LabelledUnit, Value
 
-__all__ = ["Consensus", "How", "Rule", "consensus_of", "consensus_value", "majority", "rule_of"]
+__all__ = ["Consensus", "How", "Rule", "asked_after_disagreement", "consensus_of", "majority", "rule_of"]
 
 Rule = Literal["majority", "mean", "median"]
 How = Literal["single", "unanimous", "majority", "mean", "median", "adjudicated", "open"]
 
 T = TypeVar("T", bound=Value)
+
+Units = Mapping[LabelledUnit, Mapping[str, Value]]
+
+# An annotator with fewer labels may have met disagreements alone by chance.
+_FEWEST = 5
 
 
 class Consensus(NamedTuple):
@@ -43,10 +48,7 @@ def rule_of(values: Iterable[Value], *, adjudicator: str | None = None) -> Rule:
 
 
 def consensus_of(
-    units: Mapping[LabelledUnit, Mapping[str, Value]],
-    *,
-    adjudicator: str | None = None,
-    rule: Rule = "majority",
+    units: Units, *, adjudicator: str | None = None, rule: Rule = "majority"
 ) -> dict[LabelledUnit, Consensus]:
     """The consensus on each unit.
 
@@ -65,17 +67,6 @@ def consensus_of(
         last = said.get(adjudicator) if adjudicator is not None else None
         found[unit] = Consensus(*_decided(votes, last, rule), tuple(sorted(said.items())))
     return found
-
-
-def consensus_value(votes: Mapping[str, Value], *, rule: Rule) -> Value | None:
-    """What people agree on about one unit, without an adjudicator; None where that is open.
-
-    Args:
-        votes: what each said.
-        rule: what makes the consensus.
-    """
-    value, _ = _decided(votes, None, rule)
-    return value
 
 
 def _decided(votes: Mapping[str, Value], last: Value | None, rule: Rule) -> tuple[Value | None, How]:
@@ -100,3 +91,21 @@ def majority(votes: Mapping[str, T]) -> T | None:
     """
     values = [*votes.values()]
     return next((value for value in dict.fromkeys(values) if 2 * values.count(value) > len(values)), None)
+
+
+def asked_after_disagreement(units: Units) -> str | None:
+    """The annotator who seems to have been asked only where the others disagree; None without one.
+
+    At least 5 units, in all of which the others differ, while there are units where they agree. The votes
+    of such a person settle disagreements; taken as any other's they make agreement look better or worse.
+    """
+    for name in dict.fromkeys(name for votes in units.values() for name in votes):
+        rest = [
+            (name in votes, len(votes), {value for other, value in votes.items() if other != name})
+            for votes in units.values()
+        ]
+        of = [values for was_asked, _, values in rest if was_asked]
+        agreed = sum(not was_asked and count > 1 == len(values) for was_asked, count, values in rest)
+        if len(of) >= _FEWEST and agreed >= _FEWEST and all(len(values) > 1 for values in of):
+            return name
+    return None

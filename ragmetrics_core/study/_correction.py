@@ -1,18 +1,15 @@
 """A judge's known errors, and a mean corrected by them."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
-from ragmetrics_core.study._clusters import check_clusters
 from ragmetrics_core.study._distributions import normal_quantile, t_quantile
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._parts import Clusters, MeanPart, are_own, check_clusters, spread_of
 
-__all__ = ["JudgeErrors", "cluster_corrected_mean", "corrected_mean", "judge_errors"]
+__all__ = ["JudgeErrors", "corrected_mean", "corrected_share", "judge_errors"]
 
 
 class JudgeErrors(NamedTuple):
@@ -41,20 +38,16 @@ def judge_errors(people: Sequence[bool], judge: Sequence[bool], *, level: float 
         Newcombe (1998), Statistics in Medicine 17(8), 873-890, method 10.
     """
     both = list(zip(people, judge, strict=True))
-    good, bad = sum(person for person, _ in both), sum(not person for person, _ in both)
-    one = wilson_interval(sum(person and said for person, said in both), good, level=level)
-    other = wilson_interval(sum(not person and not said for person, said in both), bad, level=level)
+    good = [yes for person, yes in both if person]
+    bad = [not yes for person, yes in both if not person]
+    one, other = (wilson_interval(sum(each), len(each), level=level) for each in (good, bad))
     told = Estimate(None)
-    if one.value is not None and other.value is not None:
-        assert one.low is not None
-        assert one.high is not None
-        assert other.low is not None
-        assert other.high is not None
-        value = one.value + other.value - 1
-        down = sqrt((one.value - one.low) ** 2 + (other.value - other.low) ** 2)
-        up = sqrt((one.high - one.value) ** 2 + (other.high - other.value) ** 2)
+    if good and bad:
+        (p, p_low, p_high), (q, q_low, q_high) = ([each or 0.0 for each in share] for share in (one, other))
+        value = p + q - 1
+        down, up = (sqrt(a**2 + b**2) for a, b in ((p - p_low, q - q_low), (p_high - p, q_high - q)))
         told = Estimate(value, value - down, value + up)
-    return JudgeErrors(one, other, good, bad, told)
+    return JudgeErrors(one, other, len(good), len(bad), told)
 
 
 def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95) -> Estimate:
@@ -80,18 +73,17 @@ def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95
         Correctly Report LLM-as-a-Judge Evaluations", https://arxiv.org/abs/2511.21140.
     """
     one, other = errors.sensitivity.value, errors.specificity.value
-    if n == 0 or one is None or other is None:
-        raise _lacking(n, errors.good, errors.bad)
-    if errors.told.low is None or errors.told.low <= 0:
-        raise _nothing_told(errors.told)
+    _check(n, errors.good, errors.bad)
+    _check_told(errors.told)
+    assert one is not None
+    assert other is not None
     z = normal_quantile(0.5 + level / 2)
-    value = min(1.0, max(0.0, (yes / n + other - 1) / (one + other - 1)))
+    value = _within((yes / n + other - 1) / (one + other - 1))
     p, more = (yes + z * z / 2) / (n + z * z), n + z * z
     q1, of_good = (one * errors.good + 1) / (errors.good + 2), errors.good + 2
     q0, of_bad = (other * errors.bad + 1) / (errors.bad + 2), errors.bad + 2
     told = q0 + q1 - 1
-    middle = (p + q0 - 1) / told
-    middle = min(1.0, max(0.0, middle))
+    middle = _within((p + q0 - 1) / told)
     spread0, spread1 = q0 * (1 - q0) / of_bad, q1 * (1 - q1) / of_good
     shift = 2 * z * z * (-(1 - middle) * spread0 + middle * spread1)
     variance = p * (1 - p) / more + (1 - middle) ** 2 * spread0 + middle**2 * spread1
@@ -99,20 +91,20 @@ def corrected_mean(yes: int, n: int, errors: JudgeErrors, *, level: float = 0.95
     return Estimate(value, max(0.0, middle + shift - half), min(1.0, middle + shift + half))
 
 
-def cluster_corrected_mean(
+def corrected_share(
     people: Sequence[bool],
     judge: Sequence[bool],
     rest: Sequence[bool],
-    clusters: Sequence[Hashable],
+    clusters: Clusters,
     *,
     level: float = 0.95,
 ) -> Estimate:
-    r"""`corrected_mean` for samples that are clustered: what a cluster adds to all three shares is one error.
+    r"""`corrected_mean` from the samples themselves: what a cluster adds to all three shares is one error.
 
     .. math:: \mathrm{se}^2 = \mathrm{se}^2\left(
         \frac{\hat p - \hat\theta \hat q_1 + (1 - \hat\theta) \hat q_0}{\hat q_0 + \hat q_1 - 1}\right)
 
-    with the error of `cluster_spread` for the weighted sum of the three shares, and Student's quantile.
+    with the error of `spread_of` for the weighted sum of the three shares, and Student's quantile.
 
     Args:
         people: what people say of the labelled samples.
@@ -124,39 +116,49 @@ def cluster_corrected_mean(
     Raises:
         ConfigError: as `corrected_mean`, or there are labels of fewer than 10 clusters.
     """
-    good = [place for place, is_good in enumerate(people) if is_good]
-    bad = [place for place, is_good in enumerate(people) if not is_good]
-    labelled, others = clusters[: len(people)], clusters[len(people) :]
-    if not rest or not good or not bad:
-        raise _lacking(len(rest), len(good), len(bad))
-    check_clusters(labelled, by="the labels")
-    of_good = MeanPart([float(judge[each]) for each in good], [labelled[each] for each in good])
-    of_bad = MeanPart([float(not judge[each]) for each in bad], [labelled[each] for each in bad])
-    of_rest = MeanPart([float(each) for each in rest], others)
-    p, q1, q0 = (float(np.mean(np.asarray(each.values))) for each in (of_rest, of_good, of_bad))
-    told = q0 + q1 - 1
-    spread = cluster_spread(of_good, of_bad)
-    half = t_quantile(0.5 + level / 2, max(spread.df, 1.0)) * spread.error
-    if told - half <= 0:
-        raise _nothing_told(Estimate(told, told - half, told + half))
-    value = min(1.0, max(0.0, (p + q0 - 1) / told))
-    spread = cluster_spread(
+    if are_own(clusters):
+        return corrected_mean(sum(rest), len(rest), judge_errors(people, judge, level=level), level=level)
+    labelled = list(zip(people, judge, clusters, strict=False))
+    of_good, of_bad = (
+        MeanPart(
+            [float(yes == kind) for person, yes, _ in labelled if person == kind],
+            [of for person, _, of in labelled if person == kind],
+        )
+        for kind in (True, False)
+    )
+    _check(len(rest), len(of_good.clusters), len(of_bad.clusters))
+    check_clusters([of for _, _, of in labelled], by="the labels")
+    of_rest = MeanPart([float(yes) for yes in rest], clusters[len(people) :])
+    told = of_bad.mean + of_good.mean - 1
+    # the labels as a whole have clusters enough
+    spread, quantile = spread_of(of_good, of_bad), 0.5 + level / 2
+    half = t_quantile(quantile, max(spread.df, 1.0)) * spread.error
+    _check_told(Estimate(told, told - half, told + half))
+    value = _within((of_rest.mean + of_bad.mean - 1) / told)
+    spread = spread_of(
         of_rest._replace(weight=1 / told),
         of_good._replace(weight=-value / told),
         of_bad._replace(weight=(1 - value) / told),
     )
-    half = t_quantile(0.5 + level / 2, spread.df) * spread.error
+    half = t_quantile(quantile, spread.df) * spread.error
     return Estimate(value, max(0.0, value - half), min(1.0, value + half))
 
 
-def _lacking(n: int, good: int, bad: int) -> ConfigError:
-    return ConfigError(
-        f"a corrected mean needs samples and labels of both kinds; there are {n} samples, {good} "
-        f"labels that say good and {bad} that say bad"
-    )
+def _within(share: float) -> float:
+    return min(1.0, max(0.0, share))
 
 
-def _nothing_told(told: Estimate) -> ConfigError:
-    return ConfigError(
-        f"sensitivity + specificity - 1 is {told}, which cannot be told from 0: the correction divides by it"
-    )
+def _check(n: int, good: int, bad: int) -> None:
+    if not n or not good or not bad:
+        raise ConfigError(
+            f"a corrected mean needs samples and labels of both kinds; there are {n} samples, {good} labels "
+            f"that say good and {bad} that say bad"
+        )
+
+
+def _check_told(told: Estimate) -> None:
+    if told.low is None or told.low <= 0:
+        raise ConfigError(
+            f"sensitivity + specificity - 1 is {told}, which cannot be told from 0: the correction divides "
+            "by it"
+        )

@@ -1,45 +1,44 @@
 """Correlations of two columns of numbers: Pearson, Spearman and Kendall, with bootstrap intervals."""
 
-from collections.abc import Hashable, Sequence
-from math import sqrt
+from collections.abc import Callable, Sequence
+from math import atanh, isfinite, tanh
 from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, percentile_interval, resampled_counts, resamples
-from ragmetrics_core.study._clusters import (
-    FEWEST_CLUSTERS,
-    cluster_counts,
-    cluster_weights,
-    cluster_worth,
-    in_batches,
-)
-from ragmetrics_core.study._distinct_pairs import DistinctPairs
-from ragmetrics_core.study._distributions import average_ranks, normal_quantile, tau_b
+from ragmetrics_core.study._distributions import normal_quantile, tau_b
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Clusters, are_own, are_too_few, clusters_of
+from ragmetrics_core.study._resampling import (
+    RESAMPLES,
+    Figure,
+    cluster_worth,
+    divided,
+    drawn_units,
+    percentile_interval,
+    resampled,
+)
 from ragmetrics_core.wording import number_of
 
 __all__ = [
     "Correlation",
     "Resampling",
+    "compare_correlations",
     "correlate",
     "kendall",
+    "kendall_figure",
     "kendall_interval",
-    "pearson",
-    "pearson_interval",
-    "spearman",
-    "spearman_interval",
+    "pearson_figure",
+    "pooled_correlation",
+    "pooled_correlations",
+    "spearman_figure",
 ]
 
-# Kendall's interval keeps three square matrices of signs; above this many pairs it is taken from a formula.
+# Kendall's interval keeps square matrices of signs; above so many distinct pairs it is taken from a formula.
 _MOST_SIGNS = 1500
 
-# With fewer pairs, or clusters of them, there are too few different resamples for quantiles to mean anything.
-FEWEST_PAIRS = FEWEST_CLUSTERS
-
 Array = NDArray[np.float64]
-Clusters = Sequence[Hashable] | None
 
 
 class Correlation(NamedTuple):
@@ -49,7 +48,7 @@ class Correlation(NamedTuple):
         spearman, kendall, pearson: the coefficients with their intervals; None where a column is constant or
             there are fewer than three pairs.
         n: how many pairs there are.
-        note: why there is no coefficient.
+        note: why there is no coefficient, or no interval.
     """
 
     spearman: Estimate
@@ -69,7 +68,7 @@ class Resampling(TypedDict, total=False):
         seed: of the random draws, 0 without it.
     """
 
-    clusters: Clusters
+    clusters: Clusters | None
     level: float
     count: int
     seed: int
@@ -90,44 +89,35 @@ def correlate(x: ArrayLike, y: ArrayLike, **how: Unpack[Resampling]) -> Correlat
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         which = "both columns are" if np.ptp(one) == np.ptp(other) == 0 else "a column is"
         return Correlation(none, none, none, n, f"{which} constant")
-    by_rank, by_number = _resampled(one, other, how)
+    clusters = clusters_of(n, how.get("clusters"))
+    size, note = len(set(clusters)), ""
     by_pairs = kendall_interval(one, other, **how)
-    clusters = how.get("clusters")
-    size = n if clusters is None else len(set(clusters))
-    note = ""
-    if size < FEWEST_PAIRS:
-        note = f"{size} {'pairs' if clusters is None else 'clusters'} are too few for an interval"
+    if size < FEWEST_CLUSTERS:
+        note = f"{size} {'pairs' if are_own(clusters) else 'clusters'} are too few for an interval"
     elif abs(by_pairs.value or 0.0) > 1 - 1e-12:
         note = "both have one order: resamples give no interval"
-    if note:
-        by_rank, by_pairs, by_number = (Estimate(each.value) for each in (by_rank, by_pairs, by_number))
-    return Correlation(by_rank, by_pairs, by_number, n, note)
-
-
-def pearson(x: ArrayLike, y: ArrayLike) -> float | None:
-    """Pearson's correlation; undefined (`None`) for fewer than two pairs or a constant column.
-
-    >>> pearson([1, 2, 3], [2, 4, 6])
-    1.0
-    """
-    one, other = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    one, other = one - one.mean(), other - other.mean()
-    scale = sqrt(float((one * one).sum()) * float((other * other).sum()))
-    return float(np.clip((one * other).sum() / scale, -1.0, 1.0)) if scale > 1e-12 else None
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> float | None:
-    """Spearman's rank correlation: Pearson's of the ranks, where equal values share theirs.
-
-    Undefined (`None`) as `pearson` is.
-    """
-    return pearson(average_ranks(x), average_ranks(y))
+    figures = spearman_figure(one, other), pearson_figure(one, other)
+    values = [float(figure(np.ones((1, n)))[0]) for figure in figures]
+    by_rank, by_number = (Estimate(value if isfinite(value) else None) for value in values)
+    if note or by_rank.value is None or by_number.value is None:
+        return Correlation(by_rank, Estimate(by_pairs.value), by_number, n, note)
+    drawn = resampled(
+        lambda weights: np.column_stack([figure(weights) for figure in figures]),
+        clusters,
+        count=how.get("count", RESAMPLES),
+        seed=how.get("seed", 0),
+    )
+    by_rank, by_number = (
+        percentile_interval(value, column, n=cluster_worth(clusters), level=how.get("level", 0.95))
+        for value, column in zip(values, drawn.T, strict=True)
+    )
+    return Correlation(by_rank, by_pairs, by_number, n)
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
-    r"""Kendall's :math:`\tau_b`, which corrects for equal values; undefined (`None`) as `pearson` is.
+    r"""Kendall's :math:`\tau_b`, which corrects for equal values.
+
+    Undefined (`None`) for fewer than two pairs or a constant column.
 
     >>> round(kendall([1, 2, 3, 4], [1, 3, 2, 4]), 12)
     0.666666666667
@@ -138,67 +128,186 @@ def kendall(x: ArrayLike, y: ArrayLike) -> float | None:
     return tau_b(one, other)
 
 
-def spearman_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
-    """Spearman's correlation with its percentile interval; the ranks are those of each resample."""
-    return _resampled(x, y, how)[0]
-
-
-def pearson_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
-    """Pearson's correlation with its percentile interval."""
-    return _resampled(x, y, how)[1]
-
-
 def kendall_interval(x: Array, y: Array, **how: Unpack[Resampling]) -> Estimate:
-    """Kendall's correlation with its percentile interval, or for many pairs one by formula.
+    """Kendall's correlation with its percentile interval, or for very many pairs one by formula.
 
-    A resample that draws pair i w_i times has w' S w concordant pairs less discordant ones, for the matrix S
-    of their signs. The formula knows no clusters: with them there is no interval for many pairs.
+    The formula knows no clusters: with clusters of several there is no interval for so many distinct pairs.
     """
     value, n = kendall(x, y), len(x)
-    clusters, level = how.get("clusters"), how.get("level", 0.95)
-    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
-    size = n if clusters is None else len(set(clusters))
-    if value is None or (clusters is not None and (size < FEWEST_CLUSTERS or n > _MOST_SIGNS)):
+    clusters, level = clusters_of(n, how.get("clusters")), how.get("level", 0.95)
+    distinct = len(np.unique(np.column_stack([x, y]), axis=0)) if n else 0
+    if value is None or are_too_few(clusters) or (distinct > _MOST_SIGNS and not are_own(clusters)):
         return Estimate(value)
-    if n > _MOST_SIGNS:
+    if distinct > _MOST_SIGNS:
         # Fieller, Hartley, Pearson (1957): the variance of atanh(tau) is about 0.437 / (n - 4)
-        half = normal_quantile(0.5 + level / 2) * np.sqrt(0.437 / (n - 4))
-        middle = np.arctanh(np.clip(value, -1 + 1e-12, 1 - 1e-12))
-        return Estimate(value, float(np.tanh(middle - half)), float(np.tanh(middle + half)))
-    up, across = np.sign(x[:, None] - x[None]), np.sign(y[:, None] - y[None])
-    weights = (
-        resampled_counts(n, count=count, seed=seed)
-        if clusters is None
-        else cluster_counts(clusters, count=count, seed=seed)
+        half = normal_quantile(0.5 + level / 2) * (0.437 / (n - 4)) ** 0.5
+        middle = atanh(min(max(value, -1 + 1e-12), 1 - 1e-12))
+        return Estimate(value, tanh(middle - half), tanh(middle + half))
+    drawn = resampled(
+        kendall_figure(x, y),
+        clusters,
+        draws=drawn_units,
+        width=3 * distinct,
+        count=how.get("count", RESAMPLES),
+        seed=how.get("seed", 0),
     )
-
-    def pairs(signs: Array) -> Array:
-        return np.asarray(((weights @ signs) * weights).sum(axis=1))
-
-    together, scale = pairs(up * across), np.sqrt(pairs(np.abs(up)) * pairs(np.abs(across)))
-    drawn = np.divide(together, scale, out=np.full(count, np.nan), where=scale > 0)
-    worth = n if clusters is None else cluster_worth(clusters)
-    return percentile_interval(value, drawn, n=worth, level=level)
+    return percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
 
 
-def _resampled(x: Array, y: Array, how: Resampling) -> tuple[Estimate, Estimate]:
-    """Spearman's and Pearson's correlation with their percentile intervals, of the same resamples."""
-    clusters, level = how.get("clusters"), how.get("level", 0.95)
-    count, seed = how.get("count", RESAMPLES), how.get("seed", 0)
-    by_rank, by_number = spearman(x, y), pearson(x, y)
-    n = len(x) if clusters is None else len(set(clusters))
-    if by_rank is None or by_number is None or n < (2 if clusters is None else FEWEST_CLUSTERS):
-        return Estimate(by_rank), Estimate(by_number)
-    pairs = DistinctPairs(x, y)
-    batches = (
-        map(pairs.drawn, resamples(n, count=count, seed=seed))
-        if clusters is None
-        else map(pairs.weighted, in_batches(cluster_weights(clusters, count=count, seed=seed), len(x)))
+def pearson_figure(x: ArrayLike, y: ArrayLike) -> Figure:
+    """Pearson's correlation of resampled pairs; not a number where a column is constant in a resample."""
+    return _on_distinct(lambda one, other: lambda weights: _correlated(weights, one, other), x, y)
+
+
+def spearman_figure(x: ArrayLike, y: ArrayLike) -> Figure:
+    """Spearman's correlation of resampled pairs: Pearson's of the ranks in each resample."""
+
+    def figure(one: Array, other: Array) -> Figure:
+        ranks = _ranks(one), _ranks(other)
+        return lambda weights: _correlated(weights, *(rank(weights) for rank in ranks))
+
+    return _on_distinct(figure, x, y)
+
+
+def kendall_figure(x: ArrayLike, y: ArrayLike) -> Figure:
+    r"""Kendall's :math:`\tau_b` of resampled pairs.
+
+    A resample that draws pair i w_i times has w' S w concordant pairs less discordant ones, for the matrix S
+    of their signs.
+    """
+
+    def figure(one: Array, other: Array) -> Figure:
+        up, across = (np.sign(each[:, None] - each[None]) for each in (one, other))
+
+        def pairs(weights: Array, signs: Array) -> Array:
+            return np.asarray(((weights @ signs) * weights).sum(axis=1))
+
+        return lambda weights: divided(
+            pairs(weights, up * across), np.sqrt(pairs(weights, np.abs(up)) * pairs(weights, np.abs(across)))
+        )
+
+    return _on_distinct(figure, x, y)
+
+
+def _on_distinct(figure: Callable[[Array, Array], Figure], x: ArrayLike, y: ArrayLike) -> Figure:
+    """The figure of two columns, from how often each distinct pair counts: scores have few values."""
+    pairs, places = np.unique(np.column_stack([x, y]).astype(float), axis=0, return_inverse=True)
+    of_distinct, places = figure(*pairs.T), places.ravel()
+
+    def of_pairs(weights: Array) -> Array:
+        rows = [np.bincount(places, weights=row, minlength=len(pairs)) for row in weights]
+        return of_distinct(np.array(rows, dtype=float))
+
+    return of_pairs
+
+
+def _correlated(weights: Array, x: Array, y: Array) -> Array:
+    total = weights.sum(axis=1, keepdims=True)
+    x, y = (each - (weights * each).sum(axis=1, keepdims=True) / total for each in (x, y))
+    scale = np.sqrt((weights * x * x).sum(axis=1) * (weights * y * y).sum(axis=1))
+    return divided((weights * x * y).sum(axis=1), np.where(scale > 1e-12, scale, 0.0))
+
+
+def _ranks(values: Array) -> Figure:
+    """The rank of each pair where pairs count several times; equal values share the mean of theirs."""
+    cuts, place = np.unique(values, return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    starts = np.searchsorted(place[order], np.arange(len(cuts)))
+
+    def ranks(weights: Array) -> Array:
+        at = np.add.reduceat(weights[:, order], starts, axis=1)
+        return np.asarray((at.cumsum(axis=1) - (at - 1) / 2)[:, place])
+
+    return ranks
+
+
+def compare_correlations(
+    one: ArrayLike,
+    other: ArrayLike,
+    people: ArrayLike,
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
+) -> Estimate:
+    """How much better one metric correlates with people than another, on the same samples (Spearman).
+
+    The interval is of a paired bootstrap: samples, or whole clusters, are drawn with all three numbers.
+    Undefined (None) where a column is constant.
+    """
+    x, y, z = (np.asarray(each, dtype=float) for each in (one, other, people))
+    pooled = pooled_correlations(
+        [([x, y], z)], [clusters_of(len(z), clusters)], level=level, count=count, seed=seed
     )
-    drawn = [(each.spearman(), each.pearson()) for each in batches]
-    ranks, numbers = (np.concatenate(each) for each in zip(*drawn, strict=True))
-    worth = n if clusters is None else cluster_worth(clusters)
-    return (
-        percentile_interval(by_rank, ranks, n=worth, level=level),
-        percentile_interval(by_number, numbers, n=worth, level=level),
-    )
+    return pooled([1.0, -1.0])
+
+
+def pooled_correlation(
+    sets: Sequence[tuple[ArrayLike, ArrayLike]], *, level: float = 0.95, count: int = RESAMPLES, seed: int = 0
+) -> Estimate:
+    """Spearman's correlation within sets, averaged with their sizes as weights.
+
+    Samples are drawn within sets. Pooling the numbers themselves would take differences between sets for
+    agreement. Sets without a correlation do not count; undefined (None) when none has one.
+    """
+    if not sets:
+        return Estimate(None)
+    known = [([np.asarray(x, dtype=float)], np.asarray(y, dtype=float)) for x, y in sets]
+    own = [range(len(people)) for _, people in known]
+    return pooled_correlations(known, own, level=level, count=count, seed=seed)([1.0])
+
+
+def pooled_correlations(
+    sets: Sequence[tuple[Sequence[Array], Array]],
+    clusters: Sequence[Clusters],
+    *,
+    level: float = 0.95,
+    count: int = RESAMPLES,
+    seed: int = 0,
+) -> Callable[[ArrayLike], Estimate]:
+    """Correlate each of several columns with people, within sets, over the same resamples.
+
+    No interval (None) where a set has fewer than 10 samples, or clusters of them.
+
+    Args:
+        sets: the columns and what people say.
+        clusters: of each set.
+        level: confidence.
+        count: how many resamples.
+        seed: of the random draws.
+
+    Returns:
+        From the weights of the columns to the weighted sum of their correlations: 1 and -1 is a difference.
+    """
+    figures = [[spearman_figure(column, people) for column in columns] for columns, people in sets]
+    sizes = [len(people) for _, people in sets]
+
+    def of_set(place: int) -> Figure:
+        return lambda weights: np.column_stack([figure(weights) for figure in figures[place]])
+
+    places = range(len(sets))
+    (values,) = _averaged([of_set(place)(np.ones((1, sizes[place]))) for place in places], sizes)
+    drawn = np.full((1, len(values)), np.nan)
+    if min(len(set(each)) for each in clusters) >= FEWEST_CLUSTERS:
+        tables = [resampled(of_set(at), clusters[at], count=count, seed=seed + at) for at in places]
+        drawn = _averaged(tables, sizes)
+    worth = sum(cluster_worth(each) for each in clusters)
+
+    def summed(weights: ArrayLike) -> Estimate:
+        at = np.flatnonzero(weights)
+        counted = np.asarray(weights, dtype=float)[at]
+        value = float(values[at] @ counted)
+        if not np.isfinite(value):
+            return Estimate(None)
+        return percentile_interval(value, drawn[:, at] @ counted, n=worth, level=level)
+
+    return summed
+
+
+def _averaged(tables: Sequence[Array], sizes: Sequence[int]) -> Array:
+    """The tables' mean, weighted by size; what has no number in one does not count there."""
+    known = [np.isfinite(table) for table in tables]
+    columns = list(zip(tables, known, sizes, strict=True))
+    total = sum(size * np.where(is_known, table, 0.0) for table, is_known, size in columns)
+    return divided(np.asarray(total), np.asarray(sum(size * is_known for _, is_known, size in columns)))

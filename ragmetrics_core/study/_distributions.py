@@ -12,13 +12,12 @@ from ragmetrics_core.errors import ConfigError
 __all__ = [
     "Alternative",
     "average_ranks",
-    "beta_quantile",
     "binomial_test",
     "mann_whitney",
     "normal_quantile",
     "normal_share",
     "t_quantile",
-    "t_share",
+    "t_test",
     "tau_b",
 ]
 
@@ -42,21 +41,23 @@ def t_quantile(share: float, df: float) -> float:
     return float(_special().stdtrit(df, share))
 
 
-def t_share(t: ArrayLike, df: ArrayLike) -> NDArray[np.float64]:
-    """The share of Student's t distribution below t."""
-    return np.asarray(_special().stdtr(df, t), dtype=float)
-
-
-def beta_quantile(share: float, a: float, b: float) -> float:
-    """Where the given share of the beta distribution lies below."""
-    return float(_special().betaincinv(a, b, share))
+def t_test(t: float, df: float, alternative: Alternative = "two-sided") -> float:
+    """P of a value of Student's t."""
+    below, above = (float(_special().stdtr(df, each)) for each in (t, -t))
+    if alternative == "two-sided":
+        return min(1.0, 2 * min(below, above))
+    return below if alternative == "less" else above
 
 
 def binomial_test(successes: int, trials: int) -> float:
-    """Exact two-sided p of a fair coin: successes in trials; 1 without a trial."""
-    if trials == 0:
-        return 1.0
-    return float(_stats().binomtest(successes, trials, 0.5).pvalue)
+    """Exact two-sided p of a fair coin: successes in trials; 1 without a trial.
+
+    Of pairs that changed sides it is McNemar's test: so many gained, of all that changed.
+
+    >>> binomial_test(1, 10)
+    0.021484375
+    """
+    return float(_stats().binomtest(successes, trials, 0.5).pvalue) if trials else 1.0
 
 
 def mann_whitney(x: Sequence[float], y: Sequence[float], *, alternative: Alternative) -> float | None:
@@ -80,20 +81,20 @@ def tau_b(x: ArrayLike, y: ArrayLike) -> float:
     return round(float(_stats().kendalltau(x, y, method="asymptotic").statistic), 15)
 
 
-def _special() -> Any:
-    try:
-        from scipy import special
-    except ModuleNotFoundError:
-        raise _without_extra() from None
-    return special
-
-
 def _stats() -> Any:
     try:
         from scipy import stats
     except ModuleNotFoundError:
         raise _without_extra() from None
     return stats
+
+
+def _special() -> Any:
+    try:
+        from scipy import special
+    except ModuleNotFoundError:
+        raise _without_extra() from None
+    return special
 
 
 def _without_extra() -> ConfigError:

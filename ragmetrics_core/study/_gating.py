@@ -1,16 +1,145 @@
-"""The decision of a gate: what may not pass, and what cannot be told."""
+"""The decision of a gate: what a mean must reach, what may not pass, and what cannot be told."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isfinite
 from typing import Literal, NamedTuple, get_args
 
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.runs import Run
+from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._comparison import PairedMetric, RunComparison
-from ragmetrics_core.study._limits import Limit, beyond, near
-from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._scores import Scores, read_scores
+from ragmetrics_core.study._tables import StudyTable, TableColumn
 
-__all__ = ["FailIf", "GateVerdict", "decide", "decide_limits"]
+__all__ = [
+    "FailIf",
+    "GateVerdict",
+    "Limit",
+    "beyond",
+    "decide",
+    "decide_limits",
+    "doubts_of_mean",
+    "gate_tables",
+    "limit_of",
+    "near",
+]
 
 FailIf = Literal["worse", "not-better", "inferior", "cannot-tell"]
+
+
+End = Literal["min", "max"]
+
+
+class Limit(NamedTuple):
+    """What a mean must reach, or must not exceed."""
+
+    metric: str
+    value: float
+    end: End
+
+    def is_beyond(self, mean: float) -> bool:
+        """Whether a mean is on the wrong side."""
+        return mean < self.value if self.end == "min" else mean > self.value
+
+    @property
+    def beyond(self) -> str:
+        """Where a mean is that does not reach it: "below 0.8"."""
+        return f"{'below' if self.end == 'min' else 'above'} {self.value:g}"
+
+
+def limit_of(text: str, scores: Scores, end: End) -> Limit:
+    """Read a limit, "faithfulness=0.8".
+
+    Raises:
+        ConfigError: it is none, there is no such metric, or no score of the metric could reach it, or all
+            would.
+    """
+    name, equals, number = text.rpartition("=")
+    try:
+        value = float(number)
+    except ValueError:
+        equals, value = "", 0.0
+    if not equals or not isfinite(value):
+        raise ConfigError(f"{text!r} is no {end}imum: write METRIC=0.8")
+    metric = scores.metric(name.strip())
+    low, high = scores.range_of(metric)
+    if value < low or (value > high and metric not in scores.exceeds):
+        raise ConfigError(f"scores of {metric} lie from {low:g} to {high:g}: {text!r} is no {end}imum")
+    return Limit(metric, value, end)
+
+
+def beyond(scores: Scores, limit: Limit, *, before: Scores | None = None) -> Iterator[str]:
+    """Why a mean does not reach its limit; nothing when it does.
+
+    Scores that failed, are lost, or whose answers say nothing, count as the worst, incomplete ones with
+    their worse bound. Rows that are no samples count as the worst too; with an earlier run it is its samples
+    that do, where they are not there. The mean over its samples must reach the limit as well: easy samples
+    that came since raise nothing.
+
+    Args:
+        scores: the run.
+        limit: what the mean must reach.
+        before: an earlier run, whose scores the run must have too.
+    """
+    metric = limit.metric
+    if not scores.values[metric]:
+        yield f"{metric} has no value in {scores.name}"
+        return
+    counted = _counted(scores if before is None else replace(scores, rejected=0), limit)
+    wholes = [("", counted)]
+    if before is not None:
+        lost = dict.fromkeys(before.values.get(metric, {}), _worst(scores, limit))
+        counted = {**lost, **counted}
+        of_before = {each: value for each, value in counted.items() if each in before.labels}
+        wholes = [("", counted), (f" of {before.name}", of_before)]
+    for whose, values in wholes:
+        mean = sum(values.values()) / len(values) if values else limit.value
+        if limit.is_beyond(mean):
+            without = sum(each not in scores.values[metric] for each in values)
+            at_worst = f", {without} of them without a score and counted as the worst" if without else ""
+            samples = f"{len(values)} samples{whose}{at_worst}"
+            yield f"the mean of {metric} is {mean:.3f} over {samples}, {limit.beyond}"
+            return
+
+
+def near(scores: Scores, limit: Limit, *, cluster: str | None = None) -> Iterator[str]:
+    """Why it cannot be told whether a mean that reaches its limit here would do so on other samples.
+
+    Args:
+        scores: the run.
+        limit: what the mean reaches.
+        cluster: the label whose values are the clusters, or "none"; see `clustering_of`.
+    """
+    clustering = clustering_of((scores,), cluster)
+    counted = _counted(scores, limit)
+    mean = score_mean(list(counted.values()), clustering.clusters(counted), ends=scores.ends(limit.metric))
+    bad = mean.low if limit.end == "min" else mean.high
+    over = f"the mean of {limit.metric} is {mean} over {len(counted)} samples"
+    if bad is None:
+        yield f"{over}, too few for an interval"
+    elif limit.is_beyond(bad):
+        by = f" in clusters by {clustering.by}" if clustering.by else ""
+        yield f"{over}{by}: on others it may be {limit.beyond}"
+
+
+def _counted(scores: Scores, limit: Limit) -> dict[str, float]:
+    """What a decision rests on, by sample id: samples without a record too, and rows that are no samples."""
+    worst = _worst(scores, limit)
+    sure: Mapping[str, float] = scores.sure.get(limit.metric, {})
+    # a limit usually holds off the bad end; else the worse bound for it is the better one of the metric
+    if (limit.end == "max") != (limit.metric in scores.lower_is_better):
+        sure = dict.fromkeys(sure, worst)
+    rows = {f"\0{number}": worst for number in range(scores.rejected)}
+    why: Mapping[str, str] = scores.absent.get(limit.metric, {})
+    unmeasured = {each: worst for each in scores.samples if each not in why}
+    return {**rows, **unmeasured, **sure, **scores.values[limit.metric]}
+
+
+def _worst(scores: Scores, limit: Limit) -> float:
+    """The end of the range that the limit holds off, or the score that lies farthest beyond it."""
+    return scores.worst(limit.metric, lowest=limit.end == "min")
 
 
 class GateVerdict(NamedTuple):
@@ -101,6 +230,39 @@ def decide_limits(scores: Scores, limits: Sequence[Limit], *, cluster: str | Non
     reached = [limit for limit in limits if not any(beyond(scores, limit))]
     untold = tuple((limit.metric, told) for limit in reached for told in near(scores, limit, cluster=cluster))
     return GateVerdict(failed, untold)
+
+
+def doubts_of_mean(run: Run, metric: str, limit: float, *, cluster: str | None = None) -> Sequence[str]:
+    """Why it cannot be told: a sentence, or none where the 95 % interval of the mean reaches the limit.
+
+    Scores that failed, and answers that say nothing, count as the worst.
+
+    Args:
+        run: the run.
+        metric: a name that is unique in the run, or a signature.
+        limit: what the mean must reach; what it must not exceed where lower is better.
+        cluster: the label whose values say which samples belong together, or "none"; without it `session`,
+            where samples carry it.
+
+    Raises:
+        ConfigError: there is no such metric or label, or scipy is not installed.
+    """
+    signature = run.mean(metric).metric
+    higher = next(each.higher_is_better for each in run.metrics if each.signature == signature)
+    held = Limit(signature, limit, "min" if higher else "max")
+    return tuple(near(read_scores(run), held, cluster=cluster))
+
+
+def gate_tables(gate: GateVerdict) -> Iterator[StudyTable]:
+    """Why the second run does not pass, where it does not."""
+    rows = [("failed", *each) for each in gate.failed] + [("cannot tell", *each) for each in gate.untold]
+    if rows:
+        yield StudyTable(
+            name="gate",
+            title="The gate",
+            columns=(TableColumn("verdict"), TableColumn("metric"), TableColumn("why")),
+            rows=tuple(rows),
+        )
 
 
 def _failures(found: RunComparison, each: PairedMetric, fail_if: Collection[str]) -> Iterator[str]:

@@ -4,15 +4,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Label
-from ragmetrics_core.study._distributions import Alternative
 from ragmetrics_core.study._scores import Scores
 
-__all__ = ["ALL", "check_groups", "label_text", "members_of", "order_of", "rank_of", "sample_notes"]
+__all__ = ["ALL", "PAIRS", "check_groups", "label_text", "members_of", "sample_notes"]
 
 ALL = "all samples"
 
 # What a column of two values calls its good one and its bad one.
-_PAIRS = {("true", "false"), ("yes", "no"), ("correct", "wrong"), ("right", "wrong"), ("1", "0")}
+PAIRS = {("true", "false"), ("yes", "no"), ("correct", "wrong"), ("right", "wrong"), ("1", "0")}
 
 
 def label_text(value: Label) -> str:
@@ -26,52 +25,38 @@ def label_text(value: Label) -> str:
             return str(value)
 
 
-def order_of(one: str, other: str) -> tuple[str, str, Alternative]:
-    """Which of two values is taken to be better, and whether that is tested ("greater")."""
-    low, high = one.casefold(), other.casefold()
-    if (low, high) in _PAIRS:
-        return one, other, "greater"
-    if (high, low) in _PAIRS:
-        return other, one, "greater"
-    return one, other, "two-sided"
-
-
-def rank_of(value: str) -> tuple[bool, float, str]:
-    """Good before bad, numbers in their order, then texts."""
-    good = any(value.casefold() == pair[0] for pair in _PAIRS)
-    try:
-        return not good, float(value), value
-    except ValueError:
-        return not good, 0.0, value
-
-
 def members_of(run: Scores, by: str | None) -> dict[str, list[str]]:
-    """The ids of the samples of each group, the groups in a natural order."""
+    """The ids of the samples of each group; good before bad, then numbers in their order, then texts."""
+
+    def rank(value: str) -> tuple[bool, float, str]:
+        is_good = any(value.casefold() == pair[0] for pair in PAIRS)
+        try:
+            return not is_good, float(value), value
+        except ValueError:
+            return not is_good, 0.0, value
+
     if by is None:
         return {ALL: list(run.samples)}
-    found: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for sample_id, labels in run.labels.items():
         if labels.get(by) is not None:
-            found.setdefault(label_text(labels[by]), []).append(sample_id)
-    return dict(sorted(found.items(), key=lambda item: rank_of(item[0])))
+            members.setdefault(label_text(labels[by]), []).append(sample_id)
+    return {value: members[value] for value in sorted(members, key=rank)}
 
 
 def check_groups(
     by: str | None, members: Mapping[str, Mapping[str, Sequence[str]]], names: Collection[str]
 ) -> None:
     """Refuse a label that makes no groups, one, or too many."""
-    if by is None:
-        return
     values = {value for groups in members.values() for value in groups}
+    if by is None or 1 < len(values) <= 30:
+        return
     if not values:
-        told = ", ".join(sorted(names)) or "none"
-        raise ConfigError(f"no sample has the label {by!r}; labels are: {told}")
+        known = ", ".join(sorted(names)) or "none"
+        raise ConfigError(f"no sample has the label {by!r}; labels are: {known}")
     if len(values) == 1:
         raise ConfigError(f"the label {by!r} is {values.pop()} for every sample: there is no second group")
-    if len(values) > 30:
-        raise ConfigError(
-            f"the label {by!r} has {len(values)} values: choose one that makes at most 30 groups"
-        )
+    raise ConfigError(f"the label {by!r} has {len(values)} values: choose one that makes at most 30 groups")
 
 
 def sample_notes(

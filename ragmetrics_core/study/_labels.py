@@ -254,29 +254,23 @@ def likert_threshold(values: Sequence[Value]) -> float | None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    where = path.name
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            if path.suffix.lower() == ".csv":
-                for number, row in enumerate(csv.DictReader(file), start=2):
-                    yield f"{path.name} line {number}", {k: v for k, v in row.items() if k is not None}
-                return
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield f"{path.name} line {number}", _object(line, f"{path.name} line {number}")
+            rows: Iterable[Any] = csv.DictReader(file, restkey="") if path.suffix.lower() == ".csv" else file
+            for number, row in enumerate(rows, start=2 if rows is not file else 1):
+                where = f"{path.name} line {number}"
+                read: Json = json.loads(row) if isinstance(row, str) and row.strip() else row
+                if isinstance(read, dict):
+                    yield where, read
+                elif not isinstance(row, str) or row.strip():
+                    raise ConfigError(f"{where} is no JSON object")
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is no CSV file or JSON lines in UTF-8: {error}") from error
-
-
-def _object(line: str, where: str) -> Mapping[str, Any]:
-    try:
-        found: Json = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where} is no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(f"{where} is no JSON object")
-    return found
 
 
 def _value(value: object, where: str) -> Value | None:

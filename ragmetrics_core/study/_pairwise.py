@@ -4,24 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._ceiling import Ceiling, ceilings
-from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import cluster_share
+from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._consensus import consensus_of
 from ragmetrics_core.study._correlations import Correlation, correlate
-from ragmetrics_core.study._distributions import normal_quantile
-from ragmetrics_core.study._intervals import Estimate, wilson_of
+from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import LabelledUnit, Value
-from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all, short
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
+from ragmetrics_core.study._tables import StudyTable, short, table_of
 
-__all__ = [
-    "PreferenceFigures",
-    "PreferenceStudy",
-    "preference_tables",
-    "study_preferences",
-]
+__all__ = ["PreferenceFigures", "PreferenceStudy", "preference_tables", "study_preferences"]
 
 _WORDS = {"a": -1.0, "first": -1.0, "b": 1.0, "second": 1.0, "tie": 0.0, "equal": 0.0, "same": 0.0}
 
@@ -50,7 +45,6 @@ class PreferenceStudy:
     Attributes:
         first, second: the systems' names; a preference above zero is for the second.
         preferences: each metric.
-        ceilings: each person against the others, and each metric against the same.
         n: how many questions people compared.
         ties: on how many of them their mean is no preference.
         notes: what a reader should know.
@@ -59,7 +53,6 @@ class PreferenceStudy:
     first: str
     second: str
     preferences: tuple[PreferenceFigures, ...]
-    ceilings: tuple[Ceiling, ...]
     n: int
     ties: int
     notes: tuple[str, ...] = ()
@@ -89,107 +82,61 @@ def study_preferences(
         ConfigError: no compared question is in both runs, or a preference is neither number nor word.
     """
     chosen = metrics_of_all((first, second), metrics)
-    said = {
+    votes = {
         question: {name: _number(value) for name, value in values.items()}
         for question, values in preferences.items()
         if question in first.labels and question in second.labels
     }
-    if not said:
+    if not votes:
         raise ConfigError(f"no compared question is in both {first.name} and {second.name}")
-    units = {LabelledUnit(question): values for question, values in said.items()}
+    units = {LabelledUnit(question): values for question, values in votes.items()}
     means = {
         unit.sample_id: float(each.value)
         for unit, each in consensus_of(units, rule="mean").items()
         if each.value is not None and not isinstance(each.value, str)
     }
     clustering = clustering_of([first, second], cluster)
-    found: list[PreferenceFigures] = []
-    columns: dict[str, dict[str, float]] = {}
+    figures: list[PreferenceFigures] = []
     for metric in chosen:
         one, other = first.values[metric], second.values[metric]
-        sign = -1.0 if metric in first.lower_is_better else 1.0
-        differences = {
+        sign, name = -1.0 if metric in first.lower_is_better else 1.0, short(metric, chosen)
+        gains = {
             each: sign * round(other[each] - one[each], 12) for each in means if each in one and each in other
         }
-        columns[short(metric, chosen)] = differences
-        x, y = list(differences.values()), [means[each] for each in differences]
-        correlation = correlate(x, y, clusters=clustering.clusters(differences), seed=seed)
-        side = _same_side(
-            {each: x * means[each] for each, x in differences.items() if means[each]}, clustering
+        correlation = correlate(
+            [*gains.values()], [means[each] for each in gains], clusters=clustering.clusters(gains), seed=seed
         )
-        found.append(PreferenceFigures(short(metric, chosen), correlation, *side))
+        # half where the metric prefers none
+        sides = {each: (1 + np.sign(gain * means[each])) / 2 for each, gain in gains.items() if means[each]}
+        same_side = share_of([*sides.values()], clustering.clusters(sides))
+        figures.append(PreferenceFigures(name, correlation, same_side, len(sides)))
     notes = [*clustering.notes, *measured_notes((first, second), chosen)]
-    if lacking := len(preferences) - len(said):
+    if lacking := len(preferences) - len(votes):
         notes.append(f"{lacking} compared questions are not in both runs and are left out")
     return PreferenceStudy(
         first=first.name,
         second=second.name,
-        preferences=tuple(found),
-        ceilings=ceilings(units, columns, rule="mean", clustering=clustering, seed=seed),
+        preferences=tuple(figures),
         n=len(means),
         ties=sum(value == 0 for value in means.values()),
         notes=tuple(notes),
     )
 
 
-def preference_tables(found: PreferenceStudy) -> Iterator[StudyTable]:
-    """The metrics against the mean preference, then people and metrics against all people but one."""
-    yield StudyTable(
-        name="preferences",
-        title=f"Preferences of people for {found.second} over {found.first}",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("spearman", "estimate"),
-            TableColumn("kendall", "estimate"),
-            TableColumn("same side", "estimate"),
-            TableColumn("n", "count"),
-            TableColumn("note"),
-        ),
-        rows=tuple(
-            (
-                each.metric,
-                each.correlation.spearman,
-                each.correlation.kendall,
-                each.same_side,
-                each.correlation.n,
-                each.correlation.note,
-            )
-            for each in found.preferences
-        ),
-        notes=(
-            f"differences of scores against the mean preference on {found.n} questions; on {found.ties} of "
+def preference_tables(study: PreferenceStudy) -> Iterator[StudyTable]:
+    """The metrics against the mean preference."""
+    yield table_of(
+        "preferences",
+        f"Preferences of people for {study.second} over {study.first}",
+        PreferenceFigures,
+        study.preferences,
+        "metric correlation.spearman correlation.kendall same_side correlation.n correlation.note",
+        (
+            f"differences of scores against the mean preference on {study.n} questions; on {study.ties} of "
             "them people are tied, which same side leaves out",
-            *found.notes,
+            *study.notes,
         ),
     )
-    if found.ceilings:
-        yield StudyTable(
-            name="ceiling",
-            title="Each person, and each metric, against the other people",
-            columns=(
-                TableColumn("who"),
-                TableColumn("spearman", "estimate"),
-                TableColumn("kendall", "estimate"),
-                TableColumn("n", "count"),
-                TableColumn("note"),
-            ),
-            rows=tuple(
-                (each.who, *each.correlation[:2], each.correlation.n, each.correlation.note)
-                for each in found.ceilings
-            ),
-            notes=("against the mean of all people but one, once for each that is left out",),
-        )
-
-
-def _same_side(products: Mapping[str, float], clustering: Clustering) -> tuple[Estimate, int]:
-    """How often a difference has the sign of the preference, half where it has none; and of how many."""
-    flags = [1.0 if each > 0 else 0.5 if each == 0 else 0.0 for each in products.values()]
-    clusters = clustering.clusters(products)
-    if clusters is not None:
-        return cluster_share(flags, clusters), len(flags)
-    if not flags:
-        return Estimate(None), 0
-    return wilson_of(sum(flags) / len(flags), len(flags), normal_quantile(0.975)), len(flags)
 
 
 def _number(value: Value) -> float:

@@ -1,22 +1,21 @@
 """How many samples and labels an answer needs, from a pilot run."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study._clustering import clustering_of
 from ragmetrics_core.study._distributions import t_quantile
-from ragmetrics_core.study._pairing import pairs_of
-from ragmetrics_core.study._scores import Scores, measured_notes, short
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._pairs import POWER, pairs_of
+from ragmetrics_core.study._parts import Clusters, MeanPart, spread_of
+from ragmetrics_core.study._scores import Scores, measured_notes
+from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 
 __all__ = ["Need", "SizePlan", "needed", "plan_study", "plan_tables"]
-
-_POWER = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +29,8 @@ class Need:
         samples: how many are needed; None where the pilot shows no spread, which tells nothing.
     """
 
-    question: str
-    spread: float
+    question: Annotated[str, Column("to know")]
+    spread: Annotated[float, Column("sd")]
     pilot: int
     samples: int | None
 
@@ -75,7 +74,7 @@ def needed(
 
     def reach(n: int) -> float:
         middle = t_quantile(1 - alpha / 2, n - 1)
-        quantiles = 2 * middle if difference is None else middle + t_quantile(_POWER, n - 1)
+        quantiles = 2 * middle if difference is None else middle + t_quantile(POWER, n - 1)
         return float(quantiles * spread / n**0.5)
 
     low, high = 1, 2
@@ -119,11 +118,13 @@ def plan_study(
     if len(values) < 2:
         raise ConfigError(f"{len(values)} samples of {pilot.name} have a value of {name}: two are needed")
     clustering = clustering_of([pilot], cluster)
-    spread = _spread(list(values.values()), clustering.clusters(values))
     notes = [*clustering.notes, *measured_notes([pilot], [signature])]
-    needs = [_need(f"a mean, {width:g} wide", spread, len(values), width=width, alpha=alpha)]
+    wide = f"a mean, {width:g} wide"
+    spread = _spread([*values.values()], clustering.clusters(values))
+    spreads = [(wide, spread, len(values))]
+    apart = f"a difference of {difference:g} between two runs"
     if against is None:
-        moved, n = spread * 2**0.5, len(values)
+        spreads.append((apart, spread * 2**0.5, len(values)))
         notes.append("without a second run a difference is taken to spread as that of two unrelated runs")
     else:
         pairs = pairs_of(pilot, against, signature)
@@ -131,25 +132,33 @@ def plan_study(
             raise ConfigError(
                 f"{pilot.name} and {against.name} have fewer than two values of {name} in common"
             )
-        moved, n = _spread(pairs.after - pairs.before, clustering.clusters(pairs.ids)), len(pairs.ids)
-    needs.append(
-        _need(
-            f"a difference of {difference:g} between two runs", moved, n, difference=difference, alpha=alpha
-        )
-    )
+        moved = _spread(pairs.after - pairs.before, clustering.clusters(pairs.ids))
+        spreads.append((apart, moved, len(pairs.ids)))
     if labels is not None:
         oriented = pilot.oriented(signature, pilot.metrics).values
         both = [each for each in oriented if each in labels]
         if len(both) < 3:
             raise ConfigError(f"{len(both)} samples have a label and a value of {name}: three are needed")
         y, f = (np.array([of[each] for each in both], dtype=float) for of in (labels, oriented))
-        of = clustering.clusters(both)
-        needs.append(
-            _need(f"labels alone, a mean {width:g} wide", _spread(y, of), len(both), width=width, alpha=alpha)
-        )
+        clusters = clustering.clusters(both)
         weight = float(np.clip(np.cov(y, f)[0, 1] / f.var(ddof=1), 0, 1)) if f.var() else 0.0
-        question = f"labels beside scores of very many samples, a mean {width:g} wide"
-        needs.append(_need(question, _spread(y - weight * f, of), len(both), width=width, alpha=alpha))
+        spreads += [
+            (f"labels alone, {wide.replace(',', '')}", _spread(y, clusters), len(both)),
+            (
+                f"labels beside scores of very many samples, {wide.replace(',', '')}",
+                _spread(y - weight * f, clusters),
+                len(both),
+            ),
+        ]
+    needs = [
+        Need(
+            question=question,
+            spread=spread,
+            pilot=n,
+            samples=_needed(spread, apart == question, width, difference, alpha) if spread else None,
+        )
+        for question, spread, n in spreads
+    ]
     if any(not each.spread for each in needs):
         notes.append("where nothing varies in the pilot, it cannot tell how many samples are needed")
     if len(values) < 30:
@@ -157,41 +166,19 @@ def plan_study(
     return SizePlan(metric=name, needs=tuple(needs), notes=tuple(notes))
 
 
-def plan_tables(found: SizePlan) -> Iterator[StudyTable]:
+def plan_tables(plan: SizePlan) -> Iterator[StudyTable]:
     """What each question needs."""
-    yield StudyTable(
-        name="plan",
-        title=f"How many samples {found.metric} needs",
-        columns=(
-            TableColumn("to know"),
-            TableColumn("samples", "count"),
-            TableColumn("sd", "number"),
-            TableColumn("pilot", "count"),
-        ),
-        rows=tuple((each.question, each.samples, each.spread, each.pilot) for each in found.needs),
-        notes=(
-            "a width is that of the 95 % interval from end to end; a difference is found four times in five",
-            *found.notes,
-        ),
-    )
+    note = "a width is that of the 95 % interval from end to end; a difference is found four times in five"
+    title = f"How many samples {plan.metric} needs"
+    yield table_of("plan", title, Need, plan.needs, "question samples spread pilot", (note, *plan.notes))
 
 
-def _spread(values: ArrayLike, clusters: Sequence[Hashable] | None = None) -> float:
-    """The standard deviation of one sample; with clusters, that which gives their error of the mean."""
-    array = np.asarray(values, dtype=float)
-    if clusters is None:
-        return float(array.std(ddof=1))
-    return float(cluster_spread(MeanPart(array, clusters)).error * len(array) ** 0.5)
+def _spread(values: ArrayLike, clusters: Clusters) -> float:
+    """The standard deviation of one sample, with what its clusters add."""
+    return float(spread_of(MeanPart(values, clusters)).error * len(clusters) ** 0.5)
 
 
-def _need(
-    question: str,
-    spread: float,
-    pilot: int,
-    *,
-    alpha: float,
-    width: float | None = None,
-    difference: float | None = None,
-) -> Need:
-    samples = needed(spread, width=width, difference=difference, alpha=alpha) if spread else None
-    return Need(question=question, spread=spread, pilot=pilot, samples=samples)
+def _needed(spread: float, is_difference: bool, width: float, difference: float, alpha: float) -> int:
+    if is_difference:
+        return needed(spread, difference=difference, alpha=alpha)
+    return needed(spread, width=width, alpha=alpha)

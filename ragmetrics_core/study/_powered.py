@@ -1,46 +1,142 @@
-"""Prediction-powered differences: of two runs of the same samples, and of slices of one."""
+"""Prediction-powered means and differences: scores of all samples, less their error on labelled ones."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import sqrt
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
 from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_mean
-from ragmetrics_core.study._distributions import t_quantile
-from ragmetrics_core.study._estimate import prediction_powered_mean
 from ragmetrics_core.study._group_values import members_of
-from ragmetrics_core.study._intervals import Estimate, mean_of
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import Clusters, MeanPart, clusters_of, estimate
 from ragmetrics_core.study._scores import Scores
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._tables import Column, StudyTable, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
+    "LabelledValues",
     "PoweredComparison",
-    "PoweredDifference",
-    "PoweredMean",
-    "powered_difference",
+    "labelled_values",
     "powered_pairs",
     "powered_runs",
     "powered_slices",
     "powered_tables",
+    "prediction_powered_mean",
 ]
+
+Array = NDArray[np.float64]
+
+
+class LabelledValues(NamedTuple):
+    """Samples some of which people labelled: labels and predictions of these, predictions of the rest."""
+
+    labels: Array
+    predicted: Array
+    rest: Array
+    clusters: tuple[Clusters, Clusters]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many are labelled, and how many are not."""
+        return len(self.clusters[0]), len(self.clusters[1])
+
+    @property
+    def by_labels(self) -> MeanPart:
+        """The mean of the labels alone."""
+        return MeanPart(self.labels, self.clusters[0])
+
+    @property
+    def by_scores(self) -> MeanPart:
+        """The mean of all predictions: as biased as the judge is."""
+        return MeanPart(np.concatenate([self.predicted, self.rest]), [*self.clusters[0], *self.clusters[1]])
+
+    @property
+    def weight(self) -> float:
+        """How much the predictions count for the smallest variance: 0 where there are too few."""
+        n, more = self.counts
+        if n < 2 or more < 2:
+            return 0.0
+        spread = float(np.concatenate([self.predicted, self.rest]).var(ddof=1))
+        shared = float(np.cov(self.labels, self.predicted)[0, 1])
+        return float(np.clip(shared / ((1 + n / more) * spread), 0.0, 1.0)) if spread else 0.0
+
+    def powered(self, weight: float | None = None) -> tuple[MeanPart, ...]:
+        """The parts of the prediction-powered mean, the labelled one first; see `prediction_powered_mean`."""
+        weight = self.weight if weight is None else weight
+        if not weight or min(self.counts) < 2:
+            return (self.by_labels,)
+        errors = self.labels - weight * self.predicted
+        return MeanPart(errors, self.clusters[0]), MeanPart(self.rest, self.clusters[1], weight)
+
+    def powered_mean(self, weight: float | None = None, *, level: float = 0.95) -> Estimate:
+        """The prediction-powered mean."""
+        mean = estimate(*self.powered(weight), level=level, bound=1)
+        # labels and scores that do not vary tell nothing of the spread
+        return mean if min(self.counts) < 2 or mean.width else Estimate(mean.value)
+
+    def powered_less(self, other: "LabelledValues") -> Estimate:
+        """The difference of two prediction-powered means, whose samples may share clusters."""
+        labelled, *rest = self.powered()
+        of_other, *others = (part._replace(weight=-part.weight) for part in other.powered())
+        return estimate(labelled, of_other, *rest, *others, bound=2)
+
+
+def prediction_powered_mean(
+    labels: ArrayLike,
+    predicted: ArrayLike,
+    unlabelled: ArrayLike,
+    *,
+    weight: float | None = None,
+    clusters: Clusters = (),
+    level: float = 0.95,
+) -> tuple[Estimate, float | None]:
+    r"""The prediction-powered mean of labels, with its interval and the weight of the predictions.
+
+    .. math:: \hat\theta = \lambda \bar f_{N} + \overline{(y - \lambda f)}_{n}, \quad
+        \hat\lambda = \frac{\mathrm{cov}(y, f)}{(1 + n/N) \, \mathrm{var}(f)}, \quad
+        \mathrm{se}^2 = \lambda^2 \frac{s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
+
+    for n labelled samples with predictions f, and N further predictions. The weight is kept within [0, 1].
+    The interval is :math:`\hat\theta \pm t_\nu \, \mathrm{se}`, for both variances are estimated, with the
+    degrees of freedom of `spread_of` and no more than the labelled samples have alone: the weight is fitted
+    to them. (The source takes the normal's quantile; with few labels even predictions that tell nothing would
+    then make the interval narrower.) With weight 0 it is the classical mean with Student's interval. Without
+    labels it is undefined (None).
+
+    Args:
+        labels: what people said.
+        predicted: the predictions for the same samples.
+        unlabelled: the predictions for others.
+        weight: of the predictions; without it the one with the smallest variance.
+        clusters: of the labelled samples, then of the others; what a cluster adds is one error; below 10
+            labelled ones of several samples there is no interval.
+        level: confidence.
+
+    References:
+        Angelopoulos, Bates, Fannjiang, Jordan, Zrnic (2023), Science 382, 669-674;
+        Angelopoulos, Duchi, Zrnic (2023), "PPI++". https://arxiv.org/abs/2311.01453
+    """
+    y, f, rest = (np.asarray(each, dtype=float) for each in (labels, predicted, unlabelled))
+    clusters = clusters_of(len(y) + len(rest), clusters)
+    values = LabelledValues(y, f, rest, (clusters[: len(y)], clusters[len(y) :]))
+    if not len(y):
+        return Estimate(None), None
+    weight = values.weight if weight is None or min(values.counts) < 2 else weight
+    return values.powered_mean(weight, level=level), weight
 
 
 class PoweredMean(NamedTuple):
     """One slice: labels only, and labels beside scores."""
 
-    name: str
-    classical: Estimate
-    powered: Estimate
+    name: Annotated[str, Column("slice")]
+    classical: Annotated[Estimate, Column("labels only")]
+    powered: Annotated[Estimate, Column("prediction-powered")]
     labelled: int
-    scored: int
+    scored: Annotated[int, Column("scored only")]
 
 
 class PoweredDifference(NamedTuple):
@@ -55,13 +151,13 @@ class PoweredDifference(NamedTuple):
         scored: how many have a score only.
     """
 
-    one: str
-    other: str
-    naive: Estimate
-    classical: Estimate
-    powered: Estimate
+    one: Annotated[str, Column("first")]
+    other: Annotated[str, Column("less second")]
+    naive: Annotated[Estimate, Column("scores only")]
+    classical: Annotated[Estimate, Column("labels only")]
+    powered: Annotated[Estimate, Column("prediction-powered")]
     labelled: int
-    scored: int
+    scored: Annotated[int, Column("scored only")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,18 +177,21 @@ class PoweredComparison:
     notes: tuple[str, ...] = ()
 
 
-class _Slice(NamedTuple):
-    name: str
-    labels: tuple[float, ...]
-    predicted: tuple[float, ...]
-    rest: tuple[float, ...]
-    clusters: tuple[list[Hashable], list[Hashable]] | None
-
-    def mean(self) -> PoweredMean:
-        clusters = None if self.clusters is None else [*self.clusters[0], *self.clusters[1]]
-        powered, _ = prediction_powered_mean(self.labels, self.predicted, self.rest, clusters=clusters)
-        classical = _mean(self.labels, None if self.clusters is None else self.clusters[0])
-        return PoweredMean(self.name, classical, powered, len(self.labels), len(self.rest))
+def labelled_values(
+    values: Mapping[str, float],
+    labels: Mapping[str, float],
+    clustering: Clustering,
+    ids: Sequence[str] | None = None,
+) -> LabelledValues:
+    """The values of samples, or of some of them, with the labels of those that have one."""
+    scored = [each for each in (values if ids is None else ids) if each in values]
+    both, rest = [each for each in scored if each in labels], [each for each in scored if each not in labels]
+    return LabelledValues(
+        np.array([labels[each] for each in both], dtype=float),
+        np.array([values[each] for each in both], dtype=float),
+        np.array([values[each] for each in rest], dtype=float),
+        (clustering.clusters(both), clustering.clusters(rest)),
+    )
 
 
 def powered_runs(
@@ -121,32 +220,31 @@ def powered_runs(
         raise ConfigError(f"{one.name} measured {signature}, but {other.name} {other.metric(metric)}")
     name, first = one.oriented(signature, one.metrics)
     second = other.oriented(signature, one.metrics).values
-    shared = [each for each in first if each in second]
-    both = [each for each in shared if each in labels[0] and each in labels[1]]
-    rest = [each for each in shared if each not in labels[0] or each not in labels[1]]
-    if len(both) < 3:
+    clustering = clustering_of([one, other], cluster)
+    differences = labelled_values(
+        {each: first[each] - second[each] for each in first if each in second},
+        {each: labels[0][each] - labels[1][each] for each in labels[0] if each in labels[1]},
+        clustering,
+    )
+    labelled, scored = differences.counts
+    if labelled < 3:
         raise ConfigError(
-            f"{number_of(len(both), 'sample')} with labels and values of {signature} in both {one.name} and "
+            f"{number_of(labelled, 'sample')} with labels and values of {signature} in both {one.name} and "
             f"{other.name}: three are needed"
         )
-    y = [labels[0][each] - labels[1][each] for each in both]
-    f, more = ([first[each] - second[each] for each in ids] for ids in (both, rest))
-    clustering = clustering_of([one, other], cluster)
-    clusters = clustering.clusters([*both, *rest])
-    powered, _ = prediction_powered_mean(y, f, more, clusters=clusters)
-    found = PoweredDifference(
+    row = PoweredDifference(
         one.name,
         other.name,
-        _mean([*f, *more], clusters),
-        _mean(y, None if clusters is None else clusters[: len(both)]),
-        powered,
-        len(both),
-        len(rest),
+        estimate(differences.by_scores),
+        estimate(differences.by_labels),
+        differences.powered_mean(),
+        labelled,
+        scored,
     )
-    notes = [*clustering.notes, *_few(len(both))]
-    if not rest:
+    notes = [*clustering.notes, *_few(labelled)]
+    if not scored:
         notes.append("every sample with both scores is labelled: the scores add nothing")
-    return PoweredComparison(metric=name, differences=(found,), notes=tuple(notes))
+    return PoweredComparison(metric=name, differences=(row,), notes=tuple(notes))
 
 
 def powered_slices(
@@ -164,20 +262,18 @@ def powered_slices(
     Raises:
         ConfigError: the metric or the label is unknown, or fewer than two slices have three labels.
     """
-    signature = scores.metric(metric)
-    name, values = scores.oriented(signature, scores.metrics)
+    name, values = scores.oriented(scores.metric(metric), scores.metrics)
     clustering = clustering_of([scores], cluster)
-    slices: list[_Slice] = []
+    slices: dict[str, LabelledValues] = {}
     notes = [*clustering.notes]
     for value, ids in members_of(scores, by).items():
-        each = _slice(value, ids, values, labels, clustering)
-        if len(each.labels) < 3:
-            notes.append(
-                f"{by} {value} is left out: {number_of(len(each.labels), 'label')}, three are needed"
-            )
+        of_slice = labelled_values(values, labels, clustering, ids)
+        labelled, _ = of_slice.counts
+        if labelled < 3:
+            notes.append(f"{by} {value} is left out: {number_of(labelled, 'label')}, three are needed")
         else:
-            slices.append(each)
-            notes += [f"{by} {value}: {note}" for note in _few(len(each.labels))]
+            slices[value] = of_slice
+            notes += [f"{by} {value}: {note}" for note in _few(labelled)]
     if len(slices) < 2:
         raise ConfigError(
             f"{number_of(len(slices), 'value')} of the label {by!r} with three labelled samples, and two are "
@@ -185,8 +281,11 @@ def powered_slices(
         )
     return PoweredComparison(
         metric=name,
-        differences=tuple(_difference(one, other) for one, other in combinations(slices, 2)),
-        slices=tuple(each.mean() for each in slices),
+        differences=tuple(_difference(*pair) for pair in combinations(slices.items(), 2)),
+        slices=tuple(
+            PoweredMean(value, estimate(each.by_labels), each.powered_mean(), *each.counts)
+            for value, each in slices.items()
+        ),
         notes=tuple(notes),
     )
 
@@ -210,138 +309,37 @@ def powered_pairs(
     return prediction_powered_mean(*differences, level=level)
 
 
-def powered_difference(one: Estimate, other: Estimate) -> Estimate:
-    """The difference of two means of different samples, such as two slices of a run.
-
-    Their errors are independent, and so the squares of their intervals' half widths add up. No interval
-    (None) where one of them has none.
-    """
-    if one.value is None or other.value is None:
-        return Estimate(None)
-    value = one.value - other.value
-    if one.low is None or one.high is None or other.low is None or other.high is None:
-        return Estimate(value)
-    half = sqrt(((one.high - one.low) / 2) ** 2 + ((other.high - other.low) / 2) ** 2)
-    return Estimate(value, value - half, value + half)
-
-
-def powered_tables(found: PoweredComparison) -> Iterator[StudyTable]:
+def powered_tables(comparison: PoweredComparison) -> Iterator[StudyTable]:
     """Each difference three ways, then the slices."""
-    yield StudyTable(
-        name="differences",
-        title=f"Differences as people would judge them, predicted by {found.metric}",
-        columns=(
-            TableColumn("first"),
-            TableColumn("less second"),
-            TableColumn("prediction-powered", "estimate"),
-            TableColumn("labels only", "estimate"),
-            TableColumn("scores only", "estimate"),
-            TableColumn("labelled", "count"),
-            TableColumn("scored only", "count"),
-        ),
-        rows=tuple(
-            (each.one, each.other, each.powered, each.classical, each.naive, each.labelled, each.scored)
-            for each in found.differences
-        ),
-        notes=(
+    own = ["each interval is a 95 % one of its own"] if len(comparison.differences) > 1 else []
+    yield table_of(
+        "differences",
+        f"Differences as people would judge them, predicted by {comparison.metric}",
+        PoweredDifference,
+        comparison.differences,
+        "one other powered classical naive labelled scored",
+        (
             "scores only: as biased as the judge is; labelled samples must be drawn at random",
-            *(("each interval is a 95 % one of its own",) if len(found.differences) > 1 else ()),
-            *found.notes,
+            *own,
+            *comparison.notes,
         ),
     )
-    if found.slices:
-        yield StudyTable(
-            name="slices",
-            title="The slices",
-            columns=(
-                TableColumn("slice"),
-                TableColumn("prediction-powered", "estimate"),
-                TableColumn("labels only", "estimate"),
-                TableColumn("labelled", "count"),
-                TableColumn("scored only", "count"),
-            ),
-            rows=tuple(
-                (each.name, each.powered, each.classical, each.labelled, each.scored) for each in found.slices
-            ),
-        )
+    if comparison.slices:
+        columns = "name powered classical labelled scored"
+        yield table_of("slices", "The slices", PoweredMean, comparison.slices, columns)
 
 
-def _slice(
-    name: str,
-    ids: Sequence[str],
-    values: Mapping[str, float],
-    labels: Mapping[str, float],
-    clustering: Clustering,
-) -> _Slice:
-    both = [each for each in ids if each in values and each in labels]
-    rest = [each for each in ids if each in values and each not in labels]
-    one, other = clustering.clusters(both), clustering.clusters(rest)
-    return _Slice(
-        name,
-        tuple(labels[each] for each in both),
-        tuple(values[each] for each in both),
-        tuple(values[each] for each in rest),
-        None if one is None or other is None else (one, other),
-    )
-
-
-def _difference(one: _Slice, other: _Slice) -> PoweredDifference:
-    first, second = one.mean(), other.mean()
-    if one.clusters is None or other.clusters is None:
-        powered = powered_difference(first.powered, second.powered)
-        classical = powered_difference(first.classical, second.classical)
-        naive = powered_difference(
-            mean_of([*one.predicted, *one.rest]), mean_of([*other.predicted, *other.rest])
-        )
-    else:
-        powered, classical, naive = (
-            _clustered(parts(one), parts(other)) for parts in (_powered, _labels, _scores)
-        )
+def _difference(one: tuple[str, LabelledValues], other: tuple[str, LabelledValues]) -> PoweredDifference:
+    """The difference of two slices, whose samples may share clusters."""
+    (name, first), (other_name, second) = one, other
     return PoweredDifference(
-        one.name,
-        other.name,
-        naive,
-        classical,
-        powered,
-        first.labelled + second.labelled,
-        first.scored + second.scored,
+        name,
+        other_name,
+        estimate(*first.by_scores.less(second.by_scores)),
+        estimate(*first.by_labels.less(second.by_labels)),
+        first.powered_less(second),
+        *(sum(counts) for counts in zip(first.counts, second.counts, strict=True)),
     )
-
-
-def _powered(each: _Slice) -> list[MeanPart]:
-    """The parts that a prediction-powered mean is the sum of, the labelled one first."""
-    assert each.clusters is not None
-    labelled, rest = each.clusters
-    _, weight = prediction_powered_mean(each.labels, each.predicted, each.rest, clusters=[*labelled, *rest])
-    weight = weight or 0.0
-    errors = np.asarray(each.labels) - weight * np.asarray(each.predicted)
-    return [MeanPart(errors, labelled), *([MeanPart(each.rest, rest, weight)] if rest else [])]
-
-
-def _labels(each: _Slice) -> list[MeanPart]:
-    assert each.clusters is not None
-    return [MeanPart(each.labels, each.clusters[0])]
-
-
-def _scores(each: _Slice) -> list[MeanPart]:
-    assert each.clusters is not None
-    return [MeanPart([*each.predicted, *each.rest], [*each.clusters[0], *each.clusters[1]])]
-
-
-def _clustered(one: Sequence[MeanPart], other: Sequence[MeanPart]) -> Estimate:
-    """The difference of two sums of means whose samples may share clusters."""
-    turned = [each._replace(weight=-each.weight) for each in other]
-    value = sum(each.weight * float(np.mean(np.asarray(each.values))) for each in [*one, *turned])
-    if min(len(set(each.clusters)) for each in (one[0], other[0])) < FEWEST_CLUSTERS:
-        return Estimate(value)
-    spread = cluster_spread(*one, *turned)
-    df = min(spread.df, cluster_spread(one[0], turned[0]).df)
-    half = t_quantile(0.975, df) * spread.error
-    return Estimate(value, value - half, value + half)
-
-
-def _mean(values: Sequence[float], clusters: Sequence[Hashable] | None) -> Estimate:
-    return mean_of(values) if clusters is None else cluster_mean(values, clusters)
 
 
 def _few(labelled: int) -> Iterator[str]:

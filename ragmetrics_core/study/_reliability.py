@@ -1,17 +1,24 @@
 """Agreement between annotators: Krippendorff's alpha and weighted kappa, with bootstrap intervals."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, drawn_tables, drawn_units, percentile_interval
-from ragmetrics_core.study._cluster_errors import cluster_codes
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_worth
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import Value
+from ragmetrics_core.study._parts import Clusters, are_own, are_too_few, cluster_codes, clusters_of
+from ragmetrics_core.study._resampling import (
+    RESAMPLES,
+    cluster_worth,
+    divided,
+    drawn_tables,
+    drawn_units,
+    percentile_interval,
+    resampled,
+)
 
 __all__ = ["Coefficient", "Level", "Weights", "krippendorff_alpha", "plain", "weighted_kappa"]
 
@@ -36,7 +43,7 @@ def krippendorff_alpha(
     units: Sequence[Sequence[Value]],
     *,
     level: Level = "ordinal",
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters = (),
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
@@ -64,12 +71,9 @@ def krippendorff_alpha(
     >>> krippendorff_alpha([[1.0, 1.0], [2.0, 2.0], [1.0, 2.0]], level="nominal").value.value
     0.4444444444444444
     """
-    paired = [unit for unit in units if len(unit) > 1]
-    of = (
-        None
-        if clusters is None
-        else [each for each, unit in zip(clusters, units, strict=True) if len(unit) > 1]
-    )
+    belonging = zip(units, clusters_of(len(units), clusters), strict=True)
+    known = [(unit, cluster) for unit, cluster in belonging if len(unit) > 1]
+    paired, clusters = [unit for unit, _ in known], [cluster for _, cluster in known]
     if len(paired) < 2:
         return Coefficient(Estimate(None), len(paired), "fewer than two units have two labels")
     values = _ordered({value for unit in paired for value in unit})
@@ -84,35 +88,30 @@ def krippendorff_alpha(
         [kinds.setdefault(tuple(sorted(place[value] for value in unit)), len(kinds)) for unit in paired]
     )
     # each two labels of a kind are one entry: a matrix for each kind would be nearly all zeros
-    entries = [
-        (row, one * len(values) + other, 1 / (len(kind) - 1))
-        for row, kind in enumerate(kinds)
-        for one, other in permutations(kind, 2)
-    ]
-    rows, cells = (np.array([each[part] for each in entries], dtype=np.intp) for part in (0, 1))
-    shares = np.array([each[2] for each in entries])
+    entries = np.array(
+        [
+            (row, one * len(values) + other, 1 / (len(kind) - 1))
+            for row, kind in enumerate(kinds)
+            for one, other in permutations(kind, 2)
+        ]
+    )
+    rows, cells = entries[:, :2].T.astype(int)
     numbers = np.array([float(value) for value in values]) if level == "interval" else np.zeros(len(values))
 
     def alphas(weights: Array) -> Array:
         drawn = np.array([np.bincount(of_unit, weights=line, minlength=len(kinds)) for line in weights])
         size = len(values) ** 2
         places = np.arange(len(weights))[:, None] * size + cells
-        given = (drawn[:, rows] * shares).ravel()
+        given = (drawn[:, rows] * entries[:, 2]).ravel()
         matrices = np.bincount(places.ravel(), weights=given, minlength=len(weights) * size).astype(float)
         return _alphas(matrices.reshape(-1, len(values), len(values)), level, numbers)
 
-    (alpha,) = alphas(np.ones((1, len(paired))))
-    width, size = max(len(values) ** 2, len(entries), len(paired)), len(paired)
-    places, worth = np.arange(size), float(size)
-    if of is not None:
-        places, size = cluster_codes(of), len(set(of))
-        if size < FEWEST_CLUSTERS:
-            return Coefficient(Estimate(float(alpha)), len(paired), _few(size))
-        worth = cluster_worth(of)
-    batches = drawn_units(size, width=width, count=count, seed=seed)
-    drawn = np.concatenate([alphas(weights[:, places]) for weights in batches])
-    value = percentile_interval(float(alpha), drawn, n=worth, level=confidence)
-    return _told(value, len(paired))
+    (alpha,) = alphas(np.ones((1, len(paired)))).tolist()
+    if few := _few(clusters):
+        return Coefficient(Estimate(alpha), len(paired), few)
+    width = max(len(values) ** 2, len(entries))
+    drawn = resampled(alphas, clusters, draws=drawn_units, width=width, count=count, seed=seed)
+    return _coefficient(alpha, drawn, len(paired), clusters, confidence)
 
 
 def _alphas(matrices: Array, level: Level, numbers: Array) -> Array:
@@ -130,9 +129,7 @@ def _alphas(matrices: Array, level: Level, numbers: Array) -> Array:
             distance = np.broadcast_to((numbers[:, None] - numbers[None]) ** 2, matrices.shape)
     observed = (matrices * distance).sum(axis=(1, 2)) / n
     expected = (totals[:, :, None] * totals[:, None, :] * distance).sum(axis=(1, 2)) / (n * (n - 1))
-    found = np.full(len(matrices), np.nan)
-    np.divide(observed, expected, out=found, where=expected > 0)
-    return 1 - found
+    return np.asarray(1 - divided(observed, expected))
 
 
 def weighted_kappa(
@@ -140,7 +137,7 @@ def weighted_kappa(
     other: Sequence[Value],
     *,
     weights: Weights = "quadratic",
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters = (),
     confidence: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
@@ -174,48 +171,45 @@ def weighted_kappa(
     cells = np.array([place[a] * len(values) + place[b] for a, b in zip(one, other, strict=True)])
     shape = (-1, len(values), len(values))
     table = np.bincount(cells, minlength=len(values) ** 2).astype(float)
-    (value,) = _kappas(table.reshape(shape), distance)
+    (value,) = _kappas(table.reshape(shape), distance).tolist()
     if not np.isfinite(value):
         return Coefficient(Estimate(None), n, "both gave one value throughout: kappa has no meaning")
-    worth = float(n)
-    if clusters is None:
+    clusters = clusters_of(n, clusters)
+    if few := _few(clusters):
+        return Coefficient(Estimate(value), n, few)
+    size = len(set(clusters))
+    if are_own(clusters):
         batches = drawn_tables(table / n, n, width=len(table), count=count, seed=seed)
     else:
-        size = len(set(clusters))
-        if size < FEWEST_CLUSTERS:
-            return Coefficient(Estimate(float(value)), n, _few(size))
-        worth = cluster_worth(clusters)
         of_cluster = np.zeros((size, len(table)))
         np.add.at(of_cluster, (cluster_codes(clusters), cells), 1.0)
         drawn_clusters = drawn_units(size, width=len(table), count=count, seed=seed)
-        batches = (weights_ @ of_cluster for weights_ in drawn_clusters)
+        batches = (weights @ of_cluster for weights in drawn_clusters)
     drawn = np.concatenate([_kappas(tables.reshape(shape), distance) for tables in batches])
-    return _told(percentile_interval(float(value), drawn, n=worth, level=confidence), n)
+    return _coefficient(value, drawn, n, clusters, confidence)
 
 
-def _few(clusters: int) -> str:
-    return f"{clusters} clusters are too few for an interval"
+def _few(clusters: Clusters) -> str:
+    few = are_too_few(clusters) and not are_own(clusters)
+    return f"{len(set(clusters))} clusters are too few for an interval" if few else ""
 
 
-def _told(value: Estimate, n: int) -> Coefficient:
+def _coefficient(value: float, drawn: Array, n: int, clusters: Clusters, level: float) -> Coefficient:
     """A coefficient, without an interval where few units make one that means nothing."""
     if n < FEWEST_UNITS:
-        return Coefficient(Estimate(value.value), n, f"{n} units are too few for an interval")
-    if value.low is not None and value.low == value.high:
-        why = "all agree" if value.value == 1.0 else "one value hardly varies"
-        return Coefficient(Estimate(value.value), n, f"{why}: resamples give no interval")
-    return Coefficient(value, n)
+        return Coefficient(Estimate(value), n, f"{n} units are too few for an interval")
+    figure = percentile_interval(value, drawn, n=cluster_worth(clusters), level=level)
+    if figure.low is not None and figure.low == figure.high:
+        why = "all agree" if value == 1.0 else "one value hardly varies"
+        return Coefficient(Estimate(value), n, f"{why}: resamples give no interval")
+    return Coefficient(figure, n)
 
 
 def _kappas(tables: Array, distance: Array) -> Array:
     n = tables.sum(axis=(1, 2))
     observed = (tables * distance).sum(axis=(1, 2)) / n
-    expected = (tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :] * distance).sum(
-        axis=(1, 2)
-    ) / n**2
-    found = np.full(len(tables), np.nan)
-    np.divide(observed, expected, out=found, where=expected > 0)
-    return 1 - found
+    chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
+    return np.asarray(1 - divided(observed, (chance * distance).sum(axis=(1, 2)) / n**2))
 
 
 def plain(value: Value) -> str:

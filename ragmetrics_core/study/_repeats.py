@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from ragmetrics_core.drivers import by_vote
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.runs import Run
-from ragmetrics_core.study._bootstrap import bootstrap
-from ragmetrics_core.study._clusters import cluster_share
 from ragmetrics_core.study._intervals import Estimate
-from ragmetrics_core.study._scores import short
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._parts import share_of
+from ragmetrics_core.study._resampling import bootstrap, divided
+from ragmetrics_core.study._tables import Column, StudyTable, short, table_of
 from ragmetrics_core.wording import number_of
 
 __all__ = [
@@ -38,11 +37,11 @@ class Straddling(NamedTuple):
     """A verdict on which the votes differ: `yes` of `votes` say yes."""
 
     metric: str
-    sample_id: str
+    sample_id: Annotated[str, Column("sample")]
     number: int
     statement: str
     yes: int
-    votes: int
+    votes: Annotated[int, Column("of")]
 
 
 class JudgeRepeats(NamedTuple):
@@ -65,10 +64,10 @@ class JudgeRepeats(NamedTuple):
     repeated: Literal["verdicts", "scores"]
     n: int
     straddle: Estimate
-    share: Estimate
+    share: Annotated[Estimate, Column("judge's share")]
     samples: int
     times: int
-    needed: int | None
+    needed: Annotated[int | None, Column("times needed")]
     note: str = ""
 
 
@@ -105,12 +104,9 @@ def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int =
     without: list[str] = []
     for signature in chosen:
         name = short(signature, chosen)
-        by_votes = _votes(run, signature, name, straddling, seed)
-        by_scores = _scores(run, signature, name, seed)
-        found = [each for each in (by_votes, by_scores) if each is not None]
-        repeats += found
-        if not found:
-            without.append(name)
+        rows = [*_votes(run, signature, name, straddling, seed), *_scores(run, signature, name, seed)]
+        repeats += rows
+        without += [] if rows else [name]
     if not repeats:
         raise ConfigError(
             "no verdict has several votes, and no metric was measured several times: evaluate with "
@@ -123,7 +119,7 @@ def study_repeats(run: Run, *, metrics: Sequence[str] | None = None, seed: int =
 
 def _votes(
     run: Run, signature: str, name: str, straddling: list[Straddling], seed: int
-) -> JudgeRepeats | None:
+) -> Iterator[JudgeRepeats]:
     """The votes on verdicts, of the first measurement; what straddles is added to the list."""
     flags, samples, voted, most = list[bool](), list[Hashable](), list[list[float]](), 0
     note = ""
@@ -138,26 +134,24 @@ def _votes(
                 straddling.append(Straddling(name, record.sample_id, verdict.number, verdict.text, yes, of))
         if several and not note:
             try:
-                known = [value for value in by_vote(record) if value is not None]
+                voted.append([value for value in by_vote(record) if value is not None])
             except RecordError as error:
                 note = str(error)
-            else:
-                voted.append(known)
-    return _judged(name, "verdicts", flags, samples, voted, most, note, seed) if flags else None
+    if flags:
+        yield _judged(name, "verdicts", flags, samples, voted, most, note, seed)
 
 
-def _scores(run: Run, signature: str, name: str, seed: int) -> JudgeRepeats | None:
+def _scores(run: Run, signature: str, name: str, seed: int) -> Iterator[JudgeRepeats]:
     """The scores of whole measurements; a sample counts where two of them have a value."""
     several = {entry.signature for entry in run.repetitions(signature)}
-    if len(several) < 2:
-        return None
     of_sample: dict[str, list[float]] = {}
-    for key, outcome in run.outcomes():
+    for key, outcome in run.outcomes() if len(several) > 1 else ():
         if key.signature in several and outcome.value is not None:
             of_sample.setdefault(key.sample_id, []).append(outcome.value)
     scored = {each: values for each, values in of_sample.items() if len(values) > 1}
     flags = [max(values) - min(values) > 1e-12 for values in scored.values()]
-    return _judged(name, "scores", flags, [*scored], [*scored.values()], len(several), "", seed)
+    if len(several) > 1:
+        yield _judged(name, "scores", flags, [*scored], [*scored.values()], len(several), "", seed)
 
 
 def _judged(
@@ -178,8 +172,9 @@ def _judged(
     if not note and known < FEWEST_SAMPLES:
         share, note = Estimate(share.value), f"{number_of(known, 'sample')}: too few for an interval"
     needed = None if share.value is None else repeats_needed(share.value)
-    straddle = cluster_share(flags, samples)
-    return JudgeRepeats(name, repeated, len(flags), straddle, share, known, times, needed, note)
+    return JudgeRepeats(
+        name, repeated, len(flags), share_of(flags, samples), share, known, times, needed, note
+    )
 
 
 def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: int = 0) -> Estimate:
@@ -211,17 +206,16 @@ def judge_share(voted: Sequence[Sequence[float]], *, level: float = 0.95, seed: 
     within, means = np.array([each.var(ddof=1) for each in known]), np.array([each.mean() for each in known])
     inverse = np.array([1 / len(each) for each in known])
 
-    def shares(rows: NDArray[np.intp]) -> Array:
-        own = within[rows].mean(axis=1)
-        between = np.maximum(means[rows].var(axis=1, ddof=1) - own * inverse[rows].mean(axis=1), 0.0)
-        found: Array = np.full(len(rows), np.nan)
-        np.divide(own, own + between, out=found, where=own + between > 0)
-        return found
+    centre = means - means.mean()
 
-    (value,) = shares(np.arange(len(known))[None])
-    if not np.isfinite(value):
-        return Estimate(None)
-    return bootstrap(shares, len(known), value=float(value), level=level, seed=seed)
+    def shares(weights: Array) -> Array:
+        n = weights.sum(axis=1)
+        own, mean = weights @ within / n, weights @ centre / n
+        spread = (weights @ centre**2 - n * mean**2) / (n - 1)
+        between = np.maximum(spread - own * (weights @ inverse / n), 0.0)
+        return divided(own, own + between)
+
+    return bootstrap(shares, range(len(known)), level=level, seed=seed)
 
 
 def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
@@ -240,59 +234,28 @@ def repeats_needed(share: float, *, left: float = 0.05) -> int | None:
     return ceil(share * (1 - left) / (left * (1 - share)) - 1e-9) if share < 1 else None
 
 
-def repeat_tables(found: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
+def repeat_tables(study: RepeatStudy, *, most: int | None = None) -> Iterator[StudyTable]:
     """Each metric's judge, then the verdicts on which votes differ, or the `most` divided of them."""
-    yield StudyTable(
-        name="repeats",
-        title="How a judge decides again",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("repeated"),
-            TableColumn("n", "count"),
-            TableColumn("times", "count"),
-            TableColumn("straddle", "estimate"),
-            TableColumn("judge's share", "estimate"),
-            TableColumn("samples", "count"),
-            TableColumn("times needed", "count"),
-            TableColumn("note"),
-        ),
-        rows=tuple(
-            (
-                each.metric,
-                each.repeated,
-                each.n,
-                each.times,
-                each.straddle,
-                each.share,
-                each.samples,
-                each.needed,
-                each.note,
-            )
-            for each in found.repeats
-        ),
-        notes=(
+    yield table_of(
+        "repeats",
+        "How a judge decides again",
+        JudgeRepeats,
+        study.repeats,
+        "metric repeated n times straddle share samples needed note",
+        (
             "straddle: the share of verdicts on which votes differ, or of samples whose whole scores differ",
             "judge's share: of the variance of a score that rests on one vote a verdict, or of one whole "
             "score; it is already inside every interval",
             "times needed: so that the judge's own share is 5 % at most, if they were averaged",
-            *found.notes,
+            *study.notes,
         ),
     )
-    rest = 0 if most is None else len(found.straddling) - most
-    yield StudyTable(
-        name="straddling",
-        title="Verdicts on which votes differ",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("sample"),
-            TableColumn("number", "count"),
-            TableColumn("statement"),
-            TableColumn("yes", "count"),
-            TableColumn("of", "count"),
-        ),
-        rows=tuple(
-            (each.metric, each.sample_id, each.number, each.statement, each.yes, each.votes)
-            for each in found.straddling[:most]
-        ),
-        notes=(f"{rest} more: --table straddling",) if rest > 0 else (),
+    rest = 0 if most is None else len(study.straddling) - most
+    yield table_of(
+        "straddling",
+        "Verdicts on which votes differ",
+        Straddling,
+        study.straddling[:most],
+        "metric sample_id number statement yes votes",
+        [f"{rest} more: --table straddling"] if rest > 0 else [],
     )

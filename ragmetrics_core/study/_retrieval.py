@@ -6,15 +6,17 @@ Table 1 of Roychowdhury et al. (2024), https://arxiv.org/abs/2407.12873.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.sample import Sample
-from ragmetrics_core.study._bootstrap import bootstrap_mean
+from ragmetrics_core.study._comparison import VERDICT, Verdict
+from ragmetrics_core.study._distributions import binomial_test
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._scores import LeftOut
-from ragmetrics_core.study._significance import holm, mcnemar
-from ragmetrics_core.study._tables import Cell, Mark, Marked, StudyTable, TableColumn, counted
+from ragmetrics_core.study._tables import Column, StudyTable, TableColumn, counted, table_of
+from ragmetrics_core.study._tests import holm
 
 __all__ = [
     "Accuracy",
@@ -34,6 +36,10 @@ class Ranks(NamedTuple):
     ranks: Mapping[str, int | None]
     shown: int
     left_out: LeftOut
+
+    def hits(self, k: int) -> dict[str, bool]:
+        """Whether each sample has a right id among the first k."""
+        return {each: rank is not None and rank <= k for each, rank in self.ranks.items()}
 
 
 class Accuracy(NamedTuple):
@@ -57,6 +63,7 @@ class Versus:
         gained, lost: questions that only it, or only the baseline, has right.
         p: exact two-sided p of McNemar's test.
         holm: the same, adjusted for all of these tests.
+        verdict: "better" or "worse" where the adjusted p is below alpha.
         n: how many questions both have.
     """
 
@@ -65,9 +72,15 @@ class Versus:
     difference: Estimate
     gained: int
     lost: int
-    p: float
+    p: Annotated[float, Column("p mcnemar", "p")]
     n: int
-    holm: float | None = None
+    holm: Annotated[float | None, Column("p holm", "p")] = None
+    verdict: Annotated[Verdict, VERDICT] = "cannot tell"
+
+    @property
+    def changed(self) -> str:
+        """How many changed sides: "+4 -1"."""
+        return f"+{self.gained} -{self.lost}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,12 +152,17 @@ def study_retrieval(
             notes.append(
                 f"{each.name} and {first.name} do not have the same questions: only common ones are compared"
             )
-    accuracies = tuple(_accuracy(each, k) for each in retrievers for k in ks)
+    accuracies = [
+        Accuracy(each.name, k, wilson_interval(sum(hits), len(hits)), sum(hits), len(hits))
+        for each in retrievers
+        for k in ks
+        for hits in [each.hits(k).values()]
+    ]
     versus = [_versus(each, first, k, 1 - alpha, seed) for each in retrievers[1:] for k in ks]
     adjusted = holm([each.p for each in versus])
     return RetrievalStudy(
-        accuracies=accuracies,
-        versus=tuple(replace(each, holm=p) for each, p in zip(versus, adjusted, strict=True)),
+        accuracies=tuple(accuracies),
+        versus=tuple(_judged(each, p, alpha) for each, p in zip(versus, adjusted, strict=True)),
         baseline=first.name,
         alpha=alpha,
         left_out={each.name: each.left_out for each in retrievers},
@@ -152,11 +170,10 @@ def study_retrieval(
     )
 
 
-def retrieval_tables(found: RetrievalStudy) -> Iterator[StudyTable]:
+def retrieval_tables(study: RetrievalStudy) -> Iterator[StudyTable]:
     """Accuracy at k as table 1 prints it, and the paired tests."""
-    ks = tuple(dict.fromkeys(each.k for each in found.accuracies))
-    known = {(each.retriever, each.k): each for each in found.accuracies}
-    names = tuple(dict.fromkeys(each.retriever for each in found.accuracies))
+    ks = tuple(dict.fromkeys(each.k for each in study.accuracies))
+    known = {(each.retriever, each.k): each for each in study.accuracies}
     yield StudyTable(
         name="retrievers",
         title="Accuracy at k",
@@ -167,68 +184,27 @@ def retrieval_tables(found: RetrievalStudy) -> Iterator[StudyTable]:
             TableColumn("left out"),
         ),
         rows=tuple(
-            (
-                name,
-                *(known[name, k].share for k in ks),
-                known[name, ks[0]].n,
-                counted(found.left_out[name]),
-            )
-            for name in names
+            (name, *(known[name, k].share for k in ks), known[name, ks[0]].n, counted(left_out))
+            for name, left_out in study.left_out.items()
         ),
-        notes=("share of questions with a right id among the first k, with Wilson's interval", *found.notes),
+        notes=("share of questions with a right id among the first k, with Wilson's interval", *study.notes),
     )
-    if found.versus:
-        yield StudyTable(
-            name="tests",
-            title=f"Against {found.baseline}",
-            columns=(
-                TableColumn("retriever"),
-                TableColumn("k", "count"),
-                TableColumn("difference", "estimate"),
-                TableColumn("changed"),
-                TableColumn("p mcnemar", "p"),
-                TableColumn("p holm", "p"),
-                TableColumn("n", "count"),
-                TableColumn("verdict"),
-            ),
-            rows=tuple(_row(each, found.alpha) for each in found.versus),
-            notes=("on the same questions; changed: right only here and right only there",),
-        )
+    if study.versus:
+        columns = "retriever k difference changed p holm n verdict"
+        note = "on the same questions; changed: right only here and right only there"
+        yield table_of("tests", f"Against {study.baseline}", Versus, study.versus, columns, [note])
 
 
-def _row(each: Versus, alpha: float) -> tuple[Cell, ...]:
-    told, mark = _verdict(each, alpha)
-    return (
-        each.retriever,
-        each.k,
-        each.difference,
-        f"+{each.gained} -{each.lost}",
-        each.p,
-        each.holm,
-        each.n,
-        Marked(told, mark),
-    )
-
-
-def _verdict(each: Versus, alpha: float) -> tuple[str, Mark]:
-    if each.holm is None or each.holm >= alpha:
-        return "cannot tell", ""
-    return ("better", "good") if each.gained > each.lost else ("worse", "weak")
-
-
-def _accuracy(each: Ranks, k: int) -> Accuracy:
-    hits = sum(rank is not None and rank <= k for rank in each.ranks.values())
-    return Accuracy(each.name, k, wilson_interval(hits, len(each.ranks)), hits, len(each.ranks))
+def _judged(versus: Versus, holm: float | None, alpha: float) -> Versus:
+    verdict: Verdict = "cannot tell"
+    if holm is not None and holm < alpha:
+        verdict = "better" if versus.gained > versus.lost else "worse"
+    return replace(versus, holm=holm, verdict=verdict)
 
 
 def _versus(each: Ranks, first: Ranks, k: int, level: float, seed: int) -> Versus:
-    common = [one for one in each.ranks if one in first.ranks]
-
-    def hit(ranks: Mapping[str, int | None], one: str) -> int:
-        rank = ranks[one]
-        return int(rank is not None and rank <= k)
-
-    differences = [hit(each.ranks, one) - hit(first.ranks, one) for one in common]
+    here, there = each.hits(k), first.hits(k)
+    differences = [here[one] - there[one] for one in here if one in there]
     gained, lost = differences.count(1), differences.count(-1)
     return Versus(
         retriever=each.name,
@@ -236,6 +212,6 @@ def _versus(each: Ranks, first: Ranks, k: int, level: float, seed: int) -> Versu
         difference=bootstrap_mean(differences, level=level, seed=seed),
         gained=gained,
         lost=lost,
-        p=mcnemar(gained, lost),
-        n=len(common),
+        p=binomial_test(gained, gained + lost),
+        n=len(differences),
     )

@@ -13,6 +13,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Run
 from ragmetrics_core.sample import Label, Sample
+from ragmetrics_core.study._tables import short
 
 __all__ = [
     "LeftOut",
@@ -23,7 +24,6 @@ __all__ = [
     "metrics_of_all",
     "named_runs",
     "read_scores",
-    "short",
     "taken",
 ]
 
@@ -121,11 +121,10 @@ class Scores:
         name, values = short(metric, among), self.values[metric]
         if metric not in self.lower_is_better:
             return Oriented(name, values)
-        ends = sum(self.ranges.get(metric, (0.0, 1.0)))
+        ends = sum(self.range_of(metric))
         # 1 - 0.7 is more than 0.3 in floats, and thresholds are met exactly
-        return Oriented(
-            f"{ends:g} - {name}", {each: round(ends - value, 12) for each, value in values.items()}
-        )
+        turned = {each: round(ends - value, 12) for each, value in values.items()}
+        return Oriented(f"{ends:g} - {name}", turned)
 
     def only(self, ids: Collection[str]) -> "Scores":
         """The scores of some samples."""
@@ -137,16 +136,30 @@ class Scores:
             labels={each: labels for each, labels in self.labels.items() if each in ids},
         )
 
-    def worst(self, metric: str) -> float:
-        """The bad end of a metric's range, or the worst score where that lies beyond it."""
-        low, high = self.ranges.get(metric, (0.0, 1.0))
-        values = self.values.get(metric, {}).values()
-        return max(high, *values, high) if metric in self.lower_is_better else min(low, *values, low)
+    def range_of(self, metric: str) -> tuple[float, float]:
+        """The ends of a metric's range."""
+        return self.ranges.get(metric, (0.0, 1.0))
 
     def ends(self, metric: str) -> tuple[float, float]:
         """The ends of a metric's range; the upper one is infinite where its scores may lie above."""
-        low, high = self.ranges.get(metric, (0.0, 1.0))
+        low, high = self.range_of(metric)
         return low, inf if metric in self.exceeds else high
+
+    def worst(self, metric: str, *, lowest: bool | None = None) -> float:
+        """The bad end of a metric's range, or the worst score where that lies beyond it.
+
+        Args:
+            metric: its signature.
+            lowest: whether the low end is the bad one; without it as the metric says.
+        """
+        values, (low, high) = self.values.get(metric, {}).values(), self.range_of(metric)
+        is_low = metric not in self.lower_is_better if lowest is None else lowest
+        return min(low, *values, low) if is_low else max(high, *values, high)
+
+    def left_out(self, metric: str, ids: Iterable[str]) -> LeftOut:
+        """How many of some samples have no value of a metric, by cause."""
+        lacking = (each for each in ids if each not in self.values[metric])
+        return tuple(Counter(self.why_absent(metric, each) for each in lacking).most_common())
 
     def why_absent(self, metric: str, sample_id: str) -> str:
         """Why a sample has no value of a metric: a status, or "not measured"."""
@@ -160,27 +173,19 @@ class Taken(NamedTuple):
     left_out: LeftOut
 
 
-def taken(scores: Scores, metrics: Iterable[str], label: Mapping[str, object], named: str) -> Taken:
+def taken(scores: Scores, metrics: Sequence[str], label: Mapping[str, object], named: str) -> Taken:
     """The samples with a value of each metric and a label; the first cause that a sample lacks one counts."""
     ids: list[str] = []
     causes: Counter[str] = Counter()
-    wanted = tuple(metrics)
     for sample_id in scores.samples:
+        lacking = next((each for each in metrics if sample_id not in scores.values[each]), None)
         if label.get(sample_id) is None:
             causes[f"without {named}"] += 1
-            continue
-        lacking = next((each for each in wanted if sample_id not in scores.values[each]), None)
-        if lacking is None:
+        elif lacking is None:
             ids.append(sample_id)
         else:
-            causes[f"{short(lacking, wanted)} {scores.why_absent(lacking, sample_id)}"] += 1
+            causes[f"{short(lacking, metrics)} {scores.why_absent(lacking, sample_id)}"] += 1
     return Taken(tuple(ids), tuple(causes.most_common()))
-
-
-def short(metric: str, among: Sequence[str]) -> str:
-    """A metric's name where it is the only one of that name among some, else its signature."""
-    name = metric.partition("/")[0]
-    return name if sum(each.partition("/")[0] == name for each in among) == 1 else metric
 
 
 def read_scores(run: Run, *, name: str | None = None, apart: bool = False) -> Scores:

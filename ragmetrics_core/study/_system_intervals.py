@@ -1,16 +1,16 @@
 """Kendall's correlation over systems, with an interval for other systems and other questions."""
 
-from collections.abc import Hashable, Sequence
+from functools import partial
 from math import asin, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragmetrics_core.study._bootstrap import RESAMPLES, resampled_counts
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_counts
 from ragmetrics_core.study._correlations import kendall
 from ragmetrics_core.study._distributions import normal_quantile
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, Clusters, clusters_of
+from ragmetrics_core.study._resampling import RESAMPLES, divided, drawn_units, resampled
 
 __all__ = ["FEWEST_SYSTEMS", "kendall_score_interval", "means_of_systems", "system_correlation"]
 
@@ -27,7 +27,7 @@ def system_correlation(
     metric: ArrayLike,
     people: ArrayLike,
     *,
-    clusters: Sequence[Hashable] | None = None,
+    clusters: Clusters | None = None,
     level: float = 0.95,
     count: int = RESAMPLES,
     seed: int = 0,
@@ -65,15 +65,13 @@ def system_correlation(
         return Estimate(None)
     even = np.ones((1, questions))
     value = kendall(means_of_systems(scores, even)[0], means_of_systems(labels, even)[0])
-    units = questions if clusters is None else len(set(clusters))
-    if value is None or systems < FEWEST_SYSTEMS or units < FEWEST_CLUSTERS:
+    clusters = clusters_of(questions, clusters)
+    if value is None or systems < FEWEST_SYSTEMS or len(set(clusters)) < FEWEST_CLUSTERS:
         return Estimate(value)
-    weights = (
-        resampled_counts(questions, count=count, seed=seed)
-        if clusters is None
-        else cluster_counts(clusters, count=count, seed=seed)
+    x, y = (
+        resampled(partial(means_of_systems, table), clusters, draws=drawn_units, count=count, seed=seed)
+        for table in (scores, labels)
     )
-    x, y = means_of_systems(scores, weights), means_of_systems(labels, weights)
     order = np.argsort(np.random.default_rng(seed).random(x.shape), axis=0)
     apart = (np.take_along_axis(each, order, axis=0) for each in (x, y))
     shared = _variance(x, y) - _variance(*apart)
@@ -120,10 +118,8 @@ def kendall_score_interval(value: float, n: int, *, more: float = 0.0, level: fl
             return outside
         for _ in range(60):
             middle = (inside + outside) / 2
-            if abs(value - middle) <= reach(middle):
-                inside = middle
-            else:
-                outside = middle
+            is_inside = abs(value - middle) <= reach(middle)
+            inside, outside = (middle, outside) if is_inside else (inside, middle)
         return inside
 
     return Estimate(value, end(-1.0), end(1.0))
@@ -133,9 +129,7 @@ def means_of_systems(table: Array, weights: Array) -> Array:
     """Each system's mean over questions, one row for each row of weights; not a number without a question."""
     known = np.isfinite(table)
     sums, of = weights @ np.where(known, table, 0.0).T, weights @ known.T.astype(float)
-    found: Array = np.full(sums.shape, np.nan)
-    np.divide(sums, of, out=found, where=of > 0)
-    return found
+    return divided(sums, of)
 
 
 def _variance(x: Array, y: Array) -> float:
@@ -152,6 +146,4 @@ def _variance(x: Array, y: Array) -> float:
 def _kendall_rows(x: Array, y: Array) -> Array:
     up, across = (np.sign(each[:, :, None] - each[:, None, :]) for each in (x, y))
     scale = np.sqrt((up * up).sum(axis=(1, 2)) * (across * across).sum(axis=(1, 2)))
-    found: Array = np.full(len(x), np.nan)
-    np.divide((up * across).sum(axis=(1, 2)), scale, out=found, where=scale > 0)
-    return found
+    return divided((up * across).sum(axis=(1, 2)), scale)

@@ -1,6 +1,6 @@
 """Whole systems: does a metric rank them as people do?"""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
@@ -9,21 +9,14 @@ import numpy as np
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study._clustering import clustering_of
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS
 from ragmetrics_core.study._group_values import label_text
 from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS
 from ragmetrics_core.study._scores import Scores, measured_notes, metrics_of_all
 from ragmetrics_core.study._system_intervals import FEWEST_SYSTEMS, means_of_systems, system_correlation
-from ragmetrics_core.study._tables import StudyTable, TableColumn
+from ragmetrics_core.study._tables import StudyTable, TableColumn, table_of
 
-__all__ = [
-    "RankedSystem",
-    "SystemCorrelation",
-    "SystemStudy",
-    "study_systems",
-    "system_tables",
-    "systems_of",
-]
+__all__ = ["RankedSystem", "SystemCorrelation", "SystemStudy", "study_systems", "system_tables", "systems_of"]
 
 
 class RankedSystem(NamedTuple):
@@ -130,7 +123,7 @@ def study_systems(
     questions = list(dict.fromkeys(each for run, people in systems for each in people if each in run.labels))
     labels = np.array([[people.get(each, np.nan) for each in questions] for _, people in systems])
     clustering = clustering_of(runs, cluster)
-    clusters = clustering.clusters(questions)
+    clusters, even = clustering.clusters(questions), np.ones((1, len(questions)))
     correlations: list[SystemCorrelation] = []
     means: list[dict[str, float | None]] = [{} for _ in systems]
     for metric in chosen:
@@ -138,23 +131,29 @@ def study_systems(
         name = oriented[0].name
         scores = np.array([[values.get(each, np.nan) for each in questions] for _, values in oriented])
         scores[np.isnan(labels)] = np.nan
-        (of_metric,) = means_of_systems(scores, np.ones((1, len(questions))))
-        for place, mean in enumerate(of_metric.tolist()):
-            means[place][name] = mean if isfinite(mean) else None
-        lacking = [run.name for run, of in zip(runs, means, strict=True) if of[name] is None]
+        for of_system, mean in zip(means, means_of_systems(scores, even)[0].tolist(), strict=True):
+            of_system[name] = mean if isfinite(mean) else None
+        lacking = [run.name for run, of_system in zip(runs, means, strict=True) if of_system[name] is None]
+        figure = (
+            Estimate(None) if lacking else system_correlation(scores, labels, clusters=clusters, seed=seed)
+        )
+        note = ""
         if lacking:
-            correlations.append(
-                SystemCorrelation(name, Estimate(None), len(runs), f"{lacking[0]} has no labelled value")
-            )
-            continue
-        figure = system_correlation(scores, labels, clusters=clusters, seed=seed)
-        note = "" if figure.low is not None else _why_none(figure, len(runs), clusters or questions)
+            note = f"{lacking[0]} has no labelled value"
+        elif figure.value is None:
+            note = "one side ranks no system above another"
+        elif len(runs) < FEWEST_SYSTEMS:
+            note = f"{len(runs)} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
+        elif (count := len(set(clusters))) < FEWEST_CLUSTERS:
+            note = f"{count} questions, or clusters of them, are too few for an interval"
+        elif figure.low is None:
+            note = "most draws of the questions leave a system without one"
         correlations.append(SystemCorrelation(name, figure, len(runs), note))
-    said = means_of_systems(labels, np.ones((1, len(questions))))[0].tolist()
+    by_people = means_of_systems(labels, even)[0].tolist()
     counts = np.isfinite(labels).sum(axis=1).tolist()
     ranked = [
-        RankedSystem(run.name, n, mean, of)
-        for run, n, mean, of in zip(runs, counts, said, means, strict=True)
+        RankedSystem(run.name, n, mean, of_system)
+        for run, n, mean, of_system in zip(runs, counts, by_people, means, strict=True)
     ]
     notes = [*clustering.notes, *measured_notes(runs, chosen)]
     if np.isnan(labels).any():
@@ -168,46 +167,32 @@ def study_systems(
     )
 
 
-def _why_none(figure: Estimate, systems: int, units: Sequence[Hashable]) -> str:
-    if figure.value is None:
-        return "one side ranks no system above another"
-    if systems < FEWEST_SYSTEMS:
-        return f"{systems} systems are too few for an interval: it needs {FEWEST_SYSTEMS}"
-    if (count := len(set(units))) < FEWEST_CLUSTERS:
-        return f"{count} questions, or clusters of them, are too few for an interval"
-    return "most draws of the questions leave a system without one"
-
-
-def system_tables(found: SystemStudy) -> Iterator[StudyTable]:
+def system_tables(study: SystemStudy) -> Iterator[StudyTable]:
     """Each metric's correlation over systems, then the systems."""
-    yield StudyTable(
-        name="ranking",
-        title="Does a metric rank systems as people do?",
-        columns=(
-            TableColumn("metric"),
-            TableColumn("kendall", "estimate"),
-            TableColumn("systems", "count"),
-            TableColumn("note"),
-        ),
-        rows=tuple((each.metric, each.kendall, each.systems, each.note) for each in found.correlations),
-        notes=(
-            f"over {found.questions} questions; the interval is for other systems of the kind on other "
-            f"questions{f', by {found.cluster}' if found.cluster else ''}",
-            *found.notes,
-        ),
+    note = (
+        f"over {study.questions} questions; the interval is for other systems of the kind on other "
+        f"questions{f', by {study.cluster}' if study.cluster else ''}"
     )
-    names = [each.metric for each in found.correlations]
+    yield table_of(
+        "ranking",
+        "Does a metric rank systems as people do?",
+        SystemCorrelation,
+        study.correlations,
+        "metric kendall systems note",
+        (note, *study.notes),
+    )
+    names = [each.metric for each in study.correlations]
+    numbers = ("people", *names)
     yield StudyTable(
         name="systems",
         title="The systems, the best by people first",
         columns=(
             TableColumn("system"),
             TableColumn("n", "count"),
-            TableColumn("people", "number"),
-            *(TableColumn(name, "number") for name in names),
+            *(TableColumn(name, "number") for name in numbers),
         ),
         rows=tuple(
-            (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in found.systems
+            (each.name, each.n, each.people, *(each.means[name] for name in names)) for each in study.systems
         ),
     )
 

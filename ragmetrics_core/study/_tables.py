@@ -1,12 +1,28 @@
-"""Tables of a study: numbers with all their digits, and how they are shown in short."""
+"""Tables of a study: rows that know their columns, numbers with all their digits, and how they are shown."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from inspect import getattr_static
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from ragmetrics_core.study._intervals import Estimate, Summary
 
-__all__ = ["Cell", "Kind", "Mark", "Marked", "StudyTable", "TableColumn", "counted", "flat", "shown"]
+__all__ = [
+    "Cell",
+    "Column",
+    "Kind",
+    "Mark",
+    "Marked",
+    "MetricName",
+    "PValue",
+    "StudyTable",
+    "TableColumn",
+    "counted",
+    "flat",
+    "short",
+    "shown",
+    "table_of",
+]
 
 Kind = Literal["text", "count", "number", "estimate", "summary", "p"]
 Mark = Literal["", "good", "weak", "baseline"]
@@ -35,6 +51,28 @@ class TableColumn(NamedTuple):
     kind: Kind = "text"
 
 
+class Column(NamedTuple):
+    """How a field of a row is shown: `p: Annotated[float, Column("p holm", "p")]`.
+
+    A field without one is called by its own name; what its type does not say is shown as a text.
+
+    Attributes:
+        title: the column's name.
+        kind: what stands in it; without it the type says it.
+        mark: from a cell to its colour.
+        is_metric: whether it holds signatures of metrics, of which the name is shown where that is enough.
+    """
+
+    title: str = ""
+    kind: Kind | None = None
+    mark: Callable[[Any], Mark | None] | None = None
+    is_metric: bool = False
+
+
+MetricName = Annotated[str, Column("metric", is_metric=True)]
+PValue = Annotated[float | None, Column(kind="p")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyTable:
     """A table of a study.
@@ -52,6 +90,86 @@ class StudyTable:
     columns: tuple[TableColumn, ...]
     rows: tuple[tuple[Cell, ...], ...]
     notes: tuple[str, ...] = field(default=())
+
+
+_KINDS: dict[object, Kind] = {int: "count", float: "number", Estimate: "estimate", Summary: "summary"}
+
+
+def table_of(
+    name: str,
+    title: str,
+    row: type,
+    rows: Iterable[Any],
+    columns: str,
+    notes: Iterable[str] = (),
+    *,
+    titles: Mapping[str, str] = {},
+) -> StudyTable:
+    """A table of rows that know their columns.
+
+    Args:
+        name: of the table.
+        title: what it shows.
+        row: the class of the rows.
+        rows: one object for each line.
+        columns: fields and properties of the rows, as words; `correlation.n` is a field of a field, and
+            `before.value` is called before. What is None has no fields, and an empty cell.
+        notes: what a reader should know.
+        titles: of columns that the class alone cannot name.
+    """
+    lines, made = list(rows), list[TableColumn]()
+    cells: list[list[Cell]] = []
+    for path in columns.split():
+        column, kind = _declared(row, path)
+        last = path.removesuffix(".value").rpartition(".")[2].replace("_", " ")
+        made.append(TableColumn(titles.get(path) or column.title or last, column.kind or kind))
+        cells.append(_cells([_value(line, path) for line in lines], column))
+    return StudyTable(
+        name=name, title=title, columns=tuple(made), rows=tuple(zip(*cells, strict=True)), notes=tuple(notes)
+    )
+
+
+def _declared(row: type, path: str) -> tuple[Column, Kind]:
+    """What a class says of a field or property of its objects: its column, and the kind of its type."""
+    hint: Any = row
+    column = Column()
+    for name in path.split("."):
+        member: Any = getattr_static(hint, name, None)
+        is_property = isinstance(member, property)
+        hints = get_type_hints(member.fget if is_property else hint, include_extras=True)
+        hint, column = _unwrapped(hints["return" if is_property else name])
+    return column, _KINDS.get(hint, "text")
+
+
+def _unwrapped(hint: Any) -> tuple[Any, Column]:
+    """A type without what may stand around it, and the column that it is annotated with."""
+    column = Column()
+    while get_origin(hint) is Annotated or type(None) in get_args(hint):
+        inner, *extras = get_args(hint)
+        column = next((each for each in extras if isinstance(each, Column)), column)
+        hint = inner
+    return hint, column
+
+
+def _value(row: Any, path: str) -> Any:
+    for name in path.split("."):
+        row = None if row is None else getattr(row, name)
+    return row
+
+
+def _cells(values: Sequence[Any], column: Column) -> list[Cell]:
+    if column.is_metric:
+        among = list(dict.fromkeys(values))
+        return [short(value, among) for value in values]
+    if column.mark is not None:
+        return [Marked(value, column.mark(value) or "") for value in values]
+    return list(values)
+
+
+def short(metric: str, among: Sequence[str]) -> str:
+    """A metric's name where it is the only one of that name among some, else its signature."""
+    name = metric.partition("/")[0]
+    return name if sum(each.partition("/")[0] == name for each in among) == 1 else metric
 
 
 def shown(cell: Cell, kind: Kind) -> str:
@@ -74,7 +192,7 @@ def shown(cell: Cell, kind: Kind) -> str:
         case bool():
             return "yes" if cell else "no"
         case float():
-            return _p_shown(cell) if kind == "p" else f"{cell:.3f}"
+            return "<0.001" if kind == "p" and cell < 0.001 else f"{cell:.3f}"
         case _:
             return str(cell)
 
@@ -88,7 +206,11 @@ class Flat(NamedTuple):
 
 def flat(table: StudyTable) -> Flat:
     """The table with each interval and summary in columns of its own, and all digits."""
-    header = tuple(name for column in table.columns for name in _names(column))
+    header = (
+        "_".join(column.name.split()) + part
+        for column in table.columns
+        for part in _PARTS.get(column.kind, ("",))
+    )
     rows = (
         tuple(
             value
@@ -97,18 +219,10 @@ def flat(table: StudyTable) -> Flat:
         )
         for row in table.rows
     )
-    return Flat(header, tuple(rows))
+    return Flat(tuple(header), tuple(rows))
 
 
-_PARTS: dict[Kind, tuple[str, ...]] = {
-    "estimate": ("", "_low", "_high"),
-    "summary": ("_mean", "_sd", "_n"),
-}
-
-
-def _names(column: TableColumn) -> Iterator[str]:
-    name = "_".join(column.name.split())
-    return (f"{name}{part}" for part in _PARTS.get(column.kind, ("",)))
+_PARTS: dict[Kind, tuple[str, ...]] = {"estimate": ("", "_low", "_high"), "summary": ("_mean", "_sd", "_n")}
 
 
 def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:
@@ -123,10 +237,6 @@ def _values(cell: Cell, kind: Kind) -> Sequence[Plain]:
             return (None,) * len(_PARTS.get(kind, ("",)))
         case _:
             return (cell,)
-
-
-def _p_shown(p: float) -> str:
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def counted(causes: Iterable[tuple[str, int]]) -> str:

@@ -1,13 +1,18 @@
 """The trace difference: which samples, and then which statements and verdicts, moved a mean."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ragmetrics_core._comparison import RecordDiff, diff
 from ragmetrics_core.runs import Run
+from ragmetrics_core.study._tables import Column, Marked, StudyTable, counted, table_of
 
-__all__ = ["Moved", "TraceDifference", "trace_difference"]
+__all__ = ["Moved", "TraceDifference", "trace_difference", "trace_tables"]
+
+# Samples that are shown where none moved.
+_MOST = 10
 
 
 class Moved(NamedTuple):
@@ -18,13 +23,20 @@ class Moved(NamedTuple):
         before, after: its scores.
         share: what it adds to the move of the mean: its own move over n.
         difference: which statements and verdicts moved; None for those that are not told in detail.
+        is_better: whether it moved the good way.
     """
 
-    sample_id: str
+    sample_id: Annotated[str, Column("sample")]
     before: float
     after: float
     share: float
     difference: RecordDiff | None
+    is_better: bool
+
+    @property
+    def marked(self) -> Annotated[Marked, Column("of the move", "number")]:
+        """What it adds to the move, coloured by whether that is good."""
+        return Marked(self.share, "good" if self.is_better else "weak")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +101,8 @@ def trace_difference(
             of = _repetition(before, after, metric, each)
             difference = diff(before.score(each, of), after.score(each, of))
             changes.update(_kinds(difference))
-        moved.append(Moved(each, first[each], second[each], moves[each] / n, difference))
+        share, is_better = moves[each] / n, (moves[each] > 0) != is_lower_better
+        moved.append(Moved(each, first[each], second[each], share, difference, is_better))
     rises = [moves[each] for each in ordered if moves[each] > 0]
     falls = [moves[each] for each in ordered if moves[each] < 0]
     return TraceDifference(
@@ -125,17 +138,48 @@ def _repetition(before: Run, after: Run, metric: str, sample_id: str) -> str:
 
 
 def _kinds(difference: RecordDiff) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for change in difference.flipped:
-        turned = change.after.supported if change.after else None
-        found[
-            "verdict turned to yes"
-            if turned
-            else "verdict turned to no"
-            if turned is False
-            else "verdict lost"
-        ] += 1
-    found["statement added"] += len(difference.added)
-    found["statement removed"] += len(difference.removed)
-    found["statement worded differently"] += len(difference.reworded)
-    return Counter({name: count for name, count in found.items() if count})
+    turned = {True: "verdict turned to yes", False: "verdict turned to no", None: "verdict lost"}
+    kinds = Counter(turned[change.after.supported if change.after else None] for change in difference.flipped)
+    kinds["statement added"] += len(difference.added)
+    kinds["statement removed"] += len(difference.removed)
+    kinds["statement worded differently"] += len(difference.reworded)
+    return +kinds
+
+
+class _ChangedStatement(NamedTuple):
+    sample: str
+    what: str
+    statement: str
+
+
+def trace_tables(trace: TraceDifference) -> Iterator[StudyTable]:
+    """The samples that moved the mean most, and what changed in their records."""
+    detailed = [(each, each.difference) for each in trace.moved if each.difference]
+    moved = [each for each, _ in detailed] or list(trace.moved[:_MOST])
+    notes = [
+        f"the mean moved by {trace.move:+.3f} over {trace.n} samples: {trace.up} rose ({trace.gains:+.3f}) "
+        f"and {trace.down} fell ({trace.losses:+.3f})"
+    ]
+    if more := len(trace.moved) - len(moved):
+        notes.append(f"{more} more samples moved, each by less")
+    columns = "sample_id before after marked"
+    yield table_of("moved", f"What moved {trace.metric}", Moved, moved, columns, notes)
+    rows = [
+        _ChangedStatement(each.sample_id, what, str(change))
+        for each, difference in detailed
+        for what, changes in (
+            ("verdict changed", difference.flipped),
+            ("only before", difference.removed),
+            ("only after", difference.added),
+            ("worded differently", difference.reworded),
+        )
+        for change in changes
+    ]
+    yield table_of(
+        "statements",
+        "Which statements and verdicts",
+        _ChangedStatement,
+        rows,
+        "sample what statement",
+        [counted((f"x {name}", count) for name, count in trace.changes)] if trace.changes else [],
+    )

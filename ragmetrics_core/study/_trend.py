@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.study._clustering import Clustering, clustering_of
-from ragmetrics_core.study._comparison import PairedMetric, Verdict, compare_runs
+from ragmetrics_core.study._clustering import clustering_of
+from ragmetrics_core.study._comparison import VERDICT, Verdict, compare_runs, verdict_of
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._means import score_mean
-from ragmetrics_core.study._scores import Scores, metrics_of_all, short
-from ragmetrics_core.study._significance import holm
-from ragmetrics_core.study._tables import Mark, Marked, StudyTable, TableColumn
+from ragmetrics_core.study._scores import Scores, metrics_of_all
+from ragmetrics_core.study._tables import Column, MetricName, StudyTable, table_of
+from ragmetrics_core.study._tests import holm
 
 __all__ = ["Trend", "TrendPoint", "study_trend", "trend_tables"]
-
-_MARKS: dict[str, Mark] = {"better": "good", "worse": "weak", "cannot tell": ""}
 
 
 class TrendPoint(NamedTuple):
@@ -29,19 +27,19 @@ class TrendPoint(NamedTuple):
         n: how many these are.
         change: the difference to the run before, on the same samples, lost scores at their worst; None in
             the first run.
-        lost: how many scores of the run before this one does not have.
+        lost: how many scores of the run before this one does not have; None in the first run.
         p: of that difference, adjusted by Holm for all changes of all metrics.
-        verdict: "better" or "worse" where the change is real.
+        verdict: "better" or "worse" where the change is real; "" in the first run.
     """
 
-    metric: str
+    metric: MetricName
     run: str
     mean: Estimate
     n: int
     change: Estimate | None = None
-    lost: int = 0
-    p: float | None = None
-    verdict: Verdict = "cannot tell"
+    lost: int | None = None
+    p: Annotated[float | None, Column("p holm", "p")] = None
+    verdict: Annotated[Verdict | str, VERDICT] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,70 +87,29 @@ def study_trend(
     changes = {(each.metric, place): each for place, step in enumerate(steps, 1) for each in step.metrics}
     adjusted = dict(zip(changes, holm([each.p for each in changes.values()]), strict=True))
     clustering = clustering_of(runs, cluster)
-    points = [
-        _point(run, metric, clustering, changes.get((metric, place)), adjusted.get((metric, place)), alpha)
-        for metric in chosen
-        for place, run in enumerate(runs)
-    ]
+    points: list[TrendPoint] = []
+    for metric in chosen:
+        for place, run in enumerate(runs):
+            values = run.values[metric]
+            clusters = clustering.clusters(values)
+            mean = score_mean([*values.values()], clusters, ends=run.ends(metric), level=1 - alpha)
+            point = TrendPoint(metric, run.name, mean, len(values))
+            if change := changes.get((metric, place)):
+                p, moved = adjusted[metric, place], change.pessimistic
+                verdict = verdict_of(-moved if change.lower_is_better else moved, p, alpha)
+                point = point._replace(change=moved, lost=change.lost, p=p, verdict=verdict)
+            points.append(point)
     notes = dict.fromkeys(note for step in steps for note in step.notes)
     return Trend(points=tuple(points), alpha=alpha, notes=tuple(notes))
 
 
-def _point(
-    run: Scores,
-    metric: str,
-    clustering: Clustering,
-    change: PairedMetric | None,
-    p: float | None,
-    alpha: float,
-) -> TrendPoint:
-    values, clusters = list(run.values[metric].values()), clustering.clusters(run.values[metric])
-    mean = score_mean(values, clusters, ends=run.ends(metric), level=1 - alpha)
-    if change is None:
-        return TrendPoint(metric, run.name, mean, len(values))
-    verdict: Verdict = "cannot tell"
-    _, low, high = change.pessimistic
-    if p is not None and p < alpha and low is not None and high is not None and (low > 0 or high < 0):
-        verdict = "better" if (low > 0) != change.lower_is_better else "worse"
-    return TrendPoint(metric, run.name, mean, len(values), change.pessimistic, change.lost, p, verdict)
-
-
-def trend_tables(found: Trend) -> list[StudyTable]:
+def trend_tables(trend: Trend) -> list[StudyTable]:
     """One table: a row for each metric and run."""
-    names = list(dict.fromkeys(each.metric for each in found.points))
-    rows = [
-        (
-            short(each.metric, names),
-            each.run,
-            each.mean,
-            each.n,
-            each.change,
-            each.lost if each.change else None,
-            each.p,
-            Marked(each.verdict if each.change else "", _MARKS[each.verdict]),
-        )
-        for each in found.points
-    ]
-    return [
-        StudyTable(
-            name="trend",
-            title="Over the runs",
-            columns=(
-                TableColumn("metric"),
-                TableColumn("run"),
-                TableColumn("mean", "estimate"),
-                TableColumn("n", "count"),
-                TableColumn("change", "estimate"),
-                TableColumn("lost", "count"),
-                TableColumn("p holm", "p"),
-                TableColumn("verdict"),
-            ),
-            rows=tuple(rows),
-            notes=(
-                "change: to the run before on the same samples, with lost scores at their worst",
-                f"better and worse: p, adjusted for all changes of all metrics, is below {found.alpha:g}, "
-                "and the interval lies on one side of zero",
-                *found.notes,
-            ),
-        )
-    ]
+    notes = (
+        "change: to the run before on the same samples, with lost scores at their worst",
+        f"better and worse: p, adjusted for all changes of all metrics, is below {trend.alpha:g}, and the "
+        "interval lies on one side of zero",
+        *trend.notes,
+    )
+    columns = "metric run mean n change lost p verdict"
+    return [table_of("trend", "Over the runs", TrendPoint, trend.points, columns, notes)]

@@ -1,13 +1,13 @@
 """How often people confirm the judge's verdicts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.study._clustering import Clustering
-from ragmetrics_core.study._clusters import FEWEST_CLUSTERS, cluster_share
 from ragmetrics_core.study._consensus import consensus_of
-from ragmetrics_core.study._intervals import Estimate, wilson_interval
+from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._labels import Judgement, LabelledUnit, Value
+from ragmetrics_core.study._parts import FEWEST_CLUSTERS, share_of
 
 __all__ = ["VerdictAccuracy", "verdict_accuracy"]
 
@@ -34,10 +34,7 @@ class VerdictAccuracy(NamedTuple):
 
 
 def verdict_accuracy(
-    judgements: Sequence[Judgement],
-    *,
-    adjudicator: str | None = None,
-    clustering: Clustering | None = None,
+    judgements: Sequence[Judgement], *, adjudicator: str | None = None, clustering: Clustering | None = None
 ) -> tuple[VerdictAccuracy, ...]:
     """For each metric how often the judge's verdict is the consensus of the people who looked at it.
 
@@ -45,35 +42,31 @@ def verdict_accuracy(
     on one answer: from 10 answers on the intervals are by answer, or by the clusters that answers have.
     """
     judges = {each.unit: each.judge for each in judgements}
-    said: dict[LabelledUnit, dict[str, Value]] = {}
+    votes: dict[LabelledUnit, dict[str, Value]] = {}
     for each in judgements:
-        said.setdefault(each.unit, {})[each.by] = each.person
-    agreed = consensus_of(said, adjudicator=adjudicator)
-    found: list[VerdictAccuracy] = []
+        votes.setdefault(each.unit, {})[each.by] = each.person
+    agreed = consensus_of(votes, adjudicator=adjudicator)
+    own = clustering or Clustering()
+
+    def share(units: Sequence[LabelledUnit]) -> Estimate:
+        clusters = own.clusters(unit.sample_id for unit in units)
+        flags = [judges[unit] == agreed[unit].value for unit in units]
+        return share_of(flags, clusters if len(set(clusters)) >= FEWEST_CLUSTERS else ())
+
+    accuracies: list[VerdictAccuracy] = []
     for metric in dict.fromkeys(unit.metric or "" for unit in agreed):
         of_metric = [unit for unit in agreed if (unit.metric or "") == metric]
         closed = [unit for unit in of_metric if agreed[unit].value is not None]
         decided = [unit for unit in closed if judges[unit] is not None]
-        is_right = {unit: judges[unit] == agreed[unit].value for unit in decided}
-        found.append(
+        accuracies.append(
             VerdictAccuracy(
                 metric,
-                _share(is_right, decided, clustering),
-                _share(is_right, [unit for unit in decided if judges[unit]], clustering),
-                _share(is_right, [unit for unit in decided if not judges[unit]], clustering),
+                share(decided),
+                share([unit for unit in decided if judges[unit]]),
+                share([unit for unit in decided if not judges[unit]]),
                 n=len(decided),
                 missing=len(closed) - len(decided),
                 open=len(of_metric) - len(closed),
             )
         )
-    return tuple(found)
-
-
-def _share(
-    is_right: Mapping[LabelledUnit, bool], units: Sequence[LabelledUnit], clustering: Clustering | None
-) -> Estimate:
-    clusters = None if clustering is None else clustering.clusters(unit.sample_id for unit in units)
-    of = clusters or [unit.sample_id for unit in units]
-    if FEWEST_CLUSTERS <= len(set(of)) < len(units):
-        return cluster_share([is_right[unit] for unit in units], of)
-    return wilson_interval(sum(is_right[unit] for unit in units), len(units))
+    return tuple(accuracies)

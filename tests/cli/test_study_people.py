@@ -98,12 +98,10 @@ def labelled(path, name, count=COUNT, shift=0.0):
 def test_preferences_are_set_against_differences_of_scores(command, runs, preferences):
     outcome = command("study", "pairwise", runs / "a", runs / "c", preferences, "--json")
     assert (outcome.code, outcome.err) == (0, "")
-    assert [table["name"] for table in outcome.json] == ["preferences", "ceiling"]
+    assert [table["name"] for table in outcome.json] == ["preferences"]
     (row,) = (each for each in outcome.json[0]["rows"] if each["metric"] == "faithfulness")
     assert row["n"] == COUNT
     assert row["same_side"] == 1.0
-    people = {each["who"] for each in outcome.json[1]["rows"]}
-    assert {"ann", "bob", "people, each against the others", "faithfulness"} <= people
 
 
 def test_preferences_know_clusters(command, runs, preferences):

@@ -23,7 +23,6 @@ from ragmetrics_core.models._openai_compatible import completions_in
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.probe import (
     FitnessCard,
-    Interval,
     KnownAnswers,
     PairedGain,
     PeopleCard,
@@ -41,7 +40,7 @@ from ragmetrics_core.redaction import redacted_reply
 from ragmetrics_core.report._study_files import json_text, markdown_text
 from ragmetrics_core.runs import BadRow, import_replies, read_samples
 from ragmetrics_core.runs._prices import read_prices
-from ragmetrics_core.study import read_annotations, read_labels
+from ragmetrics_core.study import Estimate, read_annotations, read_labels
 from ragmetrics_core.testing import ScriptedJudge
 from tests.fuzz.place import OTHER, SAMPLE, file_with, folder, run_with
 from tests.fuzz.target import Target
@@ -311,11 +310,9 @@ SILENT = ScriptedJudge({}, identity="a")
 USUAL = PeopleCard(
     judge="a", metric="faithfulness/strict.1", prompts={"verdicts.v2": VERDICTS.digest}, question="faithful",
     set_name="b", set_digest="c", label="d", kind="truth", n=2, sources=2, source="e", dropped={},
-    statuses={"ok": 2}, rankings=(Ranking(name="f", n=2, area=Interval(value=0.5)),), replies=REPLIES,
+    statuses={"ok": 2}, rankings=(Ranking(name="f", n=2, area=Estimate(0.5)),), replies=REPLIES,
 )  # fmt: skip
-OVER = PairedGain(
-    over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Interval(value=0.3, low=0.1, high=0.5)
-)
+OVER = PairedGain(over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Estimate(0.3, 0.1, 0.5))
 SHORT = USUAL.model_copy(update={"metric": "faithfulness/strict.1(per_call=1)", "gains": (OVER,)})
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
 CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]

@@ -1,4 +1,4 @@
-"""A loopback OpenAI-compatible server that keeps the bodies of requests, and the promise that captures are held to."""
+"""A loopback OpenAI-compatible server that keeps what it is sent, and the promise that captures are held to."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -85,7 +85,8 @@ def _message(reply: Reply) -> dict[str, Any]:
 def _streamed(message: dict[str, Any], reason: str) -> Answer:
     content = message["content"]
     pieces = [content[n : n + 7] for n in range(0, len(content), 7)] if content else []
-    deltas = [message | {"content": pieces[0] if pieces else None}, *({"content": each} for each in pieces[1:])]
+    first = message | {"content": pieces[0] if pieces else None}
+    deltas = [first, *({"content": each} for each in pieces[1:])]
     choices = [{"index": 0, "delta": each, "finish_reason": None} for each in deltas]
     choices.append({"index": 0, "delta": {}, "finish_reason": reason})
     events = [_COMPLETION | {"object": "chat.completion.chunk", "choices": [each]} for each in choices]
@@ -104,9 +105,10 @@ def text_of(body: Any) -> str:
 
 
 def assert_shown(sample: Sample, server: BodyKeeper, corpus: Iterable[str]) -> None:
-    """The promise: the recorded contexts are exactly the corpus' chunks in the request that the answer answers."""
+    """The promise: the recorded contexts are exactly the corpus' chunks in the answering request."""
     assert sample.answer is not None
     shown = server.answering(sample.answer).text
     recorded = sample.contexts or ()
     assert [each for each in recorded if each not in shown] == [], "recorded, and not in the request"
-    assert [each for each in corpus if each in shown and each not in recorded] == [], "in the request, not recorded"
+    unrecorded = [each for each in corpus if each in shown and each not in recorded]
+    assert unrecorded == [], "in the request, not recorded"

@@ -9,8 +9,9 @@ pytest.importorskip("scipy", reason="intervals need the extra study")
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import Faithfulness
-from ragmetrics_core.probe import Interval, PeopleCard, chosen_by_cards, compare_on, compared_tables, probe_on
+from ragmetrics_core.probe import PeopleCard, chosen_by_cards, compare_on, compared_tables, probe_on
 from ragmetrics_core.probe._same_judge import is_same_judge
+from ragmetrics_core.study import Estimate
 from ragmetrics_core.testing import ScriptedJudge
 
 GOOD, BAD = "The mill was built in 1753.", "Pirates burned Rome."
@@ -20,7 +21,7 @@ WAYS = ["faithfulness", "faithfulness(verify=verdicts.v4)"]
 TINY = "openai:http://127.0.0.1:8899/v1/tiny?temperature=0"
 
 
-def rows(sources=6):
+def rows(sources=12):
     """A good and a bad answer of each source."""
     return [
         {"id": f"{k}{'ab'[good]}", "question": "When?", "answer": GOOD if good else BAD,
@@ -56,7 +57,7 @@ def measured(*gains, **more):
 
 
 def _over(card, low, value, high):
-    return card.gains[0].model_copy(update={"gain": Interval(value=value, low=low, high=high)})
+    return card.gains[0].model_copy(update={"gain": Estimate(value, low, high)})
 
 
 def test_a_card_says_what_its_setting_gains_over_the_other_on_the_same_items():
@@ -64,18 +65,18 @@ def test_a_card_says_what_its_setting_gains_over_the_other_on_the_same_items():
     # all ties: 1/2; each good one above each bad one: 1. So in every resample, for a source has one of each
     assert (usual.rankings[0].area.value, short.rankings[0].area.value) == (0.5, 1.0)
     (gain,), (loss,) = short.gains, usual.gains
-    assert (gain.over, gain.scored, gain.n) == (USUAL, 12, 12)
-    assert gain.gain == Interval(value=0.5, low=0.5, high=0.5)
-    assert loss.gain == Interval(value=-0.5, low=-0.5, high=-0.5)
+    assert (gain.over, gain.scored, gain.n) == (USUAL, 24, 24)
+    assert gain.gain == Estimate(0.5, 0.5, 0.5)
+    assert loss.gain == Estimate(-0.5, -0.5, -0.5)
     assert set(gain.prompts) == {"statements.v3", "verdicts.v5"}
 
 
 def test_the_gain_is_on_the_items_that_both_scored():
     _, short = compare_on(judge(wrong=[0], silent=[5]), rows(), WAYS)
-    # five sources are left, one of them the wrong way round. Of 25 pairs of good and bad 16 are right, one is
-    # wrong and 8 are ties: 20/25, less the 1/2 of all ties
-    assert (short.n, short.gains[0].n, short.gains[0].scored) == (10, 10, 12)
-    assert short.gains[0].gain.value == pytest.approx(0.3)
+    # eleven sources are left, one of them the wrong way round. Of 121 pairs of good and bad 100 are right,
+    # one is wrong and 20 are ties: 110/121, less the 1/2 of all ties
+    assert (short.n, short.gains[0].n, short.gains[0].scored) == (22, 22, 24)
+    assert short.gains[0].gain.value == pytest.approx(49.5 / 121, abs=1e-4)
 
 
 def test_the_gain_of_ratings_and_of_pairs_is_in_the_figure_that_their_card_gives():
@@ -104,9 +105,10 @@ def test_one_metric_has_no_gain_and_its_card_is_as_ever():
 
 
 def test_a_setting_that_no_item_has_a_score_by_has_an_empty_card():
-    usual, short = compare_on(judge(silent=range(6)), rows(), WAYS)
-    assert (usual.n, short.n, short.statuses) == (12, 0, {"parse_error": 12})
-    assert (short.rankings[0].area, short.gains[0].n, short.gains[0].gain) == (Interval(), 0, Interval())
+    usual, short = compare_on(judge(silent=range(12)), rows(), WAYS)
+    assert (usual.n, short.n, short.statuses) == (24, 0, {"parse_error": 24})
+    nothing = Estimate(None)
+    assert (short.rankings[0].area, short.gains[0].n, short.gains[0].gain) == (nothing, 0, nothing)
 
 
 def test_calls_are_those_of_each_setting_by_itself():
@@ -120,7 +122,7 @@ def test_the_settings_stand_in_one_table_with_their_gain_over_the_first():
     (table,) = compared_tables(compare_on(judge(), rows(), WAYS, name="labelled"))
     first, second = table.rows
     assert [first[0], second[0]] == ["strict.1", "strict.1(verify=verdicts.v4)"]
-    assert (first[3].value, second[3].value, second[4]) == (None, 0.5, 12)
+    assert (first[3], second[3].value, second[4]) == (None, 0.5, 24)
 
 
 def test_a_metric_takes_the_setting_that_is_better_beyond_doubt():
@@ -128,7 +130,7 @@ def test_a_metric_takes_the_setting_that_is_better_beyond_doubt():
     chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
     assert [metric.signature for metric in chosen.metrics] == [SHORT]
     assert chosen.remarks == (
-        f"faithfulness is measured as {SHORT}, which gains area +0.50 (+0.50, +0.50) on labelled, 12 items "
+        f"faithfulness is measured as {SHORT}, which gains area +0.50 (+0.50, +0.50) on labelled, 24 items "
         "(1 other setting measured)",
     )
     run = evaluate(rows(1), metrics=chosen.metrics, judge=judge())
@@ -136,23 +138,23 @@ def test_a_metric_takes_the_setting_that_is_better_beyond_doubt():
 
 
 def test_a_gain_whose_interval_holds_zero_changes_nothing():
-    # three sources right, one the wrong way round: 12/16 - 1/2. A resample may draw the wrong one only
-    cards = compare_on(judge(wrong=[3]), rows(4), WAYS, name="labelled")
-    assert cards[1].gains[0].gain.value == 0.25
+    # seven sources right, five the wrong way round: of 144 pairs 49 right, 25 wrong, 70 ties: 84/144 - 1/2
+    cards = compare_on(judge(wrong=range(5)), rows(), WAYS, name="labelled")
+    assert cards[1].gains[0].gain.value == pytest.approx(84 / 144 - 0.5, abs=1e-4)
     assert cards[1].gains[0].gain.low < 0
     chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
     assert [metric.signature for metric in chosen.metrics] == [USUAL]
     (remark,) = chosen.remarks
     assert "faithfulness stays as it is: of 1 other setting measured none is better beyond doubt" in remark
-    assert "+0.25" in remark
+    assert "+0.08" in remark
 
 
 def test_a_setting_that_leaves_more_items_without_a_score_is_not_taken():
     cards = compare_on(judge(silent=[5]), rows(), WAYS, name="labelled")
-    assert cards[1].gains[0].gain == Interval(value=0.5, low=0.5, high=0.5)
+    assert cards[1].gains[0].gain == Estimate(0.5, 0.5, 0.5)
     chosen = chosen_by_cards("faithfulness", judge=judge(), cards=cards)
     assert [metric.signature for metric in chosen.metrics] == [USUAL]
-    assert "on labelled, 10 items, 2 more without a score" in chosen.remarks[0]
+    assert "on labelled, 22 items, 2 more without a score" in chosen.remarks[0]
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import pytest
 
 from ragmetrics_core import Run, Sample, evaluate
 from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
-from ragmetrics_core.metrics import Faithfulness
+from ragmetrics_core.metrics import ContextPrecision, Faithfulness
 from ragmetrics_core.probe import CARD, PROBES, FitnessCard, aprobe, count_samples, probe, read_corpus
-from ragmetrics_core.probe._asking import Asker
 from ragmetrics_core.testing import RandomJudge, ScriptedJudge
 from tests.probe.judges import judge_of, obedient, right
 
@@ -279,11 +278,10 @@ def test_a_folder_with_the_probe_of_another_judge_is_refused(tmp_path):
 
 
 def test_a_folder_with_the_probe_of_another_corpus_is_refused(tmp_path):
-    def ask(answer):
-        sample = Sample(id="lighthouse", question="Q?", answer=answer, contexts=("A tower.",))
-        asker = Asker(ScriptedJudge({"verdicts": {"verdicts": []}}), tmp_path, {})
-        return asyncio.run(asker.ask("known-answers", [sample], Faithfulness(granularity="sentence")))
-
-    ask("A tower.")
+    asked = [Faithfulness(granularity="sentence"), ContextPrecision()]
+    other = Sample(
+        id="lighthouse", question="Q?", answer="A tower.", contexts=("A tower.",), reference="Yes."
+    )
+    evaluate([other], metrics=asked, judge=judge_of(right), out=tmp_path / "known-answers")
     with pytest.raises(ConfigError, match="holds a probe with another corpus"):
-        ask("A taller tower.")
+        probe(judge_of(right), out=tmp_path)

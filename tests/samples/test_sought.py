@@ -52,8 +52,6 @@ def test_what_is_verified_stands_there_and_what_stands_there_is_verified(text: s
 def test_a_long_request_is_searched_in_moments():
     # 50 chunks of which none stands there, in a request of 160,000 characters
     message = "The mill grinds rye by the sea. " * 5_000
-    chunks = [
-        f"Chunk {number} is about something else, and says it at length. " * 20 for number in range(50)
-    ]
+    chunks = [f"Chunk {number} is about something else, and says it at length. " * 20 for number in range(50)]
     (found,) = sought_in([message], [chunks], besides=["e", "The mill"])
     assert {sought.shown for sought in found} == {"absent"}

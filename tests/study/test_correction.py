@@ -7,10 +7,9 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import estimate_quality, estimate_tables
-from ragmetrics_core.study._correction import cluster_corrected_mean, corrected_mean, judge_errors
-from ragmetrics_core.study._estimate import prediction_powered_mean
-from ragmetrics_core.study._intervals import Estimate, mean_of
-from ragmetrics_core.study._powered import powered_difference, powered_pairs
+from ragmetrics_core.study._correction import corrected_mean, corrected_share, judge_errors
+from ragmetrics_core.study._parts import mean_of
+from ragmetrics_core.study._powered import powered_pairs, prediction_powered_mean
 
 
 def judged(generator, truth, *, sensitivity=0.9, specificity=0.7):
@@ -64,12 +63,6 @@ def test_the_powered_difference_of_two_runs_is_the_powered_mean_of_their_differe
     assert found.high - found.low < 0.8 * (alone.high - alone.low)
 
 
-def test_the_difference_of_two_slices_adds_the_squares_of_their_errors():
-    found = powered_difference(Estimate(0.7, 0.67, 0.73), Estimate(0.5, 0.46, 0.54))
-    assert found == pytest.approx((0.2, 0.15, 0.25))
-    assert powered_difference(Estimate(0.7, 0.6, 0.8), Estimate(0.5)) == pytest.approx((0.2, None, None))
-
-
 def test_the_estimate_of_a_yes_or_no_judge_has_its_corrected_mean_or_says_why_not(scores):
     generator = np.random.default_rng(4)
     truth = generator.random(300) < 0.4
@@ -98,7 +91,7 @@ def test_the_corrected_mean_by_cluster_holds_what_people_would_say_and_the_plain
         order = generator.permutation(480)
         truth, said, of = truth[order], said[order], clusters[order].tolist()
         try:
-            found = cluster_corrected_mean(truth[:160].tolist(), said[:160].tolist(), said[160:].tolist(), of)
+            found = corrected_share(truth[:160].tolist(), said[:160].tolist(), said[160:].tolist(), of)
         except ConfigError:
             continue
         kept += 1
@@ -117,12 +110,13 @@ def test_samples_that_are_each_their_own_cluster_are_corrected_as_without_cluste
     said = judged(generator, truth)
     errors = judge_errors(truth[:500].tolist(), said[:500].tolist())
     plain = corrected_mean(int(said[500:].sum()), 1500, errors)
-    found = cluster_corrected_mean(
-        truth[:500].tolist(), said[:500].tolist(), said[500:].tolist(), list(range(2000))
-    )
+    found = corrected_share(truth[:500].tolist(), said[:500].tolist(), said[500:].tolist(), list(range(2000)))
+    assert found == plain
+    # a pair in one cluster knows next to nothing of it
+    found = corrected_share(truth[:500].tolist(), said[:500].tolist(), said[500:].tolist(), [0, *range(1999)])
     assert found == pytest.approx(plain, abs=0.005)
 
 
 def test_labels_of_few_clusters_correct_nothing():
     with pytest.raises(ConfigError, match="5 clusters by the labels"):
-        cluster_corrected_mean([True, False] * 5, [True, False] * 5, [True] * 9, [*range(5)] * 2 + [6] * 9)
+        corrected_share([True, False] * 5, [True, False] * 5, [True] * 9, [*range(5)] * 2 + [6] * 9)

@@ -64,8 +64,8 @@ def test_the_best_threshold_separates_what_can_be_separated():
     found = best_threshold(scores, good)
     # from 0.7 on: all three correct pass, two of three wrong are caught
     assert found.at.value == 0.7
-    assert found.passed.value == 1.0
-    assert found.caught.value == pytest.approx(2 / 3)
+    assert found.passed == 1.0
+    assert found.caught == pytest.approx(2 / 3)
     assert found.youden == pytest.approx(2 / 3)
     assert found.at.low <= 0.7 <= found.at.high
 
@@ -95,7 +95,7 @@ def test_where_lower_is_better_a_detector_is_as_good_as_its_complement():
     assert found.area.value == 1.0
     assert found.roc == complement.roc
     # up to 0.2 all three correct ones pass, and the three wrong ones are above
-    assert (found.threshold.at.value, found.threshold.caught.value) == (0.2, 1.0)
+    assert (found.threshold.at.value, found.threshold.caught) == (0.2, 1.0)
     assert found.threshold.at.low <= 0.2 <= found.threshold.at.high
     # 1 - score against correct: 0.9, 1, 0.8 of 1; 0.1, 0.7, 0.2 of 0: squares 0.01 0 0.04 0.01 0.49 0.04
     assert found.brier == pytest.approx(0.59 / 6)

@@ -90,18 +90,6 @@ def test_significant_rises_and_falls_against_the_baseline_are_marked(scores):
     assert [cell.mark for cell in overview.rows[1][2:]] == ["good", "weak"]
 
 
-def test_the_correlation_of_faithfulness_and_factual_correctness_is_told_within_each_group(scores):
-    # within wrong retrieval the two go against each other, as the paper's contribution 4 says
-    correctness = [1.0, 0.8, 0.7, 0.9, 0.6, 1.0, 0.8, 0.7, 1.0, 0.5]
-    run = scores(faithfulness=HIGH, factual_correctness=correctness, labels={"retrieval_correct": RIGHT})
-    right, wrong = study_groups([run], by="retrieval_correct").linked
-    assert right.correlation.spearman.value == pytest.approx(
-        stats.spearmanr(HIGH[:6], correctness[:6]).statistic
-    )
-    assert wrong.group.value == "false"
-    assert wrong.correlation.spearman.value == pytest.approx(-1.0)
-
-
 def test_a_group_without_any_score_is_said_so_and_not_tested(scores):
     run = scores(
         faithfulness=[0.4, 0.5, None, None], labels={"retrieval_correct": [True, True, False, False]}

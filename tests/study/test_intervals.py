@@ -10,16 +10,9 @@ pytest.importorskip("statsmodels", reason="statsmodels is not installed")
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from ragmetrics_core.study._bootstrap import bootstrap_mean
-from ragmetrics_core.study._intervals import (
-    Estimate,
-    Summary,
-    beta_interval,
-    mean_interval,
-    mean_of,
-    summary_of,
-    wilson_interval,
-)
+from ragmetrics_core.study._intervals import Estimate, summary_of, wilson_interval
+from ragmetrics_core.study._parts import mean_of
+from ragmetrics_core.study._resampling import bootstrap_mean
 
 COUNTS = st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -33,23 +26,13 @@ def test_wilson_is_that_of_statsmodels(counts):
 
 
 @given(COUNTS)
-def test_jeffreys_is_that_of_statsmodels_away_from_the_ends(counts):
-    hits, n = counts
-    found = beta_interval(hits, n)
-    low, high = proportion_confint(hits, n, method="jeffreys")
-    # at 0 and n hits the end that lies there is 0 or 1, as Brown, Cai and DasGupta say
-    assert found.low == pytest.approx(low if hits else 0.0, abs=1e-9)
-    assert found.high == pytest.approx(high if hits < n else 1.0, abs=1e-9)
-
-
-@given(COUNTS)
 def test_a_share_lies_within_its_interval_and_the_interval_within_0_and_1(counts):
-    for found in (wilson_interval(*counts), beta_interval(*counts)):
-        assert 0 <= found.low <= found.value <= found.high <= 1
+    found = wilson_interval(*counts)
+    assert 0 <= found.low <= found.value <= found.high <= 1
 
 
 def test_a_share_of_nothing_is_undefined():
-    assert wilson_interval(0, 0) == beta_interval(0, 0) == Estimate(None)
+    assert wilson_interval(0, 0) == Estimate(None)
 
 
 def test_a_mean_has_students_interval():
@@ -61,7 +44,7 @@ def test_a_mean_has_students_interval():
 
 
 def test_a_single_value_has_no_interval():
-    assert mean_interval(Summary(0.5, 0.0, 1)) == Estimate(0.5)
+    assert mean_of([0.5]) == Estimate(0.5)
 
 
 def test_no_value_has_no_mean():
@@ -85,3 +68,10 @@ def test_the_bootstrap_is_close_to_scipys():
 
 def test_constant_values_have_an_interval_of_no_width():
     assert bootstrap_mean([0.5] * 10) == Estimate(0.5, 0.5, 0.5)
+
+
+def test_a_figure_is_written_with_the_digits_that_are_asked_for():
+    figure = Estimate(0.1234, -0.001, 0.5)
+    assert str(figure) == "0.123 (-0.001, 0.500)"
+    assert f"{figure:+z.2f}" == "+0.12 (+0.00, +0.50)"
+    assert f"{Estimate(0.5):.2f} {Estimate(None):.2f}" == "0.50 none"

@@ -9,7 +9,6 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import plan_study, preference_tables, study_preferences
-from ragmetrics_core.study._ceiling import POOLED
 from ragmetrics_core.study._planning import needed
 
 
@@ -23,8 +22,7 @@ def test_differences_are_correlated_with_the_mean_preference_and_ties_count_nowh
     expected = stats.spearmanr(np.round(np.subtract(second, first), 12), means).statistic
     assert each.correlation.spearman.value == pytest.approx(expected)
     assert (found.n, found.ties, each.decided, each.same_side.value) == (6, 2, 4, 1.0)
-    assert [row.who for row in found.ceilings] == ["x", "y", POOLED, "faithfulness"]
-    assert [table.name for table in preference_tables(found)] == ["preferences", "ceiling"]
+    assert [table.name for table in preference_tables(found)] == ["preferences"]
 
 
 def test_a_preference_that_is_no_word_and_questions_of_no_run_are_refused(scores):

@@ -7,16 +7,15 @@ pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetr
 
 from scipy import stats
 
-from ragmetrics_core.study._paired_tests import adjusted, detectable_difference, family_size, paired_tests
-from ragmetrics_core.study._permutation import sign_flip
+from ragmetrics_core.study import compare_runs
+from ragmetrics_core.study._pairs import detectable_difference
+from ragmetrics_core.study._tests import sign_flip
 
 
 def test_yes_no_scores_that_gained_16_and_lost_6_have_mcnemars_p():
     differences = [1.0] * 16 + [-1.0] * 6 + [0.0] * 78
     assert sign_flip(differences) == pytest.approx(stats.binomtest(16, 22).pvalue)
-    tests = paired_tests(np.array(differences), np.array(differences))
-    assert tests.is_one
-    assert tests.scores == tests.passes == pytest.approx(0.0525, abs=5e-4)
+    assert sign_flip(differences) == pytest.approx(0.0525, abs=5e-4)
 
 
 def test_few_differences_are_flipped_in_every_way_as_scipy_does():
@@ -49,15 +48,16 @@ def test_without_a_difference_p_is_undefined_and_without_a_move_it_is_1():
     assert sign_flip([0.0, 0.0]) == 1.0
 
 
-def test_the_family_has_both_tests_of_a_metric_unless_they_are_one():
-    scores = np.array([0.4, -0.1, 0.3, 0.2, 0.3])
-    graded = paired_tests(scores, np.array([1.0, 0, 0, 0, 1]))
-    yes_no = paired_tests(np.array([1.0, 0, 0, 0, 1]), np.array([1.0, 0, 0, 0, 1]))
+def test_the_family_has_both_tests_of_a_metric_unless_they_are_one(scores):
+    before = scores("a", faithfulness=[0.2, 0.9, 0.1, 0.1, 0.2], relevant=[0.0, 1.0, 0.0, 0.0, 0.0])
+    after = scores("b", faithfulness=[0.6, 0.8, 0.4, 0.3, 0.5], relevant=[1.0, 1.0, 0.0, 0.0, 1.0])
+    graded, yes_no = compare_runs(before, after).metrics
     # 0.1 against the rest is lost by the flips of {}, {0.1}: 2 * 2 of 2^5 = 0.125; both passes gained: 0.5
-    assert graded[:2] == (0.125, 0.5)
-    assert family_size([graded, yes_no]) == 3
-    assert adjusted([graded, yes_no])[0].scores == 3 * 0.125
-    assert adjusted([graded, yes_no])[1][:2] == (1.0, 1.0)
+    assert (graded.p, graded.passes.p) == (0.125, 0.5)
+    assert yes_no.p == yes_no.passes.p == 0.5
+    # three tests: yes or no is one
+    assert (graded.holm, graded.passes.holm) == (3 * 0.125, 1.0)
+    assert yes_no.holm == yes_no.passes.holm == 1.0
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import pytest
 
 pytest.importorskip("scipy", reason="needs the extra study: pip install 'ragmetrics[study]'")
 
-from ragmetrics_core.study import study_concordance
 from ragmetrics_core.study._detection import best_threshold, detect
 
 
@@ -42,15 +41,3 @@ def test_where_nothing_can_be_told_the_search_is_worth_no_more_than_chance():
 def test_below_ten_answers_nothing_is_unseen():
     found = best_threshold(np.array([0.9, 0.8, 0.1]), np.array([True, True, False]))
     assert found.unseen_caught.value is None
-
-
-def test_the_search_of_two_metrics_is_told_on_unseen_answers_and_by_session(scores):
-    generator = np.random.default_rng(9)
-    values, correct = drawn(generator, 60)
-    sessions = {"session": [f"c{place // 3}" for place in range(60)]}
-    run = scores("a", faithfulness=values.tolist(), labels=sessions)
-    truth = {f"s{place + 1}": bool(each) for place, each in enumerate(correct)}
-    found = study_concordance(run, truth, metrics=["faithfulness"])
-    assert found.best.optimism > 0
-    assert found.best.unseen.low < found.best.unseen.value < found.best.unseen.high
-    assert found.notes[0].startswith("60 samples are of 20 clusters by session")

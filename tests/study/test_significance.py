@@ -12,45 +12,42 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from ragmetrics_core.study._distributions import mann_whitney
-from ragmetrics_core.study._intervals import Estimate, Summary
-from ragmetrics_core.study._significance import (
-    effect_size,
-    holm,
-    mcnemar,
-    welch,
-)
+from ragmetrics_core.study._distributions import binomial_test, mann_whitney
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import MeanPart
+from ragmetrics_core.study._tests import effect_size, holm, mean_test
 
-SUMMARIES = st.builds(
-    Summary, st.floats(0, 1), st.floats(0.01, 0.6).map(lambda sd: round(sd, 3)), st.integers(2, 600)
-)
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
 
-@given(SUMMARIES, SUMMARIES, st.sampled_from(["two-sided", "greater", "less"]))
-def test_welch_is_scipys(x, y, alternative):
-    found = welch(x, y, alternative=alternative)
-    numbers = (x.mean, x.sd, x.n, y.mean, y.sd, y.n)
-    expected = stats.ttest_ind_from_stats(*numbers, equal_var=False, alternative=alternative).pvalue
-    assert found == pytest.approx(expected, abs=1e-12)
+def groups(one, other):
+    names = list(range(len(one) + len(other)))
+    return MeanPart(one, names[: len(one)]), MeanPart(other, names[len(one) :])
 
 
-def test_welch_is_undefined_without_spread_or_values():
-    assert welch(Summary(0.5, 0.0, 9), Summary(0.6, 0.0, 9)) is None
-    assert welch(Summary(0.5, 0.1, 1), Summary(0.6, 0.1, 9)) is None
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_welch_is_scipys(alternative):
+    generator = np.random.default_rng(1)
+    x, y = generator.normal(0.3, 1, 12), generator.normal(0, 2, 31)
+    expected = stats.ttest_ind(x, y, equal_var=False, alternative=alternative).pvalue
+    assert mean_test(*groups(x, y), alternative=alternative) == pytest.approx(expected, abs=1e-12)
+
+
+def test_welch_and_effect_are_undefined_without_spread_or_values():
+    for one, other in (([0.5] * 9, [0.6] * 9), ([0.5], [0.6, 0.7, 0.8])):
+        assert mean_test(*groups(one, other)) is None
+        assert effect_size(*groups(one, other)) == Estimate(None)
 
 
 def test_an_effect_of_one_standard_deviation_is_one():
-    # both sds are 0.2, the means are 0.2 apart
-    found = effect_size(Summary(0.7, 0.2, 50), Summary(0.5, 0.2, 50))
+    # both variances are v = 1/49 * 50 * 0.04, the means are one sd apart
+    one, other = np.tile([0.5, 0.9], 25), np.tile([0.3, 0.7], 25)
+    apart = one.std(ddof=1)
+    found = effect_size(*groups(other + apart, other))
     assert found.value == pytest.approx(1.0)
     # Bonett's variance by hand: d^2 (2 v^2/49) / (8 v^2) + (2 v / 49) / v = 2/(8*49) + 2/49
     half = 1.959963984540054 * np.sqrt(2 / (8 * 49) + 2 / 49)
     assert (found.low, found.high) == pytest.approx((1 - half, 1 + half))
-
-
-def test_an_effect_without_spread_is_undefined():
-    assert effect_size(Summary(0.7, 0.0, 50), Summary(0.5, 0.0, 50)) == Estimate(None)
 
 
 @settings(max_examples=20)  # statsmodels collects all garbage at each call: long, late in a test run
@@ -67,7 +64,7 @@ def test_a_test_without_p_does_not_count_as_a_test():
 def test_mcnemar_is_that_of_statsmodels(gained, lost):
     table = [[3, gained], [lost, 4]]
     expected = statsmodels_mcnemar(table, exact=True).pvalue if gained + lost else 1.0
-    assert mcnemar(gained, lost) == pytest.approx(expected)
+    assert binomial_test(gained, gained + lost) == pytest.approx(expected)
 
 
 def test_rank_tests_are_scipys():

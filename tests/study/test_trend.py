@@ -20,7 +20,7 @@ def test_a_real_change_is_marked_and_the_others_are_not(scores):
         scores(name, faithfulness=column) for name, column in zip("abc", (BASE, BASE, LOWER), strict=True)
     ]
     found = study_trend(runs)
-    assert verdicts(found) == [("a", "cannot tell"), ("b", "cannot tell"), ("c", "worse")]
+    assert verdicts(found) == [("a", ""), ("b", "cannot tell"), ("c", "worse")]
     assert found.points[0].change is None
     assert found.points[2].change.value == pytest.approx(-0.2)
 

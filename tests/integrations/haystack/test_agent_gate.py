@@ -74,12 +74,10 @@ def test_where_the_judge_fails_the_user_has_chosen(unscored: Any, text: str):
 
 def test_what_says_nothing_passes():
     # a reply without a statement has no faithfulness, as a greeting has none
-    assert (
-        asked(agent("Paris is.", "on_exit", chat_generator=MockChatGenerator(responses='{"statements": [], "declined": false}')))[
-            "last_message"
-        ].text
-        == "Paris is."
-    )
+    generator = MockChatGenerator(responses='{"statements": [], "declined": false}')
+    result = asked(agent("Paris is.", "on_exit", chat_generator=generator))
+
+    assert result["last_message"].text == "Paris is."
 
 
 @pytest.mark.parametrize("gate", [{"relevance": 0.5}, {"faithfulness": 7}, {"faithfulness": "high"}])

@@ -146,7 +146,8 @@ def test_votes_of_a_run_are_independent_in_spite_of_a_cache(global_cache: InMemo
         f'{{"verdicts": [{{"number": 1, "verdict": "{said}", "reason": "so"}}]}}'
         for said in ("yes", "no", "no")
     )
-    model = GenericFakeChatModel(messages=iter(['{"statements": ["Tea is green."], "declined": false}', *verdicts]))
+    statements = '{"statements": ["Tea is green."], "declined": false}'
+    model = GenericFakeChatModel(messages=iter([statements, *verdicts]))
     sample = Sample(question="q", contexts=["Tea is black."], answer="Tea is green.")
     run = evaluate([sample], metrics="faithfulness", judge=LangChainJudge(model), repeats=3)
 

@@ -41,7 +41,8 @@ def test_every_step_has_its_prompt():
 
 
 def test_a_template_renders_what_the_judge_is_asked():
-    judge = ScriptedJudge({"statements": {"statements": ["One."], "declined": False}, "verdicts": {"verdicts": []}})
+    statements = {"statements": ["One."], "declined": False}
+    judge = ScriptedJudge({"statements": statements, "verdicts": {"verdicts": []}})
     made = FaithfulnessEvaluator(judge)
     made.evaluate(query=QUERY, response=HALF, contexts=CONTEXTS)
 
@@ -65,7 +66,8 @@ def test_a_template_renders_what_the_judge_is_asked():
     ],
 )
 def test_a_changed_prompt_is_what_the_judge_is_asked_and_what_the_record_names(template):
-    judge = ScriptedJudge({"statements": {"statements": ["One."], "declined": False}, "verdicts": {"verdicts": []}})
+    statements = {"statements": ["One."], "declined": False}
+    judge = ScriptedJudge({"statements": statements, "verdicts": {"verdicts": []}})
     made = FaithfulnessEvaluator(judge)
     before = made.metrics[0].signature
 

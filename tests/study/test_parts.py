@@ -1,4 +1,4 @@
-"""Samples that belong together are no independent trials, and the intervals know it."""
+"""One estimator: samples that belong together are no independent trials, and one on its own is as usual."""
 
 import numpy as np
 import pytest
@@ -9,24 +9,14 @@ from scipy import stats
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.study import study_groups
-from ragmetrics_core.study._bootstrap import bootstrap_mean
-from ragmetrics_core.study._cluster_errors import MeanPart, cluster_spread
-from ragmetrics_core.study._cluster_tests import cluster_rank, cluster_welch
-from ragmetrics_core.study._clusters import (
-    bootstrap_clusters,
-    check_clusters,
-    cluster_counts,
-    cluster_difference,
-    cluster_mean,
-    cluster_resamples,
-    cluster_share,
-    cluster_weights,
-)
-from ragmetrics_core.study._correlations import correlate, pearson, spearman
+from ragmetrics_core.study._correlations import correlate, pearson_figure, spearman_figure
 from ragmetrics_core.study._detection import area_under_curve
-from ragmetrics_core.study._distinct_pairs import DistinctPairs
-from ragmetrics_core.study._intervals import mean_of, wilson_of
+from ragmetrics_core.study._intervals import Estimate, wilson_of
+from ragmetrics_core.study._means import score_mean
+from ragmetrics_core.study._parts import MeanPart, check_clusters, estimate, mean_of, share_of, spread_of
 from ragmetrics_core.study._reliability import krippendorff_alpha, weighted_kappa
+from ragmetrics_core.study._resampling import bootstrap, bootstrap_mean, resampled
+from ragmetrics_core.study._tests import mean_test, rank_test
 
 
 def clustered(seed=0, *, count=25):
@@ -55,7 +45,7 @@ def bell_mccaffrey(values, design, clusters):
 def test_the_error_of_a_mean_has_the_correction_of_bell_and_mccaffrey():
     values, clusters = clustered()
     (expected,) = bell_mccaffrey(values, np.ones((len(values), 1)), clusters)
-    assert cluster_spread(MeanPart(values, clusters)).error == pytest.approx(expected)
+    assert spread_of(MeanPart(values, clusters)).error == pytest.approx(expected)
 
 
 def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_one():
@@ -66,62 +56,79 @@ def test_with_clusters_of_one_size_the_interval_is_statsmodels_cluster_robust_on
     fit = api.OLS(values, np.ones(100)).fit(
         cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False}, use_t=True
     )
-    found = cluster_spread(MeanPart(values, clusters.tolist()))
+    found = spread_of(MeanPart(values, clusters.tolist()))
     # without its own factor of G / (G - 1) * (n - 1) / (n - 1), which is CR2 for clusters of one size
-    assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24, 25))
+    assert found == pytest.approx((fit.bse[0] * (25 / 24) ** 0.5, 24))
 
 
 def test_clusters_of_many_sizes_are_worth_fewer_than_they_are():
     # rho is 1: all 1 or all -1; 10 clusters of one sample (v is 1), 10 of three (9): 100^2 / (10 + 810)
     values = np.repeat([1.0, 1.0, -1.0, -1.0] * 5, [1, 3] * 10)
-    found = cluster_spread(MeanPart(values, np.repeat(np.arange(20), [1, 3] * 10).tolist()))
+    found = spread_of(MeanPart(values, np.repeat(np.arange(20), [1, 3] * 10).tolist()))
     assert found.df == pytest.approx(100**2 / 820 - 1)
-    assert found.clusters == 20
 
 
-def test_samples_that_are_each_their_own_cluster_have_students_interval():
-    values, _ = clustered()
-    assert cluster_mean(values, range(len(values))) == pytest.approx(mean_of(values))
+def test_samples_on_their_own_have_the_usual_figures_to_twelve_digits():
+    generator = np.random.default_rng(7)
+    x, y = generator.normal(0.4, 1, 33), generator.normal(0, 2, 21)
+    names = [f"sample {place}" for place in range(54)]
+    mean = mean_of(x, names[:33])
+    low, high = stats.t.interval(0.95, 32, loc=x.mean(), scale=stats.sem(x))
+    assert mean == pytest.approx((x.mean(), low, high), rel=1e-12)
+    one, other = MeanPart(x, names[:33]), MeanPart(y, names[33:])
+    welch = stats.ttest_ind(x, y, equal_var=False)
+    assert mean_test(one, other) == pytest.approx(welch.pvalue, rel=1e-12)
+    interval = welch.confidence_interval(0.95)
+    expected = x.mean() - y.mean(), interval.low, interval.high
+    assert estimate(*one.less(other)) == pytest.approx(expected, rel=1e-12)
+    assert rank_test(one, other) == stats.mannwhitneyu(x, y).pvalue
+    flags = x > 0
+    proportion = stats.binomtest(int(flags.sum()), 33).proportion_ci(method="wilson")
+    assert share_of(flags, names[:33]) == pytest.approx((flags.mean(), *proportion), rel=1e-12)
+
+
+def test_what_is_on_its_own_in_one_group_and_shared_by_both_is_tested_as_pairs():
+    # each name stands once on either side: what it adds to the difference is one error
+    generator = np.random.default_rng(8)
+    x, noise = generator.normal(size=30), generator.normal(0, 0.1, 30)
+    names = list(range(30))
+    paired = spread_of(*MeanPart(x, names).less(MeanPart(x + noise, names)))
+    assert paired.error == pytest.approx(stats.sem(noise), rel=1e-12)
 
 
 def test_an_interval_that_knows_clusters_is_wider_where_they_are_alike():
     values, clusters = clustered(count=60)
-    found, naive = cluster_mean(values, clusters), mean_of(values)
+    found, naive = mean_of(values, clusters), mean_of(values)
     assert found.high - found.low > 1.4 * (naive.high - naive.low)
 
 
 def test_the_bootstrap_by_cluster_agrees_with_students_interval_by_cluster():
     values, clusters = clustered(count=60)
-    found = bootstrap_clusters(lambda rows: float(values[rows].mean()), clusters, value=float(values.mean()))
-    assert found == pytest.approx(cluster_mean(values, clusters), abs=0.05)
+    assert bootstrap_mean(values, clusters) == pytest.approx(mean_of(values, clusters), abs=0.05)
 
 
 def test_a_resample_has_whole_clusters():
-    clusters = ["a", "b", "a", "c", "b", "a"]
-    for rows in cluster_resamples(clusters, count=20):
-        counts = np.bincount(rows, minlength=6)
-        assert counts[0] == counts[2] == counts[5]
-        assert counts[1] == counts[4]
-        assert counts[0] + counts[1] + counts[3] == 3
-    counts = cluster_counts(clusters, count=20)
-    assert (counts[:, 0] == counts[:, 5]).all()
+    counts = resampled(lambda weights: weights, ["a", "b", "a", "c", "b", "a"], count=20)
+    assert (counts[:, [0, 1]] == counts[:, [5, 4]]).all()
     assert (counts[:, [0, 1, 3]].sum(axis=1) == 3).all()
 
 
-def test_correlations_of_drawn_clusters_are_those_of_the_samples_written_out():
-    clusters = np.repeat(np.arange(15), 3).tolist()
+def test_correlations_of_weighted_samples_are_those_of_the_samples_written_out():
     generator = np.random.default_rng(3)
     x, y = generator.integers(0, 4, 45).astype(float), generator.integers(0, 3, 45).astype(float)
-    weighted = DistinctPairs(x, y).weighted(cluster_weights(clusters, count=30, seed=5))
-    rows = [*cluster_resamples(clusters, count=30, seed=5)]
-    assert np.allclose(weighted.pearson(), [pearson(x[each], y[each]) for each in rows])
-    assert np.allclose(weighted.spearman(), [spearman(x[each], y[each]) for each in rows])
+    weights = generator.integers(0, 3, (30, 45))
+    rows = [np.repeat(np.arange(45), row) for row in weights]
+    pearson = [stats.pearsonr(x[each], y[each]).statistic for each in rows]
+    spearman = [stats.spearmanr(x[each], y[each]).statistic for each in rows]
+    assert np.allclose(pearson_figure(x, y)(weights), pearson)
+    assert np.allclose(spearman_figure(x, y)(weights), spearman)
 
 
 def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
     values, clusters = np.arange(18.0), [place // 2 for place in range(18)]
-    assert cluster_mean(values, clusters).low is None
-    assert bootstrap_clusters(lambda rows: 1.0, clusters, value=1.0).low is None
+    assert mean_of(values, clusters).low is None
+    assert bootstrap_mean(values, clusters).low is None
+    assert score_mean(values / 18, clusters).low is None
     with pytest.raises(
         ConfigError, match=r"there are 9 clusters by session: an interval that knows them needs 10 or more"
     ):
@@ -130,13 +137,16 @@ def test_below_ten_clusters_there_is_no_interval_and_a_sentence_says_why():
 
 
 def test_a_mean_without_values_is_none_and_one_cluster_has_no_spread():
-    assert cluster_mean([], []).value is None
-    assert cluster_spread(MeanPart([0.1, -0.1], ["a", "a"])).df == 0
+    assert mean_of([], []).value is None
+    assert spread_of(MeanPart([0.1, -0.1], ["a", "a"])).df == 0
 
 
 def test_a_figure_that_most_resamples_lack_has_no_interval():
-    clusters = list(range(12))
-    assert bootstrap_clusters(lambda rows: None, clusters, value=0.5).low is None
+
+    def all_alone(weights):
+        return np.where((weights == 1).all(axis=1), 0.5, np.nan)
+
+    assert bootstrap(all_alone, range(12)) == Estimate(0.5)
 
 
 def test_the_difference_of_two_groups_that_share_clusters_has_the_correction_too():
@@ -144,41 +154,38 @@ def test_the_difference_of_two_groups_that_share_clusters_has_the_correction_too
     side = np.arange(len(values)) % 2 == 0
     errors = bell_mccaffrey(values, np.column_stack([np.ones(len(values)), side]), clusters)
     of = np.array(clusters)
-    found = cluster_difference(values[side], values[~side], of[side].tolist(), of[~side].tolist())
-    assert found.value == pytest.approx(values[side].mean() - values[~side].mean())
+    one, other = (MeanPart(values[at], of[at].tolist()) for at in (side, ~side))
+    found = spread_of(*one.less(other))
+    difference = values[side].mean() - values[~side].mean()
+    assert estimate(*one.less(other)).value == pytest.approx(difference)
     assert found.error == pytest.approx(errors[1])
-    p = cluster_welch(values[side], values[~side], of[side].tolist(), of[~side].tolist())
-    assert p == pytest.approx(2 * stats.t.sf(abs(found.value / found.error), found.df))
+    assert mean_test(one, other) == pytest.approx(2 * stats.t.sf(abs(difference / found.error), found.df))
 
 
 def test_groups_of_separate_clusters_are_tested_as_welch_tests_their_means():
     # each cluster twice the same value: the same as one value each
     generator = np.random.default_rng(2)
     x, y = generator.normal(0.3, 1, 30), generator.normal(0, 2, 20)
-    names = list(range(50))
-    twice = (
-        np.repeat(x, 2),
-        np.repeat(y, 2),
-        np.repeat(names[:30], 2).tolist(),
-        np.repeat(names[30:], 2).tolist(),
-    )
-    assert cluster_welch(*twice) == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
+    names = np.repeat(np.arange(50), 2).tolist()
+    twice = MeanPart(np.repeat(x, 2), names[:60]), MeanPart(np.repeat(y, 2), names[60:])
+    assert mean_test(*twice) == pytest.approx(stats.ttest_ind(x, y, equal_var=False).pvalue)
 
 
-def test_the_rank_test_by_cluster_is_that_of_brunner_and_munzel_where_each_sample_is_its_own():
+def test_the_rank_test_of_clusters_of_equal_values_is_that_of_brunner_and_munzel():
     generator = np.random.default_rng(3)
     x, y = generator.normal(0.5, 1, 40), generator.normal(0, 2, 30)
-    found = cluster_rank(x, y, list(range(40)), list(range(40, 70)))
+    names = np.repeat(np.arange(70), 2).tolist()
+    found = rank_test(MeanPart(np.repeat(x, 2), names[:80]), MeanPart(np.repeat(y, 2), names[80:]))
     assert found == pytest.approx(stats.brunnermunzel(x, y).pvalue, abs=0.002)
 
 
 def test_a_share_by_cluster_is_as_wide_as_its_clusters_are_alike():
     # 20 clusters of 5 that agree: as good as 20 samples
     flags = np.repeat([True] * 12 + [False] * 8, 5)
-    found = cluster_share(flags, np.repeat(np.arange(20), 5).tolist())
+    found = share_of(flags, np.repeat(np.arange(20), 5).tolist())
     one_each = wilson_of(0.6, 19, stats.t.ppf(0.975, 19))
     assert found == pytest.approx(one_each)
-    assert cluster_share([True] * 40, [place // 2 for place in range(40)]).low < 0.9
+    assert share_of([True] * 40, [place // 2 for place in range(40)]).low < 0.9
 
 
 def test_the_area_by_cluster_is_as_wide_as_its_clusters_are_alike():

@@ -1,0 +1,140 @@
+"""The pairs of two runs, by sample, with what the second run lost: how they differ and what could be told."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragmetrics_core.study._distributions import t_quantile
+from ragmetrics_core.study._intervals import Estimate
+from ragmetrics_core.study._parts import (
+    Clusters,
+    MeanPart,
+    are_own,
+    are_too_few,
+    clusters_of,
+    mean_of,
+    spread_of,
+)
+from ragmetrics_core.study._resampling import bootstrap_mean
+from ragmetrics_core.study._scores import Scores
+from ragmetrics_core.wording import number_of
+
+__all__ = ["FEWEST", "POWER", "Pairs", "detectable_difference", "doubts_of", "paired_difference", "pairs_of"]
+
+Array = NDArray[np.float64]
+
+POWER = 0.8
+
+# With fewer pairs no paired test finds anything at 0.05, however large the differences: 2 / 2^5 > 0.05.
+FEWEST = 6
+
+
+class Pairs(NamedTuple):
+    """One metric's scores in two runs, sample by sample.
+
+    Attributes:
+        ids: samples with a value in both runs.
+        before, after: their values.
+        sure_ids: samples that the first run scored: the pairs of a decision.
+        sure_before: their values in the first run.
+        sure_after: in the second; where it has none, the worse bound of what is incomplete, else the bad end
+            of the metric's range.
+        lost: how many samples the first run scored and the second did not, those that it lacks included.
+        gained: how many the second run scored and the first did not.
+        failed: whether the second run scored nothing, or less than half of what the first one did.
+    """
+
+    ids: tuple[str, ...]
+    before: Array
+    after: Array
+    sure_ids: tuple[str, ...]
+    sure_before: Array
+    sure_after: Array
+    lost: int
+    gained: int
+    failed: bool
+
+
+def pairs_of(before: Scores, after: Scores, metric: str) -> Pairs:
+    """Pair the scores of a metric by sample."""
+    first, second = before.values[metric], after.values.get(metric, {})
+    worst = (max if metric in before.lower_is_better else min)(before.worst(metric), after.worst(metric))
+    sure = {**dict.fromkeys(first, worst), **after.sure.get(metric, {}), **second}
+    ids = tuple(sample_id for sample_id in first if sample_id in second)
+    lost = len(first) - len(ids)
+    return Pairs(
+        ids=ids,
+        before=np.array([first[sample_id] for sample_id in ids], dtype=float),
+        after=np.array([second[sample_id] for sample_id in ids], dtype=float),
+        sure_ids=tuple(first),
+        sure_before=np.array([*first.values()], dtype=float),
+        sure_after=np.array([sure[sample_id] for sample_id in first], dtype=float),
+        lost=lost,
+        gained=len(second) - len(ids),
+        failed=not second or 2 * lost > len(first),
+    )
+
+
+def paired_difference(
+    differences: Array, clusters: Clusters, *, level: float = 0.95, seed: int = 0
+) -> Estimate:
+    """The mean difference: its bootstrap interval, or Student's by cluster."""
+    if are_own(clusters):
+        return bootstrap_mean(differences, clusters, level=level, seed=seed)
+    return mean_of(differences, clusters, level=level)
+
+
+def detectable_difference(
+    differences: Array, clusters: Clusters = (), *, tests: int = 1, alpha: float = 0.05
+) -> float | None:
+    r"""The difference that is told four times in five, with this n, spread and number of tests.
+
+    .. math:: (t_{1-\alpha/2m} + t_{0.8}) \, \mathrm{se} + c / n
+
+    with the error and degrees of freedom of `spread_of`. m is the number of tests in the family: in the worst
+    case Holm holds the smallest p to :math:`\alpha / m`. A difference must also have an interval on one side
+    of zero; that asks for no more than :math:`m = 1`, so that the test decides. c is the size of the
+    differences where all that are not zero have one, as of yes/no scores: the exact test moves in steps.
+    Undefined (`None`) without spread, for fewer than two pairs, and below 10 clusters of several.
+    """
+    n = len(differences)
+    clusters = clusters_of(n, clusters)
+    if are_too_few(clusters):
+        return None
+    error, df = spread_of(MeanPart(differences, clusters))
+    if not error:  # no spread was seen, which tells nothing of the spread that there is
+        return None
+    sizes = np.unique(np.abs(np.round(differences, 12)))
+    moved = sizes[sizes > 0]
+    step = float(moved[0]) / n if len(moved) == 1 and are_own(clusters) else 0.0
+    return (t_quantile(1 - alpha / (2 * max(tests, 1)), df) + t_quantile(POWER, df)) * error + step
+
+
+def doubts_of(
+    before: Scores, after: Scores, wanted: Sequence[str] | None, *, cluster: str | None
+) -> Iterator[str]:
+    """Why the difference of two runs may be another than that of what they measured; a gate refuses these."""
+    if wanted is None and (lacking := [each for each in before.metrics if each not in after.metrics]):
+        yield f"{after.name} does not measure {', '.join(lacking)}, as {before.name} does"
+    for kind in dict.fromkeys((*before.models, *after.models)):
+        one, other = (run.models.get(kind) for run in (before, after))
+        if one and other and one != other:
+            yield f"the {kind} of {after.name} is {other}, that of {before.name} {one}"
+    changed = [each for each, digest in before.expected.items() if after.expected.get(each, digest) != digest]
+    if changed:
+        first = f"{changed[0]!r}" if len(changed) == 1 else f"the first is {changed[0]!r}"
+        count = number_of(len(changed), "sample has", "samples have")
+        yield f"{count} other expected texts in {after.name} than in {before.name} ({first})"
+    regrouped = [
+        each
+        for each, labels in before.labels.items()
+        if cluster and each in after.labels and labels.get(cluster) != after.labels[each].get(cluster)
+    ]
+    if regrouped:
+        count = number_of(len(regrouped), "sample has", "samples have")
+        yield (
+            f"{count} another {cluster} in {after.name} than in {before.name}, which moves the intervals "
+            f"({regrouped[0]!r})"
+        )
