@@ -26,6 +26,8 @@ from ragmetrics_core.record import (
 __all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed", "rewritten"]
 
 T = TypeVar("T")
+# Of a record that ended so, the call that failed is in no step.
+_UNANSWERED = frozenset({"model_error", "metric_error", "timeout", "cancelled"})
 
 
 class Replay(Interpreter):
@@ -115,10 +117,12 @@ class Replay(Interpreter):
         return Drawn(step.draw, _completion(step), step.judge, earlier)
 
     def may_ask_again(self, request: Generate[Any], path: Path) -> bool:
-        """Whether the record has steps that did; earlier drivers drew a rating anew."""
+        """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())
+        if not steps:
+            return self._vote is None and self._from.status in _UNANSWERED
         if not self._is_earlier:
-            return bool(steps) and all(isinstance(step, GenerateStep) and step.again for step in steps)
+            return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw
         return len(steps) >= len(request.follows) and all(
             isinstance(step, GenerateStep) and (step.again or step.draw > first) for step in steps
@@ -228,7 +232,7 @@ class Replay(Interpreter):
         steps = self._stored.get(written(path))
         if steps is None and self._vote is not None:
             raise StepFailed("cancelled", "one vote alone would have asked again")
-        if steps is None and record.status in ("model_error", "metric_error", "timeout", "cancelled"):
+        if steps is None and record.status in _UNANSWERED:
             raise StepFailed(record.status, record.reason or "")
         if steps is None:
             raise RecordError(

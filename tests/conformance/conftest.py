@@ -73,12 +73,15 @@ def named(what: str, count: int) -> list[str]:
 
 
 def numbered(values: Sequence[object]) -> dict[str, Any]:
-    """The judge's verdicts, with whatever value the case gives."""
-    return {"verdicts": [{"number": number, "verdict": value} for number, value in enumerate(values, 1)]}
+    """The judge's verdicts: 1 and 0 in the words of our form, any other value as the case gives it."""
+    words = {1: "yes", 0: "no", "1": "yes", "0": "no"}
+    given = [words.get(value, value) if isinstance(value, str | int) else value for value in values]
+    return {"verdicts": [{"number": number, "verdict": value} for number, value in enumerate(given, 1)]}
 
 
-def statements(texts: Sequence[str]) -> dict[str, Any]:
-    return {"statements": list(texts)}
+def statements(texts: Sequence[str], *, declined: bool = True) -> dict[str, Any]:
+    """The statements of an answer; those of a reference without the word on whether it declines."""
+    return {"statements": list(texts)} | ({"declined": False} if declined else {})
 
 
 SAMPLE_FIELDS = {
@@ -106,6 +109,12 @@ def free_text(inputs: Inputs) -> str | None:
     )
 
 
+def final_list(text: str) -> str:
+    """Where the verdicts stand in a running text: in its final list, else behind each "verdict:"."""
+    _, found, final = text.casefold().partition("in order:")
+    return final if found else " ".join(re.findall(r"verdict:\W*(?:yes|no)\b", text.casefold()))
+
+
 def statement_count(inputs: Inputs, verdicts: Sequence[object]) -> int:
     """How many statements a case has: as texts, as a reply of one a line, as a number, or not given."""
     for name, value in inputs.items():
@@ -122,8 +131,12 @@ def of_faithfulness(case: Case, variant: str) -> Trial:
     if text is not None:
         written = re.findall(r"\b(?:yes|no)\b", text.casefold())
         texts = named("Statement", max(1, statement_count(inputs, written)))
-        listed = "\n".join(f"{number}. {each}" for number, each in enumerate(texts, 1))
-        return Trial(Faithfulness(variant="paper"), {"paper_statements": listed, "paper_verdicts": text})
+        listed = "\n".join([*(f"{number}. {each}" for number, each in enumerate(texts, 1)), "END"])
+        words = [word.capitalize() for word in re.findall(r"\b(?:yes|no)\b", final_list(text))]
+        lines = [f"{number}. So it is. Verdict: {word}." for number, word in enumerate(words, 1)]
+        last = " ".join(f"{number}. {word}." for number, word in enumerate(words, 1))
+        verdicts = "\n".join([*lines, f"Final verdicts: {last}"]) if words else text
+        return Trial(Faithfulness(variant="paper"), {"paper_statements": listed, "paper_verdicts": verdicts})
     verdicts = inputs.get("verdicts", [])
     texts = named("Statement", statement_count(inputs, verdicts))
     replies = {"statements": statements(texts), "verdicts": numbered(verdicts)}
@@ -138,7 +151,9 @@ def of_answer_relevancy(case: Case, variant: str) -> Trial:
     flags = inputs.get("noncommittal", [0] * len(written))
     # two questions of one text could not have a vector each
     texts = [text and f"{text} ({number})" for number, text in enumerate(written, start=1)]
-    questions = [{"question": text, "noncommittal": flag} for text, flag in zip(texts, flags, strict=True)]
+    questions = [
+        {"question": text, "noncommittal": bool(flag)} for text, flag in zip(texts, flags, strict=True)
+    ]
     # a judge that has no question to offer writes an empty list: our form has no place for blank ones
     reply = {"questions": questions if any(texts) else []}
     by_text = {
@@ -154,13 +169,16 @@ def of_context_relevance(case: Case, variant: str) -> Trial:
     inputs = case["inputs"]
     del variant  # the metric left ragas before 0.2, so there is one variant of it
     metric = ContextRelevance(variant="ragas-0.1")
-    return Trial(metric, {"paper_sentences": inputs["llm_reply"]}, sample={"contexts": inputs["contexts"]})
+    reply = str(inputs["llm_reply"])
+    # our form ends with a line of its own
+    ended = reply if "insufficient information" in reply.casefold() or not reply.strip() else f"{reply}\nEND"
+    return Trial(metric, {"paper_sentences": ended}, sample={"contexts": inputs["contexts"]})
 
 
 def facts(answer: Sequence[object], reference: Sequence[object]) -> dict[str, Any]:
     return {
         "statements": statements(named("Answer statement", len(answer))),
-        "reference_statements": statements(named("Reference statement", len(reference))),
+        "reference_statements": statements(named("Reference statement", len(reference)), declined=False),
         "reference_verdicts": numbered(answer),
         "answer_verdicts": numbered(reference),
     }
@@ -211,7 +229,7 @@ def of_context_precision(case: Case, variant: str) -> Trial:
 def of_context_recall(case: Case, variant: str) -> Trial:
     attributed = case["inputs"].get("attributed", [])
     texts = named("Statement", statement_count(case["inputs"], attributed))
-    replies = {"reference_statements": statements(texts), "verdicts": numbered(attributed)}
+    replies = {"reference_statements": statements(texts, declined=False), "verdicts": numbered(attributed)}
     return Trial(ContextRecall(variant=variant), replies, sample=of_sample(case["inputs"]))
 
 
@@ -247,7 +265,7 @@ def of_noise_sensitivity(case: Case, variant: str) -> Trial:
     def reply(request: Generate[Any]) -> dict[str, Any]:
         if request.prompt.name.endswith("statements"):
             side = "Answer" if request.prompt.name == "statements" else "Reference"
-            return statements(named(side, len(tables[side][0])))
+            return statements(named(side, len(tables[side][0])), declined=side == "Answer")
         if request.prompt.name == "reference_verdicts":
             return numbered(correct)
         side = request.variables["items"][0].text.split()[0]
@@ -275,7 +293,7 @@ def of_ratings(metric: type[Metric[Any]], *names: str) -> Callable[[Case, str], 
             both_alike = texts["answer"] == texts["reference"]
             second = request.prompt.name == names[-1] if len(names) > 1 else is_exchanged and not both_alike
             ratings = inputs["judge2_ratings" if second else "judge1_ratings"]
-            rating = ratings[min(request.draw, len(ratings) - 1)]
+            rating = ratings[min(request.again, len(ratings) - 1)]
             return "I cannot say." if rating is None else {"reason": "because", "rating": rating}
 
         return Trial(metric(variant=variant), reply, sample=texts)

@@ -170,18 +170,14 @@ def a_verdict_is_neither_yes_nor_no(case: Case) -> Outcome | None:
     return Outcome("incomplete", bounds=(min(values), max(values)), reason="missing_verdicts")
 
 
-def the_reply_changes_the_denominator(case: Case) -> Outcome | None:
-    """Ragas divides by the verdicts that came back, ours by the statements: what is beyond them is dropped.
+def more_verdicts_than_statements(case: Case) -> Outcome | None:
+    """Ragas divides by the verdicts that came back; here one that was not asked about spoils the reply.
 
     Too few verdicts are `a_verdict_is_neither_yes_nor_no`: the missing ones could be either.
     """
     i = case["inputs"]
-    if len(i.get("verdicts", i.get("attributed", []))) <= len(i.get("statements", i.get("verdicts", []))):
-        return None
-    verdicts = verdicts_of(case)
-    if verdicts is None or not verdicts.groups[0] or "statements" not in i:
-        return None
-    return Outcome("ok", verdicts.formula(*verdicts.groups))
+    given = i.get("verdicts", i.get("attributed", []))
+    return Outcome("parse_error") if "statements" in i and len(given) > len(i["statements"]) > 0 else None
 
 
 def the_text_has_no_verdict_for_each_statement(case: Case) -> Outcome | None:
@@ -224,16 +220,13 @@ def count_of_statements(inputs: Mapping[str, Any]) -> int | None:
     return None
 
 
-def a_blank_question_under_0_1(case: Case) -> Outcome | None:
-    """Ragas 0.1 embeds an empty generated question and lets its flag count; here a blank question is none."""
-    i = case["inputs"]
-    texts = i.get("generated_questions", [])
-    if not case["variant"].startswith("ragas-0.1") or all(texts) or not any(texts):
+def a_blank_question(case: Case) -> Outcome | None:
+    """Ragas embeds an empty question and scores none as 0; here it is asked for as many as there must be."""
+    if case["metric"] != "answer_relevancy":
         return None
-    kept = [n for n, text in enumerate(texts) if text]
-    cosines = [cosine(i["question_vector"], i["generated_question_vectors"][n]) for n in kept]
-    evades = any(i["noncommittal"][n] for n in kept)
-    return Outcome("ok", 0.0 if evades else sum(cosines) / len(cosines))
+    i = case["inputs"]
+    questions = i.get("generated_questions", i.get("generated_question_vectors", []))
+    return None if questions and all(questions) else Outcome("parse_error")
 
 
 def cosine(a: Sequence[float], b: Sequence[float]) -> float:
@@ -304,8 +297,8 @@ OURS_INSTEAD = (
     the_text_has_no_verdict_for_each_statement,
     the_text_has_other_marks,
     a_verdict_is_neither_yes_nor_no,
-    the_reply_changes_the_denominator,
-    a_blank_question_under_0_1,
+    more_verdicts_than_statements,
+    a_blank_question,
     a_threshold_of_zero,
     an_empty_reply,
     statements_that_the_classifier_leaves_out,

@@ -15,7 +15,7 @@ ROWS = [
     {"id": f"s{n}", "question": "Where?", "answer": f"Paris {n}.", "contexts": ["Paris."]} for n in range(40)
 ]
 REPLIES: dict[str, Any] = {
-    "statements": {"statements": ["Paris."]},
+    "statements": {"statements": ["Paris."], "declined": False},
     "verdicts": {"verdicts": [{"number": 1, "verdict": "yes"}]},
 }
 

@@ -6,6 +6,7 @@ import pytest
 
 from ragmetrics_core import Run, evaluate
 from ragmetrics_core.drivers import audit
+from ragmetrics_core.errors import ModelError
 from ragmetrics_core.testing import ScriptedJudge
 from tests.runs.capital import NO, REPLIES, SAMPLE, YES
 
@@ -72,6 +73,14 @@ def test_a_second_run_takes_both_replies_from_the_journal(tmp_path):
         run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, cache=tmp_path / "cache.sqlite")
         assert run.score("q1", "faithfulness").value == 1.0
     assert judge.asked == []
+
+
+def test_a_call_that_fails_when_asking_again_fails_the_score_and_the_record_holds():
+    judge = ScriptedJudge({**REPLIES, "verdicts": [PROSE, ModelError("down")]})
+    record = evaluate([SAMPLE], metrics="faithfulness", judge=judge, attempts=1).score("q1", "faithfulness")
+    assert (record.status, record.reason) == ("model_error", "verdicts.v5: down")
+    assert [step.reply for step in record.generate_steps][1:] == [PROSE]
+    assert audit(record) == []
 
 
 def test_going_on_asks_a_judge_again_that_was_never_read(tmp_path):

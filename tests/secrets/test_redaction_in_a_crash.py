@@ -22,8 +22,13 @@ def gossip(seen: Seen) -> Answer:
     """Replies, and every third time an error, that hold the name and the key."""
     if sum(seen.body["messages"][-1]["content"].encode()) % 3 == 0:
         return Answer(status=400, body={"error": {"message": f"{NAME} and {KEY}"}})
+    asked = seen.body["messages"][1]["content"]
+    if '"statements"' in asked:
+        return chat(json.dumps({"statements": [f"It was {NAME}."], "declined": False}))
+    if '"relevant"' in asked:
+        return chat(json.dumps({"relevant": [1]}))
     verdict = {"number": 1, "reason": f"{NAME} said {KEY}", "evidence": NAME, "verdict": "yes"}
-    return chat(json.dumps({"statements": [f"It was {NAME}."], "verdicts": [verdict]}))
+    return chat(json.dumps({"verdicts": [verdict]}))
 
 
 def measured(out: Path, base_url: str, rows: Any = ROWS) -> Run:
