@@ -43,12 +43,13 @@ test: $(VENV)/dev.stamp ## run the tests (ARGS="-k name" passes options to pytes
 slow: $(VENV)/dev.stamp ## run the tests that `make test` leaves out: adapters, faults, pages, whole programs
 	$(BIN)/python -m pytest --numprocesses auto --dist loadscope $(SLOW)
 
-lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, docs/metrics/ and docs/judges.md
+lint: $(VENV)/dev.stamp ## check format, lint rules, types, layers, room budgets, docs/metrics/ and docs/judges.md
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.house.rooms --check
 	$(BIN)/python docs/metrics.py --check
 	$(BIN)/python docs/judges.py --check
 

@@ -1,4 +1,4 @@
-"""A loopback OpenAI-compatible server that keeps what it is sent, and the promise that captures are held to."""
+"""A loopback OpenAI-compatible server that keeps its requests, and the promise that captures are held to."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
