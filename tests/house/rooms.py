@@ -5,8 +5,8 @@ Run: python -m tests.house.rooms            says how many lines each room has, a
      python -m tests.house.rooms --write    lowers the budgets to what the rooms have; it raises none
 
 A room is a package of the core, a package in a package that has a budget of its own, or an integration; what
-lies loose at the core's top is one room. Lines are counted without docstrings, imports, `__all__`, blank lines
-and comments; those of JavaScript without blank lines and comments. Whoever needs more room raises its budget
+lies loose at the core's top is one room. Lines count without docstrings, imports, `__all__`, blank lines and
+comments; those of JavaScript without blank lines and comments. Whoever needs more room raises its budget
 by hand, in a commit of its own that says why.
 """
 
