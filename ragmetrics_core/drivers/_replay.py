@@ -26,8 +26,6 @@ from ragmetrics_core.record import (
 __all__ = ["Replay", "metric_of", "not_hydrated", "now", "replayed", "rewritten"]
 
 T = TypeVar("T")
-# Of a record that ended so, the call that failed is in no step.
-_UNANSWERED = frozenset({"model_error", "metric_error", "timeout", "cancelled"})
 
 
 class Replay(Interpreter):
@@ -120,7 +118,7 @@ class Replay(Interpreter):
         """Whether the record has steps that did, or failed then; earlier drivers drew a rating anew."""
         steps = self._stored.get(written(path), ())
         if not steps:
-            return self._vote is None and self._from.status in _UNANSWERED
+            return self._vote is None and self._unanswered is not None
         if not self._is_earlier:
             return all(isinstance(step, GenerateStep) and step.again for step in steps)
         first = request.follows[0].draw
@@ -227,13 +225,21 @@ class Replay(Interpreter):
             raise RecordError(f"{stored.prompt} is not what step {written(path)} asked: {error}") from error
         return replace(own, name=text.name, version=text.version, language=text.language)
 
+    @property
+    def _unanswered(self) -> StepFailed | None:
+        """The failure of a call that the record ended with: it is in no step."""
+        status = self._from.status
+        if status in ("model_error", "metric_error", "timeout", "cancelled"):
+            return StepFailed(status, self._from.reason or "")
+        return None
+
     def _steps_at(self, path: Path, kind: type[T], asked: str) -> Sequence[T]:
         record = self._from
         steps = self._stored.get(written(path))
         if steps is None and self._vote is not None:
             raise StepFailed("cancelled", "one vote alone would have asked again")
-        if steps is None and record.status in _UNANSWERED:
-            raise StepFailed(record.status, record.reason or "")
+        if steps is None and self._unanswered is not None:
+            raise self._unanswered
         if steps is None:
             raise RecordError(
                 f"{record.signature} of {record.sample_id}: the record has no step {written(path)} ({asked})"

@@ -1,7 +1,7 @@
 """A judge that can answer any prompt: it fills the form that the prompt asks for at random."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,9 +49,9 @@ class _Filler:
     random: random.Random
     complete: bool
 
-    def value(self, schema: dict[str, Any], named: dict[str, Any] | None = None) -> Any:
-        """A value of the schema."""
-        named = schema.get("$defs", named or {})
+    def value(self, schema: dict[str, Any], names: Mapping[str, Any] | None = None) -> Any:
+        """A value of the schema; `names` are the schemas that it may name."""
+        named: Mapping[str, Any] = schema.get("$defs", names or {})
         if "$ref" in schema:
             return self.value(named[schema["$ref"].rpartition("/")[2]], named)
         if "const" in schema:

@@ -88,6 +88,8 @@ def test_no_lines_of_a_prompt_are_a_reply(prompt, lead):
     parts = ["\n".join(lines[start:end]) for start, end in pairs]
     # a question that is asked for as a line of text may well be the one that the judge was shown
     parts = [part for part in parts if part != VARIABLES["question"]]
+    if lead and prompt.answer is ExtractedSentences:  # the lead may be a sentence that is copied
+        parts = [part for part in parts if not part.rstrip().endswith("END")]
 
     assert [part for part in parts if says(prompt, lead + part, expected) is not None] == []
 

