@@ -312,9 +312,7 @@ USUAL = PeopleCard(
     set_name="b", set_digest="c", label="d", kind="truth", n=2, sources=2, source="e", dropped={},
     statuses={"ok": 2}, rankings=(Ranking(name="f", n=2, area=Estimate(0.5)),), replies=REPLIES,
 )  # fmt: skip
-OVER = PairedGain(
-    over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Estimate(0.3, 0.1, 0.5)
-)
+OVER = PairedGain(over=USUAL.metric, prompts=USUAL.prompts, scored=2, n=2, gain=Estimate(0.3, 0.1, 0.5))
 SHORT = USUAL.model_copy(update={"metric": "faithfulness/strict.1(per_call=1)", "gains": (OVER,)})
 REPLY = {"id": "x", "model": "a", "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
 CHOICES = [{"message": {"content": "Yes."}, "finish_reason": "stop"}]
