@@ -49,8 +49,8 @@ def written(path: Path, n: int, **label: object) -> Path:
 
 @pytest.fixture
 def cards(command, tmp_path: Path) -> Path:
-    """The folder of cards of the model "tiny", measured in two ways on six sources."""
-    labelled = written(tmp_path / "labelled.jsonl", 12, hallucinated=True)
+    """The folder of cards of the model "tiny", measured in two ways on twelve sources."""
+    labelled = written(tmp_path / "labelled.jsonl", 24, hallucinated=True)
     with OpenAIServer(reply) as server:
         judge = f"openai:tiny@{server.base_url}"
         outcome = command(
@@ -73,7 +73,7 @@ def test_a_run_takes_the_setting_that_suits_its_judge_and_its_record_says_so(com
         without = command(*given, "--out", run)
         assert len(server.seen) == calls
     assert first.code == again.code == 0
-    gained = "which gains area +0.50 (+0.50, +0.50) on labelled, 12 items"
+    gained = "which gains area +0.50 (+0.50, +0.50) on labelled, 24 items"
     assert f"cards: faithfulness is measured as {SHORT}, {gained}" in first.err
     assert "measured as openai:http://127.0.0.1:" in first.err
     # two of four answers are supported
