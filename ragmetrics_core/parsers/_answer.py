@@ -44,7 +44,7 @@ T_co = TypeVar("T_co", covariant=True)
 A = TypeVar("A", bound="Answer")
 Schema = dict[str, Any]
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*\w[^\n\r]*$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*[\w\p{N}][^\n\r]*$")]
 """A text with a letter or a digit in it, on one line: several lines may be several entries."""
 Texts = Annotated[tuple[Text, ...], FailFast()]
 """Such texts; the first that is none ends the reading."""

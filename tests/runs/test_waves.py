@@ -162,8 +162,10 @@ def test_a_bad_reply_is_asked_for_once_for_all_samples_that_share_it(tmp_path):
     one, two = (each for each in requests if each is not of_reference)
     # the second sample has all its replies a wave before the first one
     post.take(plain_line(of_reference, "I cannot."), scripted(two))
-    assert [each["custom_id"] for each in post.export()] == [one["custom_id"]]
-    post.take(scripted(one))
+    (again,) = (each for each in post.export() if each["custom_id"] != one["custom_id"])
+    assert again["body"]["prompt"] == "reference_statements"
+    # asked once more for both samples, which share the conversation
+    post.take(plain_line(again, "I cannot."), scripted(one))
     assert post.export() == []
     assert post.run.mean("factual_correctness").statuses == {"parse_error": 2}
 
@@ -245,6 +247,8 @@ def test_what_failed_otherwise_stays_as_it_would_online_until_the_run_is_started
 def test_a_reply_that_cannot_be_read_is_a_parse_error_and_is_asked_for_anew_when_the_run_is_over(post):
     (first,) = post.export()
     post.take(plain_line(first, "I cannot."))
+    (again,) = post.export()
+    post.take(plain_line(again, "I cannot."))
     assert post.export() == []
     assert post.status == "parse_error"
     assert [each["custom_id"] for each in post.export()] == [first["custom_id"]]
@@ -252,8 +256,9 @@ def test_a_reply_that_cannot_be_read_is_a_parse_error_and_is_asked_for_anew_when
 
 def test_when_the_run_is_over_no_other_run_is_given_its_bad_replies(tmp_path, post):
     post.arguments["cache"] = cache = tmp_path / "cache.sqlite"
-    (request,) = post.export()
-    import_replies(post.out, write(post.replies, [plain_line(request, "I cannot.")]), cache=cache)
+    for _ in range(2):  # what cannot be read is asked for once more
+        (request,) = post.export()
+        import_replies(post.out, write(post.replies, [plain_line(request, "I cannot.")]), cache=cache)
     assert post.export() == []
     judge = ScriptedJudge(BOTH, identity="any")
     run = evaluate([SAMPLE], metrics="faithfulness", judge=judge, cache=cache)
