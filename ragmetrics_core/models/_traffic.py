@@ -51,8 +51,8 @@ class Traffic:
     them means.
 
     Attributes:
-        concurrency, timeout, attempts, form_attempts, requests_per_minute,
-        tokens_per_minute: see `TrafficArgs`.
+        concurrency, timeout, attempts, form_attempts: see `TrafficArgs`.
+        requests_per_minute, tokens_per_minute: see `TrafficArgs`.
         first_delay: seconds before the second attempt, at most.
         longest_delay: seconds between two attempts, at most, when the server did not ask for more.
         patience: seconds from the first failure to the start of the last attempt, at most. Time in which an
