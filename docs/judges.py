@@ -130,7 +130,7 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
 
 
 def versions(cards: Sequence[PeopleCard]) -> str:
-    """Rows for each prompt of which several versions were asked about items of one set, today's first."""
+    """Rows for each prompt of which several versions were asked about items of one set, the usual one first."""
     groups: dict[tuple[str, ...], list[PeopleCard]] = {}
     for card in cards:
         if not card.judge.startswith("embedded") and "unsure from 0 to 1" not in card.judge:
@@ -141,7 +141,7 @@ def versions(cards: Sequence[PeopleCard]) -> str:
     names = Counter(path.name.partition(".")[0] for path in LIBRARY.glob("*.md"))
     once = ", ".join(f"`{name}`" for name in sorted(names) if names[name] == 1)
     left = ", ".join(f"`{name}`" for name in sorted(names) if names[name] > 1 and name not in shown)
-    head = ("prompts", "set", "scored", "area", "today's less this", "`embedded`")
+    head = ("prompts", "set", "scored", "area", "usual less this", "`embedded`")
     ends = [f"Never reworded: {once}.", f"Reworded and not measured: {left}." if left else ""]
     return "\n".join(_table(head, rows)) + "\n\n" + " ".join(each for each in ends if each)
 
@@ -149,7 +149,7 @@ def versions(cards: Sequence[PeopleCard]) -> str:
 def _of_group(
     cards: Sequence[PeopleCard], by_rules: Mapping[tuple[str, str], PeopleCard]
 ) -> Iterator[tuple[str, ...]]:
-    """A row for each way of a group; a way that is not today's has what today's gains over it."""
+    """A row for each way of a group; a way that was not usual has what the usual one gains over it."""
     first, *others = sorted(cards, key=lambda card: (card.metric != _base(card), card.metric))
     differing = {name for card in others for name in set(card.prompts) ^ set(first.prompts)}
     gains = {each.over: each.gain for each in first.gains}
@@ -157,7 +157,7 @@ def _of_group(
         ids = [name for name in card.prompts if name in differing]
         prompt = ", ".join(f"`{name}`" for name in ids)
         prompt += ", each chunk alone" if "chunks=alone" in card.metric else ""
-        prompt += " (today's)" if card.metric == _base(card) else ""
+        prompt += " (usual then)" if card.metric == _base(card) else ""
         yield (
             prompt,
             f"`{card.set_name}`",
