@@ -130,7 +130,7 @@ def cascade(cards: Sequence[PeopleCard]) -> str:
 
 
 def versions(cards: Sequence[PeopleCard]) -> str:
-    """Rows for each prompt of which several versions were asked about items of one set, the usual one first."""
+    """Rows for each prompt of which several versions were asked about the same items, the usual one first."""
     groups: dict[tuple[str, ...], list[PeopleCard]] = {}
     for card in cards:
         if not card.judge.startswith("embedded") and "unsure from 0 to 1" not in card.judge:
