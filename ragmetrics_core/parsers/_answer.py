@@ -250,7 +250,7 @@ class Answer(BaseModel):
         lines, examples, placeholders = _shown_in(expected.form)
         if value in examples if expected.as_json else _in_lines(body) in lines:
             raise NotRead("it repeats the form and fills in nothing")
-        for text in _texts(value):
+        for text in _texts(value) if "<" in body or "\\u" in body else ():
             inside = _PLACEHOLDER.fullmatch(text)
             if inside and not placeholders.isdisjoint(_words(inside[1])):
                 raise NotRead(f"it leaves <{inside[1][:80]}> as the form has it")

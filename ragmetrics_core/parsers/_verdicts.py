@@ -1,7 +1,7 @@
 """The verdicts of one reply on numbered items."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
@@ -94,9 +94,10 @@ class VerdictList(Answer):
             raise NotRead('the object holds not one list, "verdicts"')
         verdicts: list[NumberedVerdict] = []
         objections: list[str] = []
+        fields = frozenset(filter(expected.shows, _PLAIN_FIELDS))
         for number, entry in _numbered(entries, expected).items():
             try:
-                verdicts.append(_verdict(entry, expected))
+                verdicts.append(_verdict(entry, expected, fields))
             except NotRead as reason:
                 objections.append(f"number {number}: {reason}")
         with_one = frozenset([each.number for each in verdicts])
@@ -202,16 +203,16 @@ def _entry(line: str, match: re.Match[str] | None) -> dict[str, Json]:
     }
 
 
-def _verdict(entry: Mapping[str, Json], expected: Expected) -> NumberedVerdict:
-    """The verdict that an entry gives.
+def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) -> NumberedVerdict:
+    """The verdict that an entry gives, which has no other fields than these.
 
     Raises:
         NotRead: it gives none, or says more than was asked for.
     """
     if not expected.graded:
-        names = [name for name in entry if name not in _PLAIN_FIELDS or not expected.shows(name)]
-        if names:
-            raise NotRead(f'"{names[0][:80]}" was not asked for')
+        if not entry.keys() <= fields:
+            unknown = next(name for name in entry if name not in fields)
+            raise NotRead(f'"{unknown[:80]}" was not asked for')
         if entry.get("verdict") not in ("yes", "no"):
             raise NotRead('its verdict is neither "yes" nor "no"')
         if not isinstance(entry.get("evidence", ""), str):
