@@ -211,8 +211,7 @@ def _verdict(entry: Mapping[str, Json], expected: Expected, fields: Set[str]) ->
     """
     if not expected.graded:
         if not entry.keys() <= fields:
-            unknown = next(name for name in entry if name not in fields)
-            raise NotRead(f'"{unknown[:80]}" was not asked for')
+            raise NotRead(f'"{min(entry.keys() - fields)[:80]}" was not asked for')
         if entry.get("verdict") not in ("yes", "no"):
             raise NotRead('its verdict is neither "yes" nor "no"')
         if not isinstance(entry.get("evidence", ""), str):
