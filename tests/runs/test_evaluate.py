@@ -114,7 +114,7 @@ def test_no_more_calls_are_in_flight_than_allowed():
         async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
             self.now += 1
             self.most = max(self.most, self.now)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.01)
             self.now -= 1
             return [Completion(text=json.dumps(REPLIES[request.prompt.name]))]
 
