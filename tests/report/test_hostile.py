@@ -61,9 +61,8 @@ def hostile(tmp_path_factory) -> Path:
         text = request.variables["contexts"][0]
         return {
             "verdicts": [
-                {"number": 1, "reason": text, "evidence": text, "verdict": "yes"},
-                {"number": 2, "reason": text, "evidence": f"nowhere {text}", "verdict": "no"},
-                {"number": 99, "reason": text, "evidence": text, "verdict": text},
+                {"number": 1, "reason": f"it says {text}", "evidence": text, "verdict": "yes"},
+                {"number": 2, "reason": f"it says {text}", "evidence": f"nowhere {text}", "verdict": "no"},
             ]
         }
 

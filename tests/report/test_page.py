@@ -154,7 +154,7 @@ def test_prompts_and_replies_are_folded_and_open_with_the_rule_that_read_them(op
     *_, step = record.generate_steps
     shown = page.locator("details.step").last.inner_text()
     assert step.reply in shown
-    assert f"read by {step.rule}" in shown
+    assert f"read as {step.rule}" in shown
     assert "Prompt, system" in shown
 
 
