@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 from ragmetrics_core._lazy import loaded_when_asked
 
 if TYPE_CHECKING:
-    from ragmetrics_core._comparison import diff
     from ragmetrics_core.drivers import recompute, rescore
     from ragmetrics_core.errors import ConfigError, RagMetricsError
     from ragmetrics_core.live import LiveScorer
     from ragmetrics_core.metrics import Metric
     from ragmetrics_core.models import Budget, OpenAIEmbedder, OpenAIJudge, Traffic, as_judge
     from ragmetrics_core.protocol import Embedder, Judge, Scorer
-    from ragmetrics_core.record import Record
+    from ragmetrics_core.records import Record
+    from ragmetrics_core.records._comparison import diff
     from ragmetrics_core.report._html import write_report
     from ragmetrics_core.runs import Run
     from ragmetrics_core.runs._evaluate import aevaluate, evaluate
-    from ragmetrics_core.sample import Sample
+    from ragmetrics_core.samples import Sample
     from ragmetrics_core.testing import ScriptedJudge
 
 __all__ = [
@@ -55,15 +55,15 @@ _MODULES = {
     "OpenAIEmbedder": "models",
     "OpenAIJudge": "models",
     "RagMetricsError": "errors",
-    "Record": "record",
+    "Record": "records",
     "Run": "runs",
-    "Sample": "sample",
+    "Sample": "samples",
     "Scorer": "protocol",
     "ScriptedJudge": "testing",
     "Traffic": "models",
     "aevaluate": "runs._evaluate",
     "as_judge": "models",
-    "diff": "_comparison",
+    "diff": "records._comparison",
     "evaluate": "runs._evaluate",
     "recompute": "drivers",
     "rescore": "drivers",

@@ -43,8 +43,7 @@ from ragmetrics_core.parsers import (
 )
 from ragmetrics_core.prompts import Prompt, load, load_file
 from ragmetrics_core.protocol import Part, Steps
-from ragmetrics_core.testing import check_metric
-from ragmetrics_core.views import (
+from ragmetrics_core.samples import (
     Answered,
     Asked,
     Attributed,
@@ -59,6 +58,7 @@ from ragmetrics_core.views import (
     View,
     Worded,
 )
+from ragmetrics_core.testing import check_metric
 
 __all__ = [
     "Answer",

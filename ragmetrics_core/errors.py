@@ -3,7 +3,7 @@
 RagMetricsError
 ├── ConfigError              a mistake in how ragmetrics was called; raised before any model call
 │   ├── SampleError          input data that cannot be used as it is
-│   │   └── MissingField     a metric needs a field that the sample lacks (`ragmetrics_core.views`)
+│   │   └── MissingField     a metric needs a field that the sample lacks (`ragmetrics_core.samples`)
 │   └── PromptError          a prompt file or its variables are not as they must be
 ├── ModelError               a judge, embedder or scorer did not answer
 │   ├── TransientModelError  may pass when asked again (overload, lost connection)

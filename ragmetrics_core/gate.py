@@ -9,7 +9,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric, signature_of
 from ragmetrics_core.parsers import Answer
 from ragmetrics_core.prompts import Item, load
-from ragmetrics_core.record import FAILED, Record, Status
+from ragmetrics_core.records import FAILED, Record, Status
 
 __all__ = ["Gate", "GateDecision", "GateFinding", "OnFailure"]
 

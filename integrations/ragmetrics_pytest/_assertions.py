@@ -122,7 +122,7 @@ def _mean_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 def _sure(run: "Run", entry: "MetricEntry") -> list[float]:
     """What a mean may count on; scores that failed are counted apart, see `_failed`."""
-    from ragmetrics_core.record import FAILED  # as below
+    from ragmetrics_core.records import FAILED  # as below
 
     return [
         value
@@ -144,7 +144,7 @@ def _scores_beyond(run: "Run", metric: str, limit: float) -> Iterator[str]:
 
 def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[str]:
     """The samples that no limit can hold, and that no model or parser failed."""
-    from ragmetrics_core.record import FAILED  # here, for pytest loads this module in every project
+    from ragmetrics_core.records import FAILED  # here, for pytest loads this module in every project
 
     lacking: list[str] = []
     scored = 0
@@ -166,7 +166,7 @@ def _without_score(run: "Run", metric: str, entry: "MetricEntry") -> Iterator[st
 
 
 def _failed(run: "Run", metrics: Mapping[str, None], allowed: int) -> Iterator[str]:
-    from ragmetrics_core.record import FAILED  # as above
+    from ragmetrics_core.records import FAILED  # as above
 
     # a metric may be asked for by its name and by its signature
     means = {mean.metric: mean for mean in map(run.averaged, metrics)}.values()

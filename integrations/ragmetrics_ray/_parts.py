@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyarrow import fs
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Manifest
 from ragmetrics_ray._rows import REJECTED, SCHEMA, key_of
 

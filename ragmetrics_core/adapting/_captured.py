@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from ragmetrics_core.adapting._documents import Chunk
-from ragmetrics_core.stages import StageName
+from ragmetrics_core.samples import StageName
 
 __all__ = ["Call", "CapturedMessage", "CapturedRun", "Dialect", "Kind", "NamedValue", "Rules"]
 

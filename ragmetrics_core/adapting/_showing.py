@@ -14,9 +14,8 @@ from ragmetrics_core.adapting._stages import (
     texts_in,
 )
 from ragmetrics_core.adapting._wiring import SHORTEST, calls_before, messages_in, reply_of
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample, SoughtText, Stage, StageChunk, sought_in
 from ragmetrics_core.shapes import is_series
-from ragmetrics_core.stages import SoughtText, Stage, StageChunk, sought_in
 
 __all__ = ["ShownChunks", "shown_to_the_model"]
 

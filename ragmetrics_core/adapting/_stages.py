@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ragmetrics_core.adapting._captured import Call, Dialect, Rules
 from ragmetrics_core.adapting._documents import Chunk
 from ragmetrics_core.adapting._fields import question_in
+from ragmetrics_core.samples import Stage, StageChunk, StageName
 from ragmetrics_core.shapes import is_mapping, is_series
-from ragmetrics_core.stages import Stage, StageChunk, StageName
 
 __all__ = ["RetrievalSteps", "documents_anywhere", "documents_by_place", "once", "retrieval_of"]
 

@@ -15,9 +15,8 @@ from ragmetrics_core.adapting._stages import (
 )
 from ragmetrics_core.adapting._wiring import calls_before, makers_of, request_of
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.sample import Sample, Turn
+from ragmetrics_core.samples import Sample, Stage, Turn
 from ragmetrics_core.shapes import is_series
-from ragmetrics_core.stages import Stage
 
 __all__ = ["sample_of"]
 

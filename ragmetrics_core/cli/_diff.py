@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ragmetrics_core._comparison import diff as compare
 from ragmetrics_core.cli._arguments import MetricName, SampleId
 from ragmetrics_core.cli._screen import page, show
+from ragmetrics_core.records._comparison import diff as compare
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.runs import Run
 

@@ -12,11 +12,11 @@ from ragmetrics_core.cli._study_output import Alpha, Cluster, Runs, Seed, StudyA
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_vector
 from ragmetrics_core.models import as_embedder
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.report._plots import draw_curves, draw_groups, draw_histograms, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
 from ragmetrics_core.runs._own_loop import on_own_loop
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.study import (
     CosineStudy,
     Estimate,

@@ -9,7 +9,7 @@ import typer
 
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.sample import Label
+from ragmetrics_core.samples import Label
 from ragmetrics_core.study import (
     LabelledUnit,
     Scores,

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ragmetrics_core import scoring
 from ragmetrics_core._branches import together
-from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.drivers._interpreter import Drawn, Interpreter, Path, Segments, written
 from ragmetrics_core.errors import (
     AccessRefused,
@@ -28,8 +27,9 @@ from ragmetrics_core.models._meter import Tally
 from ragmetrics_core.models._pace import Turns
 from ragmetrics_core.prompts import Prompt, digest_of
 from ragmetrics_core.protocol import Compare, Completion, Embedder, Generate, Judge, Rate, Scorer
-from ragmetrics_core.record import CompareStep, Correction, RateStep
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import CompareStep, Correction, RateStep
+from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Calls", "Models", "measure_sample"]
 

@@ -8,7 +8,7 @@ from ragmetrics_core.drivers._replay import Replay, not_hydrated, rewritten
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.shapes import is_dict, is_series
 
 __all__ = ["Difference", "audit", "is_reproduced"]

@@ -8,7 +8,7 @@ from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import _catalogue as catalogue
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.prompts import Message
-from ragmetrics_core.record import Correction, GenerateStep, Record
+from ragmetrics_core.records import Correction, GenerateStep, Record
 
 __all__ = ["by_vote", "correct", "recompute", "rendered", "rescore", "self_contained", "useless_replies"]
 

@@ -12,8 +12,6 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from ragmetrics_core._overlap import counted
-from ragmetrics_core._packing import VerdictColumns
-from ragmetrics_core._written_record import WrittenRecord, checked_outcome
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question
@@ -36,7 +34,7 @@ from ragmetrics_core.protocol import (
     Segment,
     Steps,
 )
-from ragmetrics_core.record import (
+from ragmetrics_core.records import (
     SCHEMA,
     CompareStep,
     Correction,
@@ -44,8 +42,9 @@ from ragmetrics_core.record import (
     RateStep,
     Status,
 )
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.views import MissingField, UnverifiedContexts
+from ragmetrics_core.records._packing import VerdictColumns
+from ragmetrics_core.records._written_record import WrittenRecord, checked_outcome
+from ragmetrics_core.samples import MissingField, Sample, UnverifiedContexts
 
 __all__ = ["Drawn", "Interpreter", "Path", "Segments", "written"]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ragmetrics_core.measurement import Decision, Evidence
 from ragmetrics_core.parsers import locate
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["placed_in"]
 

@@ -17,9 +17,8 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.references import of_reference
 from ragmetrics_core.models._secrets import in_environment, without_secrets
 from ragmetrics_core.protocol import Part, Steps
-from ragmetrics_core.record import Status
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.views import MissingField
+from ragmetrics_core.records import Status
+from ragmetrics_core.samples import MissingField, Sample
 
 __all__ = ["OwnCode", "status_of", "without_place"]
 

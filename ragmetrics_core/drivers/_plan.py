@@ -15,8 +15,8 @@ from ragmetrics_core.models._meter import tokens_in
 from ragmetrics_core.models._wrapper import unwrapped
 from ragmetrics_core.prompts import digest_of
 from ragmetrics_core.protocol import Compare, Completion, Fork, Generate, Judge, Rate
-from ragmetrics_core.record import CompareStep, RateStep
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import CompareStep, RateStep
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Known", "MetricEstimate", "plan_sample"]
 

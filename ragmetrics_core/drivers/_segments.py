@@ -8,7 +8,7 @@ from ragmetrics_core.drivers._questions import Places, Question
 from ragmetrics_core.parsers import split_sentences, without_reasoning
 from ragmetrics_core.prompts import Prompt, digest_of, numbered_sentences
 from ragmetrics_core.protocol import Generate, Unread
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Segments", "Used"]
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from ragmetrics_core.adapting import Chunk, Skip, as_now
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
-from ragmetrics_core.sample import Label, Sample
+from ragmetrics_core.samples import Label, Sample
 
 __all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated", "without_texts"]
 

@@ -20,8 +20,8 @@ from ragmetrics_core.live._sinks import CallableSink, MemorySink, Sink
 from ragmetrics_core.live._statistics import Alarm, Alert, Counts, Means
 from ragmetrics_core.live._wording import discreet, one_line
 from ragmetrics_core.metrics import ALIASES
-from ragmetrics_core.record import FAILED
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import FAILED
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Delivery", "described"]
 

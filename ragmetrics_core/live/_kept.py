@@ -16,7 +16,7 @@ from ragmetrics_core.runs._folder import CAPTURES
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.runs._writing import not_a_link
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["KeptCaptures", "Left"]
 

@@ -17,7 +17,7 @@ from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.runs._preparation import prepare, with_prompts
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Measuring"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import Capture, LiveResult
-from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.records import FAILED, Record
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider

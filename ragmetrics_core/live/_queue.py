@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Literal
 
 from ragmetrics_core.live._capture import Capture
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Overflow", "Queue", "Ticket"]
 

@@ -13,7 +13,7 @@ from ragmetrics_core.live._sinks import Sink
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.redaction import Redact
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import is_series
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult, by_name
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
 

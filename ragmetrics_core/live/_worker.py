@@ -18,7 +18,7 @@ from ragmetrics_core.live._exiting import finish_at_exit, forget_at_exit
 from ragmetrics_core.live._measuring import Measuring
 from ragmetrics_core.live._queue import Queue, Ticket
 from ragmetrics_core.live._settings import LiveSettings
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Worker"]
 

@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement, combine
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Part, Steps
-from ragmetrics_core.views import Referenced
+from ragmetrics_core.samples import Referenced
 
 __all__ = ["AnswerCorrectness"]
 

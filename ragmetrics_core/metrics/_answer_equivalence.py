@@ -8,7 +8,7 @@ from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.texts import best_of, references_of
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Asked
+from ragmetrics_core.samples import Asked
 
 __all__ = ["AnswerEquivalence"]
 

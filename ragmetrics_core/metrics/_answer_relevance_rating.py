@@ -10,7 +10,7 @@ from ragmetrics_core.metrics._steps.ratings import mean_rating
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Answered
+from ragmetrics_core.samples import Answered
 
 __all__ = ["AnswerRelevanceRating"]
 

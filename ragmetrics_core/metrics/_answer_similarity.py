@@ -8,7 +8,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Bounds, Measurement, undefined, valued
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Compared
+from ragmetrics_core.samples import Compared
 
 __all__ = ["AnswerSimilarity"]
 

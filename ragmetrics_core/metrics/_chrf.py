@@ -9,7 +9,7 @@ from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.metrics._steps.texts import references_of
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Worded
+from ragmetrics_core.samples import Worded
 
 __all__ = ["Chrf"]
 

@@ -9,7 +9,7 @@ from ragmetrics_core.metrics._steps.matrix import each_chunk, in_any, statements
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Grounded
+from ragmetrics_core.samples import Grounded
 
 __all__ = ["ChunkFaithfulness"]
 

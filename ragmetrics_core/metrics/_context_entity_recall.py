@@ -12,7 +12,7 @@ from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import EntityList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import ReferencedContexts
+from ragmetrics_core.samples import ReferencedContexts
 
 __all__ = ["ContextEntityRecall"]
 

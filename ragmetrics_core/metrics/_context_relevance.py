@@ -20,7 +20,7 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import INSUFFICIENT, Expected, ExtractedSentences, RelevantSentences, locate
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Retrieved
+from ragmetrics_core.samples import Retrieved
 
 __all__ = ["ContextRelevance"]
 

@@ -11,7 +11,7 @@ from ragmetrics_core.metrics._steps.ratings import MissingRatings, check_attempt
 from ragmetrics_core.parsers import Rating, Scale
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Retrieved
+from ragmetrics_core.samples import Retrieved
 
 __all__ = ["ContextRelevanceRating"]
 

@@ -11,7 +11,7 @@ from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Complete
+from ragmetrics_core.samples import Complete
 
 __all__ = ["ContextUtilization"]
 

@@ -11,7 +11,7 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Answered
+from ragmetrics_core.samples import Answered
 
 __all__ = ["Criterion"]
 

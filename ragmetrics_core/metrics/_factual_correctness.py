@@ -12,7 +12,7 @@ from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import FactLists, StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Referenced
+from ragmetrics_core.samples import Referenced
 
 __all__ = ["FactualCorrectness"]
 

@@ -10,7 +10,7 @@ from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Grounded
+from ragmetrics_core.samples import Grounded
 
 __all__ = ["Faithfulness"]
 

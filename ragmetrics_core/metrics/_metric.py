@@ -12,8 +12,8 @@ from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics._settings import checks_of, escaped
 from ragmetrics_core.prompts import Prompt, PromptText, load_version
 from ragmetrics_core.protocol import Part, Steps
+from ragmetrics_core.samples import View
 from ragmetrics_core.shapes import is_dict, is_list, is_tuple
-from ragmetrics_core.views import View
 
 __all__ = ["Metric", "Needs", "signature_of"]
 

@@ -8,7 +8,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Measurement, combine
 from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.protocol import Part, Steps
-from ragmetrics_core.views import Complete
+from ragmetrics_core.samples import Complete
 
 __all__ = ["RagasScore"]
 

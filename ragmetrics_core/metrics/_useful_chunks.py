@@ -9,7 +9,7 @@ from ragmetrics_core.metrics._steps.references import ReferenceMetric
 from ragmetrics_core.parsers import StatementList, VerdictList
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Attributed
+from ragmetrics_core.samples import Attributed
 
 __all__ = ["UsefulChunks"]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.probe._label_words import Question
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["BASELINES", "baseline"]
 

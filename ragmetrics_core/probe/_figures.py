@@ -16,7 +16,7 @@ from ragmetrics_core.probe._card import (
 )
 from ragmetrics_core.probe._corpus import Case, Passage, Verdicts, truth
 from ragmetrics_core.probe._samples import Target
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["consistency_of", "injection_of", "known_answers_of", "position_of", "replies_of", "verbosity_of"]
 

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ragmetrics_core._columns import field_named, is_sample_column, spelled
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.probe._label_words import Question, decoded, is_label_name, question_named, stem
 from ragmetrics_core.runs._loading import Source, read_rows
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import field_named, is_sample_column, spelled
 from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = [

@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from ragmetrics_core._columns import field_named, is_sample_column
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.probe._label_columns import (
     ANNOTATORS,
@@ -35,7 +34,8 @@ from ragmetrics_core.probe._label_words import (
     stem,
 )
 from ragmetrics_core.runs._loading import Source
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import field_named, is_sample_column
 from ragmetrics_core.shapes import is_list, is_mapping
 
 __all__ = ["Labelled", "LabelledPair", "LabelledSet", "limited", "read_labelled"]

@@ -21,7 +21,7 @@ from ragmetrics_core.probe._people_figures import card_of, with_gains
 from ragmetrics_core.probe._probing import check_beside
 from ragmetrics_core.probe._same_judge import model_of
 from ragmetrics_core.protocol import Embedder, Judge
-from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.runs import Progress, aevaluate
 from ragmetrics_core.runs._loading import Source
 from ragmetrics_core.runs._own_loop import synchronous

@@ -31,7 +31,7 @@ from ragmetrics_core.probe._people_card import (
     ReliabilityBin,
 )
 from ragmetrics_core.probe._savings import cheap_probabilities, savings_of
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study import Estimate
 from ragmetrics_core.study._correlations import kendall_figure, spearman_figure

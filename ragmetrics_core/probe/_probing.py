@@ -23,11 +23,11 @@ from ragmetrics_core.probe._figures import (
 from ragmetrics_core.probe._samples import Target
 from ragmetrics_core.probe._verdicts import on_chunks, on_padded, on_statements
 from ragmetrics_core.protocol import Judge
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Progress, Run, aevaluate
 from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["CARD", "PROBES", "Probe", "aprobe", "check_beside", "count_samples", "probe"]
 

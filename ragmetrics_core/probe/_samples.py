@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragmetrics_core.probe._corpus import Attack, Case, Field, Padding, Passage, Verdicts, truth
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = [
     "Target",

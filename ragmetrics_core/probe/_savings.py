@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ragmetrics_core.models._cascade import Cascade
 from ragmetrics_core.probe._by_source import balanced_accuracy, gain_of, share, stored
 from ragmetrics_core.probe._people_card import Saving
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["BANDS", "cheap_probabilities", "savings_of"]
 

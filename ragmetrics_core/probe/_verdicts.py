@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ragmetrics_core.probe._corpus import Case, Padding, Passage
 from ragmetrics_core.probe._samples import padded_statement
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["cases_of", "on_chunks", "on_padded", "on_statements"]
 

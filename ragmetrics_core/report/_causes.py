@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import Key, Outcome
 
 __all__ = ["Causes"]

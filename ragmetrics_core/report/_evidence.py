@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ragmetrics_core.measurement import Evidence, Verdict
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.record import Correction, Record
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import Correction, Record
+from ragmetrics_core.samples import Sample
 
 __all__ = [
     "ExpectedText",

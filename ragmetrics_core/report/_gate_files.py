@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from ragmetrics_core._comparison import Change
+from ragmetrics_core.records._comparison import Change
 from ragmetrics_core.report._terminal import visible
 from ragmetrics_core.study import Estimate, GateVerdict, PairedMetric, RunComparison, TraceDifference, short
 

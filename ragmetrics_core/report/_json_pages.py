@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ragmetrics_core.drivers import MetricEstimate
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.record import Status
+from ragmetrics_core.records import Status
 from ragmetrics_core.report._described_metrics import described
 from ragmetrics_core.runs import ListedRun, Plan, Run
 from ragmetrics_core.runs._shown import ShownContexts

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
+from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._decisions import decisions_in
 
 __all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]

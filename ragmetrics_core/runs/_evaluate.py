@@ -15,7 +15,7 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import Budget, Tally, Traffic
 from ragmetrics_core.prompts import Prompt
 from ragmetrics_core.protocol import Embedder, Scorer
-from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.records import FAILED, Record
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._index import Key
@@ -27,7 +27,7 @@ from ragmetrics_core.runs._prices import price_of
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
 from ragmetrics_core.runs._useless import useless_calls
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["OnError", "Progress", "aevaluate", "evaluate"]
 

@@ -10,10 +10,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from ragmetrics_core._written_record import WrittenRecord
 from ragmetrics_core.errors import ConfigError, RecordError, SampleError
 from ragmetrics_core.prompts import Prompt, PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
+from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._decisions import decisions_stored
 from ragmetrics_core.runs._diagnosis import decisions_of
 from ragmetrics_core.runs._files import RunFiles, snapshot
@@ -26,7 +26,7 @@ from ragmetrics_core.runs._manifest import FileContents, Manifest, manifest_in, 
 from ragmetrics_core.runs._stored import is_run, labels_digest, remove_run
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.runs._writing import made_anew, not_a_link
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Folder"]
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs._files import RunFiles
 from ragmetrics_core.runs._index import Index, Key, Place
 from ragmetrics_core.runs._kept_index import identity_of, keep_index, kept_index
@@ -14,7 +14,7 @@ from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._reading import Reader
 from ragmetrics_core.runs._stored import DAMAGED, prompt_in, record_in, sample_in
 from ragmetrics_core.runs._summary import Outcome
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Holdings"]
 

@@ -1,7 +1,7 @@
 """Scores that a person's decision has left open: references that were not asked about may now count."""
 
-from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.record import FAILED, GenerateStep, Record
+from ragmetrics_core.records import FAILED, GenerateStep, Record
+from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._holdings import Holdings
 from ragmetrics_core.runs._index import Key
 

@@ -19,13 +19,13 @@ from typing import Any, Final, TypeAlias, TypeGuard, cast
 
 import numpy as np
 
-from ragmetrics_core._columns import TEXT_COLUMNS, shown, spelled
 from ragmetrics_core.errors import ConfigError, SampleError
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._rows import ReadRow, kind_of, opened
 from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import DataFrameLike, rows_of_parquet, rows_of_table
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
+from ragmetrics_core.samples._columns import TEXT_COLUMNS, shown, spelled
 from ragmetrics_core.shapes import is_dict, is_list, is_mapping, is_series
 
 __all__ = [

@@ -11,7 +11,7 @@ from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._manifest import Manifest
 from ragmetrics_core.runs._run import Run
 from ragmetrics_core.runs._settling import Prefer, settled, settled_sample
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["merge"]
 

@@ -12,7 +12,7 @@ from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.models import Budget, Price, Traffic
 from ragmetrics_core.models._cascade import decider
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Scorer
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.redaction import Redact
 from ragmetrics_core.runs._folder import Folder
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, none_usable
@@ -21,7 +21,7 @@ from ragmetrics_core.runs._own_loop import synchronous
 from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Prompts, prepare
 from ragmetrics_core.runs._prices import price_of
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS, EvaluationArgs, settled
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 if TYPE_CHECKING:
     from ragmetrics_core.models._lexical import LexicalJudge

@@ -22,7 +22,7 @@ from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.runs._loading import AsyncSource, BadRow, aread_samples
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = [
     "AnyJudge",

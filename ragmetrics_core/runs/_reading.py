@@ -6,14 +6,14 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from ragmetrics_core._stored_form import unread
 from ragmetrics_core.errors import RecordError
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
+from ragmetrics_core.records._stored_form import unread
 from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._stored import DAMAGED
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Reader"]
 

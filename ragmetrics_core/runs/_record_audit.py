@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.drivers import Difference, audit, is_reproduced
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs._index import Place
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._reading import Reader

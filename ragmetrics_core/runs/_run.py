@@ -9,7 +9,7 @@ from ragmetrics_core.drivers import Difference, correct, self_contained
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import PromptText
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs._auditing import audited
 from ragmetrics_core.runs._decisions import read_decisions
 from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
@@ -21,7 +21,7 @@ from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._sample_rows import sample_rows
 from ragmetrics_core.runs._spread import spread_of
 from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread
 from ragmetrics_core.wording import number_of
 

@@ -6,7 +6,7 @@ from typing import Any
 from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._manifest import MetricEntry
 from ragmetrics_core.runs._summary import Outcome
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["sample_rows"]
 

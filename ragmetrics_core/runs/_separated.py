@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from ragmetrics_core._columns import is_sample_column
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._rows import ReadRow, opened, refuse_repeated
+from ragmetrics_core.samples._columns import is_sample_column
 from ragmetrics_core.wording import number_of
 
 __all__ = ["rows_of_csv", "separator_in"]

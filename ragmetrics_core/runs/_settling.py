@@ -5,8 +5,8 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 from ragmetrics_core.drivers import correct
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.record import FAILED, Correction, Record
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import FAILED, Correction, Record
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Prefer", "Settled", "settled", "settled_sample"]
 

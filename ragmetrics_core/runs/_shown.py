@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.stages import SHOWN_STATES
+from ragmetrics_core.samples import SHOWN_STATES, Sample
 from ragmetrics_core.wording import number_of
 
 __all__ = ["ShownContexts"]

@@ -6,7 +6,7 @@ from typing import Any
 from ragmetrics_core import scoring
 from ragmetrics_core.drivers import by_vote
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["spread_of"]
 

@@ -6,9 +6,9 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ragmetrics_core._stored_form import outlined, unpacked
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.prompts import PromptText, digest_of
+from ragmetrics_core.records._stored_form import outlined, unpacked
 from ragmetrics_core.runs._decisions import DECIDING, decisions_in_fields, decisions_stored
 from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._kept_index import remove_kept

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ragmetrics_core._written_record import WrittenRecord
-from ragmetrics_core.record import Record, Status
+from ragmetrics_core.records import Record, Status
+from ragmetrics_core.records._written_record import WrittenRecord
 
 __all__ = ["Mean", "Outcome", "averaged", "summarise"]
 

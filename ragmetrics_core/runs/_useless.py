@@ -6,7 +6,7 @@ from typing import Any
 from ragmetrics_core.drivers import useless_replies
 from ragmetrics_core.journal import call_address
 from ragmetrics_core.metrics import Metric
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["useless_calls"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from ragmetrics_core.measurement import Evidence, Verdict
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["VerdictRow", "csv_cell", "verdict_rows", "write_csv", "write_jsonl"]
 

@@ -28,7 +28,7 @@ from ragmetrics_core.models._secrets import in_environment, without_secrets
 from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.prompts import PromptText
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Scorer
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.redaction import redacted
 from ragmetrics_core.runs._evaluate import Evaluation, Progress, journal_of, refuse_useless, writing
 from ragmetrics_core.runs._folder import Folder

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.study._consensus import majority
 from ragmetrics_core.study._intervals import Estimate, wilson_interval

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragmetrics_core.prompts import digest_of
-from ragmetrics_core.record import CompareStep, Record
+from ragmetrics_core.records import CompareStep, Record
 from ragmetrics_core.study._intervals import Estimate
 from ragmetrics_core.study._resampling import bootstrap_mean
 from ragmetrics_core.study._tables import Column, Mark, StudyTable, table_of

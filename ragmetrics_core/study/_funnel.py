@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.stages import Stage, StageChunk
+from ragmetrics_core.samples import Sample, Stage, StageChunk
 from ragmetrics_core.study._intervals import Estimate, wilson_interval
 
 __all__ = ["Funnel", "FunnelFinding", "FunnelHop", "FunnelStage", "Lost", "study_funnel"]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.sample import Label
+from ragmetrics_core.samples import Label
 from ragmetrics_core.study._scores import Scores
 
 __all__ = ["ALL", "PAIRS", "check_groups", "label_text", "members_of", "sample_notes"]

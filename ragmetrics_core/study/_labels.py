@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import ALIASES
-from ragmetrics_core.record import Record
-from ragmetrics_core.sample import Label
+from ragmetrics_core.records import Record
+from ragmetrics_core.samples import Label
 from ragmetrics_core.shapes import Json
 from ragmetrics_core.study._scores import Scores
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.study._comparison import VERDICT, Verdict
 from ragmetrics_core.study._distributions import binomial_test
 from ragmetrics_core.study._intervals import Estimate, wilson_interval

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import signature_of
 from ragmetrics_core.runs import Run
-from ragmetrics_core.sample import Label, Sample
+from ragmetrics_core.samples import Label, Sample
 from ragmetrics_core.study._tables import short
 
 __all__ = [

@@ -8,9 +8,9 @@ from ragmetrics_core.drivers import audit, recompute
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.protocol import Embedder, Judge, Scorer
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import evaluate
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.testing._hash_embedder import HashEmbedder
 from ragmetrics_core.testing._overlap_scorer import OverlapScorer
 from ragmetrics_core.testing._random_judge import RandomJudge

@@ -6,7 +6,7 @@ import pytest
 
 from ragmetrics_core import Sample
 from ragmetrics_core.adapting import Call, CapturedMessage, CapturedRun, NamedValue, Rules, Skip, sample_of
-from ragmetrics_core.sample import Turn
+from ragmetrics_core.samples import Turn
 from tests.adapting.plain import PLAIN, Clock, Doc, Said
 
 LADY = Doc("The lighthouse was built in 1893 by the harbour board.", "lady")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ragmetrics_core.measurement import Measurement, valued
 from ragmetrics_core.metrics import Metric
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Answered
+from ragmetrics_core.samples import Answered
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,8 @@ from ragmetrics_core.asking import ask_each
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.metrics import Faithfulness, Metric
 from ragmetrics_core.prompts import VERDICTS
+from ragmetrics_core.samples import Answered
 from ragmetrics_core.testing import check_metric
-from ragmetrics_core.views import Answered
 
 SAMPLES = [
     {"id": "q1", "question": "Where?", "answer": "In Ulm. On the Danube.", "contexts": ["Ulm.", "Danube."]}

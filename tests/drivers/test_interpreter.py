@@ -14,8 +14,8 @@ from ragmetrics_core.drivers._interpreter import Segments
 from ragmetrics_core.measurement import Measurement, undefined, valued
 from ragmetrics_core.parsers import split_sentences
 from ragmetrics_core.protocol import Completion, Steps
+from ragmetrics_core.samples import Answered, Referenced
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
-from ragmetrics_core.views import Answered, Referenced
 
 SAMPLE = {"id": "q1", "question": "Q?", "answer": "One. Two.", "reference": "R", "contexts": ["C"]}
 VALID = st.text(st.characters(exclude_categories=["Cs"]))

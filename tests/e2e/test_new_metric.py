@@ -22,7 +22,7 @@ from ragmetrics_core.asking import review, split
 from ragmetrics_core.measurement import Decision, Labels, Measurement, score, undefined
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import Answered
+from ragmetrics_core.samples import Answered
 
 __all__ = ["Calmness"]
 

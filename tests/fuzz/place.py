@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragmetrics_core import evaluate
 from ragmetrics_core.metrics import METRICS, get
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.runs import Run
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, RandomJudge
 

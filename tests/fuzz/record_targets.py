@@ -6,10 +6,10 @@ from contextlib import suppress
 from itertools import islice
 
 from ragmetrics_core import write_report
-from ragmetrics_core._comparison import diff
 from ragmetrics_core.drivers import audit, by_vote, correct, recompute, rendered, rescore, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
+from ragmetrics_core.records._comparison import diff
 from ragmetrics_core.runs import Run, list_runs
 from ragmetrics_core.runs._verdict_log import verdict_rows
 from tests.fuzz.place import folder, records, run_with, whole_file

@@ -9,7 +9,7 @@ from ragmetrics_core import Judge, Sample, evaluate
 from ragmetrics_core.metrics import Faithfulness
 from ragmetrics_core.models import OpenAIJudge
 from ragmetrics_core.prompts import VERDICTS, load_version
-from ragmetrics_core.record import GenerateStep, Record
+from ragmetrics_core.records import GenerateStep, Record
 from ragmetrics_core.shapes import Json
 from tests.servers import Answer, OpenAIServer, Seen, chat
 

@@ -6,7 +6,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, GateFinding
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.metrics import get, resolve
-from ragmetrics_core.record import FAILED, Record
+from ragmetrics_core.records import FAILED, Record
 
 METRICS = resolve(["faithfulness", "hallucination", "answer_similarity"])
 

@@ -9,7 +9,7 @@ from ragmetrics_core.measurement import Bounds, Measurement
 from ragmetrics_core.metrics import METRICS, FactualCorrectness, get
 from ragmetrics_core.metrics._steps.references import ReferenceMetric, best_measurement
 from ragmetrics_core.runs import plan
-from ragmetrics_core.sample import distinct_references
+from ragmetrics_core.samples import distinct_references
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
 from tests.lines import plain
 

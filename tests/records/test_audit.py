@@ -8,10 +8,10 @@ import pytest
 from pydantic_core import to_json
 
 from ragmetrics_core import Record, Run, diff, evaluate, prompts, recompute, rescore
-from ragmetrics_core._sealing import sealed_line
 from ragmetrics_core.drivers import audit, rendered, self_contained
 from ragmetrics_core.errors import ConfigError, RecordError
 from ragmetrics_core.metrics import METRICS, ContextRelevance, FactualCorrectness, GroundednessRating
+from ragmetrics_core.records._sealing import sealed_line
 from ragmetrics_core.runs import Key
 from ragmetrics_core.testing import HashEmbedder, OverlapScorer, ScriptedJudge
 from tests.catalogue import reason_to_skip

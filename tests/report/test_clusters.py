@@ -8,7 +8,7 @@ import pytest
 from ragmetrics_core import evaluate, write_report
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Faithfulness
-from ragmetrics_core.record import Status
+from ragmetrics_core.records import Status
 from ragmetrics_core.testing import ScriptedJudge
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ragmetrics_core import Run, evaluate
-from ragmetrics_core._comparison import diff
+from ragmetrics_core.records._comparison import diff
 from ragmetrics_core.report._html.columns import columns
 from ragmetrics_core.report._html.overview import overview
 from ragmetrics_core.report._html.rows import outcomes_of, table_rows

@@ -15,8 +15,8 @@ from ragmetrics_core.metrics import Metric
 from ragmetrics_core.prompts import STATEMENTS
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.runs import plan
+from ragmetrics_core.samples import Answered
 from ragmetrics_core.testing import ScriptedJudge
-from ragmetrics_core.views import Answered
 
 ROWS = [{"id": f"s{n}", "question": "Where?", "answer": f"Paris {n}."} for n in range(3)]
 REPLIES: dict[str, Any] = {"statements": {"statements": ["Paris."], "declined": False}}

@@ -4,7 +4,7 @@ import pytest
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._loading import BadRow, read_samples
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Q1", "Q2", "Q3", "ROWS", "bad", "refusal"]
 

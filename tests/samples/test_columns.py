@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.sample import Sample, Turn
+from ragmetrics_core.samples import Sample, Turn
 
 read = Sample.from_mapping
 EXPECTED = Sample(question="Q?", answer="A.", contexts=("c1", "c2"), reference="R.")

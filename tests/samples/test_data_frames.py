@@ -6,7 +6,7 @@ import pytest
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._loading import BadRow, read_samples
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed; it is no requirement of ragmetrics")
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._loading import read_samples
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from tests.samples.questions import Q1, Q2, Q3, ROWS, bad, refusal
 
 # JSON Lines

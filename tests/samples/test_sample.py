@@ -9,8 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from ragmetrics_core.errors import ConfigError, SampleError
-from ragmetrics_core.sample import Sample, Turn
-from ragmetrics_core.views import (
+from ragmetrics_core.samples import (
     Answered,
     Attributed,
     Compared,
@@ -20,6 +19,8 @@ from ragmetrics_core.views import (
     Referenced,
     ReferencedContexts,
     Retrieved,
+    Sample,
+    Turn,
 )
 
 VIEWS = [Answered, Attributed, Compared, Complete, Grounded, Referenced, ReferencedContexts, Retrieved]

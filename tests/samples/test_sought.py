@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragmetrics_core.stages import sought_in
+from ragmetrics_core.samples import sought_in
 
 WRITINGS = {
     "as it is": str,

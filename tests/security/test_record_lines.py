@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ragmetrics_core.errors import RecordError
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from tests.fuzz.place import records
 
 

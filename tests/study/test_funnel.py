@@ -4,7 +4,7 @@ import pytest
 
 from ragmetrics_core import Sample, evaluate
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.stages import Stage, StageChunk
+from ragmetrics_core.samples import Stage, StageChunk
 from ragmetrics_core.study import study_funnel
 
 GOLD, OTHER, THIRD = "Ferries cross the sound at seven.", "The mill grinds rye.", "Owls hunt by ear."

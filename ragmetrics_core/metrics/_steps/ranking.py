@@ -10,7 +10,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.measurement import Decision, Judged, Labels, Measurement, undefined, valued
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.protocol import Steps
-from ragmetrics_core.views import RankedIds, RankedTexts, View
+from ragmetrics_core.samples import RankedIds, RankedTexts, View
 
 __all__ = ["Ranked", "RankingMetric", "precisions", "terms"]
 

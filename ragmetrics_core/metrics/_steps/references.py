@@ -8,8 +8,7 @@ from ragmetrics_core.errors import StepFailed
 from ragmetrics_core.measurement import Bounds, Decision, Measurement
 from ragmetrics_core.metrics._metric import Metric
 from ragmetrics_core.protocol import Fork, Part, Request, Review, Steps
-from ragmetrics_core.sample import distinct_references
-from ragmetrics_core.views import View
+from ragmetrics_core.samples import View, distinct_references
 
 __all__ = ["ReferenceMetric", "best_measurement", "of_reference"]
 

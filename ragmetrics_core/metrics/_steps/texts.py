@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from ragmetrics_core.views import Asked, Worded
+from ragmetrics_core.samples import Asked, Worded
 
 __all__ = ["Best", "best_of", "references_of"]
 

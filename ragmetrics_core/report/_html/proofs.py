@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core._comparison import Change, diff
 from ragmetrics_core.errors import RagMetricsError
 from ragmetrics_core.measurement import Verdict
 from ragmetrics_core.prompts import Message
-from ragmetrics_core.record import CountStep, GenerateStep, PartResult, Record, Step
+from ragmetrics_core.records import CountStep, GenerateStep, PartResult, Record, Step
+from ragmetrics_core.records._comparison import Change, diff
 from ragmetrics_core.report._evidence import (
     TextPlace,
     about_reference,
@@ -24,7 +24,7 @@ from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._html.locating import Sought
 from ragmetrics_core.report._html.text import Cut, cut, one_line, units
 from ragmetrics_core.runs import Run, diagnose
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.study import named_runs
 from ragmetrics_core.study._annotation import item_name
 from ragmetrics_core.wording import number_of, visible

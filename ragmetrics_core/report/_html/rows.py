@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ragmetrics_core.report._html.columns import ReportColumn
 from ragmetrics_core.report._html.text import cut, one_line
 from ragmetrics_core.runs import Key, Outcome, Run
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.samples import Sample
 
 __all__ = ["Outcomes", "ReportRow", "outcomes_of", "table", "table_rows"]
 

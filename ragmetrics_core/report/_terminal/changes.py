@@ -7,9 +7,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core._comparison import Change, RecordDiff
 from ragmetrics_core.drivers import Difference
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
+from ragmetrics_core.records._comparison import Change, RecordDiff
 from ragmetrics_core.report._terminal.text import (
     GOOD,
     LABEL,

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.probe import measured_on_people, people_lines
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.report._causes import Causes
 from ragmetrics_core.report._terminal.text import (
     LABEL,

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.record import PartResult, Record
+from ragmetrics_core.records import PartResult, Record
 from ragmetrics_core.report._evidence import TextPlace, correction_of, decided, expected_texts, marks, place
 from ragmetrics_core.report._terminal.evidence import marked, style_of
 from ragmetrics_core.report._terminal.samples import found_by

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 from ragmetrics_core.report._terminal.text import (
     LABEL,
     OPEN,
@@ -22,8 +22,7 @@ from ragmetrics_core.report._terminal.text import (
     table,
 )
 from ragmetrics_core.runs import Finding, MetricEntry, Run, diagnose
-from ragmetrics_core.sample import Sample
-from ragmetrics_core.stages import counted
+from ragmetrics_core.samples import Sample, counted
 from ragmetrics_core.wording import number_of
 
 __all__ = ["SampleRow", "asked", "sample_page", "sample_rows", "samples_table"]

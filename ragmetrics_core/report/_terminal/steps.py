@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ragmetrics_core.drivers import rendered
-from ragmetrics_core.record import CompareStep, CountStep, GenerateStep, RateStep, Record, Step
+from ragmetrics_core.records import CompareStep, CountStep, GenerateStep, RateStep, Record, Step
 from ragmetrics_core.report._terminal.text import LABEL, WEAK, bullets, heading, one_line, plain
 from ragmetrics_core.wording import number_of
 

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ragmetrics_core.record import Status
+from ragmetrics_core.records import Status
 from ragmetrics_core.wording import visible
 
 __all__ = [

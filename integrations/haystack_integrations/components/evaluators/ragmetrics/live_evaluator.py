@@ -18,7 +18,7 @@ from ragmetrics_core.gate import Gate, GateDecision
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_core.metrics import names_of
-from ragmetrics_core.record import FAILED
+from ragmetrics_core.records import FAILED
 from ragmetrics_core.runs import OnError
 
 from haystack_integrations.components.evaluators.ragmetrics.dialect import HAYSTACK, text_in

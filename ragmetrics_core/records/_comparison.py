@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragmetrics_core.measurement import Verdict
-from ragmetrics_core.record import Record
+from ragmetrics_core.records import Record
 
 __all__ = ["Change", "RecordDiff", "diff"]
 

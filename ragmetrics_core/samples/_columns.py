@@ -19,8 +19,8 @@ import numpy as np
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ragmetrics_core.errors import SampleError
+from ragmetrics_core.samples._stages import Stage
 from ragmetrics_core.shapes import Json, is_mapping, is_series
-from ragmetrics_core.stages import Stage
 
 __all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
 

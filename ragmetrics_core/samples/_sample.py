@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic_core import PydanticSerializationError
 
-from ragmetrics_core._columns import Label, read_row
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
+from ragmetrics_core.samples._columns import Label, read_row
+from ragmetrics_core.samples._stages import (
+    Shown,
+    SoughtText,
+    Stage,
+    StageChunk,
+    Unproven,
+    sought_in,
+    unproven,
+)
 from ragmetrics_core.shapes import is_tuple
-from ragmetrics_core.stages import Shown, SoughtText, Stage, StageChunk, Unproven, sought_in, unproven
 
 __all__ = [
     "Label",

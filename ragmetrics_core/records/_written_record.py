@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core._packing import VerdictColumns, packed
-from ragmetrics_core._sealing import sealed_line
 from ragmetrics_core.measurement import Measurement
 from ragmetrics_core.prompts import PromptText, digest_of
-from ragmetrics_core.record import PartResult, Record, Status, outcome
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records import PartResult, Record, Status, outcome
+from ragmetrics_core.records._packing import VerdictColumns, packed
+from ragmetrics_core.records._sealing import sealed_line
+from ragmetrics_core.samples import Sample
 
 __all__ = ["WrittenRecord", "checked_outcome"]
 

@@ -11,13 +11,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny
 from pydantic_core import PydanticSerializationError, to_json
 
-from ragmetrics_core._packing import packed
-from ragmetrics_core._sealing import seal_of, sealed_line
-from ragmetrics_core._stored_form import PACKED, unpacked
 from ragmetrics_core.errors import RecordError, SampleError
 from ragmetrics_core.measurement import Measurement, Verdict
 from ragmetrics_core.prompts import Message, PromptText, digest_of
-from ragmetrics_core.sample import Sample
+from ragmetrics_core.records._packing import packed
+from ragmetrics_core.records._sealing import seal_of, sealed_line
+from ragmetrics_core.records._stored_form import PACKED, unpacked
+from ragmetrics_core.samples import Sample
 from ragmetrics_core.shapes import Json, is_dict
 
 __all__ = [

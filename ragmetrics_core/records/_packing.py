@@ -9,8 +9,17 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
-from ragmetrics_core._stored_form import LONGEST, PACKED, READINGS, RECORD, SHORTEST, STEP, VERDICT, texts_of
 from ragmetrics_core.prompts import digest_of
+from ragmetrics_core.records._stored_form import (
+    LONGEST,
+    PACKED,
+    READINGS,
+    RECORD,
+    SHORTEST,
+    STEP,
+    VERDICT,
+    texts_of,
+)
 
 __all__ = ["VerdictColumns", "outlined_step", "packed"]
 

@@ -1,0 +1,33 @@
+"""Records: the proof of one score, the form in which it is stored, and what differs between two of them."""
+
+from ragmetrics_core.records._record import (
+    FAILED,
+    SCHEMA,
+    Abstained,
+    CompareStep,
+    Correction,
+    CountStep,
+    GenerateStep,
+    PartResult,
+    RateStep,
+    Record,
+    Status,
+    Step,
+    outcome,
+)
+
+__all__ = [
+    "FAILED",
+    "SCHEMA",
+    "Abstained",
+    "CompareStep",
+    "Correction",
+    "CountStep",
+    "GenerateStep",
+    "PartResult",
+    "RateStep",
+    "Record",
+    "Status",
+    "Step",
+    "outcome",
+]
