@@ -1,12 +1,10 @@
 """Live scoring: what a running application answers is scored beside it, through the hooks of an adapter."""
 
 from ragmetrics_core.adapting._judging import is_judging
-from ragmetrics_core.live._capture import Capture, LiveResult, Skip, by_name
+from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, by_name, reason_of
 from ragmetrics_core.live._collector import Collector, Node
-from ragmetrics_core.live._face import LiveFace
-from ragmetrics_core.live._noting import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes
+from ragmetrics_core.live._notes import Notes, NoteTaker, note_contexts, notes_before, noting, take_notes
 from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink
-from ragmetrics_core.live._reasons import SkipReason, reason_of
 from ragmetrics_core.live._run_sink import RunSink
 from ragmetrics_core.live._scorer import LiveScorer
 from ragmetrics_core.live._settings import (
@@ -20,6 +18,7 @@ from ragmetrics_core.live._settings import (
 )
 from ragmetrics_core.live._sinks import CallableSink, LoggingSink, MemorySink, Sink
 from ragmetrics_core.live._statistics import Alert, LiveMean, Statistics
+from ragmetrics_core.live._verbs import LiveFace
 
 __all__ = [
     "LIVE_DEFAULTS",

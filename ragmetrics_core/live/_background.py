@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import Context
 from queue import SimpleQueue
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from ragmetrics_core.adapting import harmless, lend
 from ragmetrics_core.adapting._judging import judging_context, mark_thread
+from ragmetrics_core.errors import ModelError
 
 __all__ = ["Background", "Threads"]
 
@@ -41,12 +42,9 @@ class Threads(ThreadPoolExecutor):
 
     def start(self) -> None:
         """Start the threads; what was submitted before is waiting for them."""
-        for number in range(self._count):
-            if not self._start(
-                number
-            ):  # the interpreter shuts down: from now on it is done where it is submitted
-                self._has_none = number == 0
-                break
+        # where the interpreter shuts down none starts, and what is submitted is done where that happens
+        started = [self._start(number) for number in range(self._count)]
+        self._has_none = not any(started)
         self._do_without()
 
     def submit(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
@@ -112,33 +110,30 @@ def _work(tasks: "SimpleQueue[_Task | None]") -> None:
 
 
 class Background:
-    """One daemon thread that runs an event loop, entered with an empty context.
+    """One daemon thread that runs an event loop, entered with an empty context, and threads for what blocks.
 
     Args:
-        threads: the loop's executor.
-        others: further threads to start; all of them start from the new thread, which spares the hook that
-            happened to be the first the millisecond that it takes.
         name: of the thread.
+        threads: how many the loop has.
+
+    Attributes:
+        threads: the loop's executor.
+        sinks: one thread for what must be done one after another.
     """
 
-    def __init__(self, threads: Threads, *others: Threads, name: str) -> None:
+    def __init__(self, name: str, *, threads: int) -> None:
+        self.threads = Threads(threads, name)
+        self.sinks = Threads(1, f"{name}-sinks")
         self._loop = asyncio.new_event_loop()
-        self._loop.set_default_executor(threads)
-        lend(self._loop, threads)
-        # The thread holds the tasks, because a loop does not; it must not hold this object, which ends it.
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._loop.set_default_executor(self.threads)
+        lend(self._loop, self.threads)
+        self._tasks: set[asyncio.Task[Any]] = set()  # a loop does not hold them
+        # All threads at once: when the interpreter shuts down, none can be started any more. They start from
+        # this one, which spares the hook that happened to be the first the millisecond that it takes.
         self._thread = threading.Thread(
-            target=Context().run,
-            args=(_run, self._loop, self._tasks, threads, *others),
-            name=name,
-            daemon=True,
+            target=Context().run, args=(_run, self._loop, self.threads, self.sinks), name=name, daemon=True
         )
         self._thread.start()
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the thread runs."""
-        return self._thread.is_alive()
 
     def call(self, function: Callable[..., Any], *args: Any) -> None:
         """Call the function on the loop, in a context that has nothing of the caller's.
@@ -148,30 +143,49 @@ class Background:
         """
         self._loop.call_soon_threadsafe(function, *args, context=judging_context())
 
-    def spawn(self, function: Callable[..., Coroutine[Any, Any, None]], *args: Any) -> None:
+    def spawn(self, work: Callable[..., Coroutine[Any, Any, Any]], *args: Any) -> None:
         """Begin a task, in a context of its own; to be called on the loop."""
-        task = self._loop.create_task(function(*args), context=judging_context())
+        task = self._loop.create_task(work(*args), context=judging_context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    def begin(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> "Future[T]":
+        """Begin a task, in a context of its own, from any thread; gives what comes of it."""
+        return judging_context().run(asyncio.run_coroutine_threadsafe, work(*args), self._loop)
+
+    def wait_for(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
+        """What comes of a task.
+
+        Raises:
+            ModelError: the loop ended before.
+            Exception: whatever the task raises.
+        """
+        done = self.begin(work, *args)
+        while not done.done() and self._thread.is_alive():
+            wait([done], timeout=1)
+        if not done.done() or done.cancelled():
+            raise ModelError("the scorer was closed before this was scored")
+        return done.result()
+
     def stop(self) -> None:
-        """Cancel what runs and end the thread; nobody waits for it."""
+        """Cancel what runs and end the threads; nobody waits for it."""
         with suppress(RuntimeError):  # it has ended already
             self._loop.call_soon_threadsafe(self._loop.stop)
 
 
-def _run(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]], *threads: Threads) -> None:
+def _run(loop: asyncio.AbstractEventLoop, *pools: Threads) -> None:
     mark_thread()
-    for each in threads:
-        each.start()
+    for pool in pools:
+        pool.start()
     asyncio.set_event_loop(loop)
     try:
         loop.run_forever()
-        while tasks:
+        while tasks := asyncio.all_tasks(loop):
             for task in tasks:
                 task.cancel()
             loop.run_until_complete(asyncio.wait(tasks))
-            tasks = asyncio.all_tasks(loop)
         loop.run_until_complete(loop.shutdown_asyncgens())
     finally:
         loop.close()
+        for pool in pools:
+            pool.shutdown()

@@ -1,9 +1,10 @@
-"""What a hook hands over, and what becomes of it."""
+"""What a hook hands over, what becomes of it, and why something is not scored."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 from uuid import uuid4
 
 from ragmetrics_core.adapting import Chunk, Skip, as_now
@@ -12,7 +13,42 @@ from ragmetrics_core.records import Record
 from ragmetrics_core.redaction import Redact, Renamed, redacted, redacted_reply
 from ragmetrics_core.samples import Label, Sample
 
-__all__ = ["Capture", "LiveResult", "Skip", "by_name", "released", "translated", "without_texts"]
+__all__ = [
+    "Capture",
+    "LiveResult",
+    "Skip",
+    "SkipReason",
+    "by_name",
+    "capture_of",
+    "reason_of",
+    "released",
+    "translated",
+    "without_texts",
+]
+
+SkipReason = Literal[
+    # how a run ended, of which there is no answer to score
+    "run_failed",
+    "cancelled",
+    "abandoned",
+    "never_ended",
+    "interrupted",
+    # what a run has not
+    "no_question",
+    "media_in_question",
+    "no_answer",
+    "several_answers",
+    "no_contexts",
+    # what became of the capture
+    "not_sampled",
+    "paused",
+    "overflow",
+    "closed",
+    # what is wrong with the hooks
+    "hook_failed",
+    "not_traced",
+]
+"""One vocabulary for the core and all adapters."""
 
 # Up to here a float holds every whole number; a label is text or a float.
 _LARGEST_WHOLE = 2**53
@@ -79,6 +115,18 @@ class LiveResult(NamedTuple):
         return {name: record.value for name, record in by_name(self.records).items()}
 
 
+def reason_of(error: BaseException | None) -> SkipReason:
+    """Why a run that ended with this error is not scored.
+
+    >>> reason_of(ValueError()), reason_of(asyncio.CancelledError()), reason_of(GeneratorExit())
+    ('run_failed', 'cancelled', 'abandoned')
+    """
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    # a generator that its reader closed before the end
+    return "abandoned" if isinstance(error, GeneratorExit) else "run_failed"
+
+
 def by_name(records: tuple[Record, ...]) -> dict[str, Record]:
     """Records by the metric's name, or by its signature where several have the name."""
     names = [record.metric for record in records]
@@ -94,25 +142,29 @@ def translated(capture: Capture) -> Sample:
         Skip: it is none, or has no contexts and needs them.
     """
     sample = capture.translate(capture)
-    if capture.noted is not None:
-        sample = _with_noted(sample, capture.noted)
+    given: dict[str, Any] = {"app": capture.name, "session": capture.session}
+    given = {name: value for name, value in given.items() if value is not None} | capture.labels
+    labels = {name: _label(value) for name, value in given.items()} | sample.labels
+    if (noted := capture.noted) is not None:
+        sample = sample.with_contexts(
+            [chunk.text for chunk in noted],
+            ids=[chunk.id for chunk in noted],
+            scores=[chunk.score for chunk in noted],
+            component="note_contexts",
+        )
+        labels["found_contexts"] = "note_contexts"
     was_searched = sample.contexts is not None and any(each.name != "shown" for each in sample.stages or ())
     if capture.needs_contexts and not sample.contexts and not was_searched:
         raise Skip("no_contexts")
-    known = {"app": capture.name, "session": capture.session}
-    labels: dict[str, Label] = {name: value for name, value in known.items() if value is not None}
-    labels |= {name: _label(value) for name, value in capture.labels.items()}
-    return sample.model_copy(update={"id": capture.id, "labels": labels | sample.labels})
+    return sample.model_copy(update={"id": capture.id, "labels": labels})
 
 
-def _with_noted(sample: Sample, noted: tuple[Chunk, ...]) -> Sample:
-    sample = sample.with_contexts(
-        [chunk.text for chunk in noted],
-        ids=[chunk.id for chunk in noted],
-        scores=[chunk.score for chunk in noted],
-        component="note_contexts",
+def capture_of(sample: Sample) -> Capture:
+    """What an earlier process had captured, of the sample that it made of it."""
+    texts = {name: value for name, value in sample.labels.items() if isinstance(value, str)}
+    return Capture(
+        translate=lambda _: sample, id=sample.id, name=texts.get("app"), session=texts.get("session")
     )
-    return sample.model_copy(update={"labels": sample.labels | {"found_contexts": "note_contexts"}})
 
 
 def released(capture: Capture) -> Capture:
@@ -137,15 +189,12 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
         ConfigError: `redact` raised something or returned no text.
     """
     span = capture.data.get("span_context")
-    values = (
-        redacted_reply(redact, known) if isinstance(known := _label(value), str) else known
-        for value in capture.labels.values()
-    )
-    labels = dict(zip(Renamed(redact).all(capture.labels), values, strict=True))
+    labels = map(_label, capture.labels.values())
+    values = [redacted_reply(redact, label) if isinstance(label, str) else label for label in labels]
     return replace(
         released(capture),
         name=capture.name and redacted(redact, capture.name),
-        labels=labels,
+        labels=dict(zip(Renamed(redact).all(capture.labels), values, strict=True)),
         session=capture.session and redacted(redact, capture.session),
         data={} if span is None else {"span_context": span},
         parent=capture.parent,
@@ -157,10 +206,7 @@ def _nothing(capture: Capture) -> Sample:
 
 
 def _label(value: Any) -> Label:
-    if value is None or isinstance(value, str | bool):
-        return value
-    if isinstance(value, int) and abs(value) <= _LARGEST_WHOLE:
-        return value
-    if isinstance(value, float) and isfinite(value):
-        return value
+    is_whole = isinstance(value, int) and abs(value) <= _LARGEST_WHOLE
+    if value is None or isinstance(value, str) or is_whole or (isinstance(value, float) and isfinite(value)):
+        return cast("Label", value)
     return str(value)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live._forking import renew_in_child
+from ragmetrics_core.live._processes import renew_in_child
 
 __all__ = ["Collector", "Node"]
 

@@ -2,25 +2,24 @@
 
 import asyncio
 import inspect
-import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragmetrics_core.drivers import Calls, Models, wired
-from ragmetrics_core.errors import ModelError, ModelRefused
-from ragmetrics_core.models import CallableJudge, PromptChecker, Traffic, as_embedder, as_judge
-from ragmetrics_core.models._cascade import decider
+from ragmetrics_core.errors import ConfigError, ModelError, ModelRefused
+from ragmetrics_core.models import CallableJudge, as_judge
 from ragmetrics_core.models._discreet import Discretion
 from ragmetrics_core.models._per_loop import PerLoop
-from ragmetrics_core.models._wrapper import unwrapped
-from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, Narrow, TextFunction
-from ragmetrics_core.redaction import Redact
+from ragmetrics_core.models._wrapper import Wrapper, unwrapped
+from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, TextFunction
 
-__all__ = ["JudgeAtHome", "MadeEmbedder", "MadeJudge", "at_home", "calls_to"]
+__all__ = ["Guard", "Made", "at_home", "chosen", "running_loop"]
+
+M = TypeVar("M")
 
 # What asyncio, and clients on top of it, say when an object of another loop is awaited.
 _OTHER_LOOP = (
@@ -31,7 +30,7 @@ _OTHER_LOOP = (
 )
 
 
-class _Guard(Discretion):
+class Guard(Discretion):
     """Takes care besides that no model harms its caller.
 
     A model that belongs to the application's event loop fails with what to do about it, and one that tries
@@ -40,165 +39,101 @@ class _Guard(Discretion):
 
     def error(self, error: BaseException) -> BaseException:
         model = unwrapped(self.model)
-        kinds = {"judge": Judge, "embedder": Embedder}
-        kind = next((name for name, protocol in kinds.items() if isinstance(model, protocol)), "scorer")
+        kinds = {"judge": Judge, "embedder": Embedder, "scorer": object}
+        kind = next(name for name, protocol in kinds.items() if isinstance(model, protocol))
         if isinstance(error, SystemExit | KeyboardInterrupt):
             if threading.current_thread() is threading.main_thread():
                 return error  # somebody pressed Ctrl-C during `ascore`
             return ModelError(f"the {kind} raised {type(error).__name__}")
-        told = super().error(error)
-        if not isinstance(told, RuntimeError) or not any(each in str(told).lower() for each in _OTHER_LOOP):
-            return told
+        clean = super().error(error)
+        if not isinstance(clean, RuntimeError) or not any(map(str(clean).lower().count, _OTHER_LOOP)):
+            return clean
         instead = f"{kind}_factory=..., a function that makes one; it is called on the scorer's loop"
         if kind == "scorer":
             instead = "one that belongs to no loop"
-        identity = cast("Judge", self.model).identity
         return ModelRefused(
-            f"the {kind} {identity} belongs to another event loop than the one that scores: "
-            f"pass {instead} ({told})"
+            f"the {kind} {cast('Judge', self.model).identity} belongs to another event loop than the one "
+            f"that scores: pass {instead} ({clean})"
         )
 
 
-class MadeJudge:
-    """A judge that is made on the loop that uses it, once for each loop.
+class Made(Wrapper):
+    """A judge or an embedder that is made on the loop that uses it, once for each loop.
 
     Args:
-        make: gives a judge, a function or a name.
+        make: gives the model.
     """
 
-    def __init__(self, make: Callable[[], Judge | TextFunction | str]) -> None:
-        self._judge = PerLoop(lambda: as_judge(make()))
+    make: PerLoop[Judge | Embedder]
+
+    def __init__(self, make: Callable[[], Judge | Embedder]) -> None:
+        object.__setattr__(self, "make", PerLoop(make))
 
     @property
-    def identity(self) -> str:
-        """Of the judge that was made; known only on a running loop."""
-        return self._judge().identity
-
-    @property
-    def concurrency(self) -> int:
-        """How many calls it works on at a time."""
-        judge = self._judge()
-        return judge.concurrency if isinstance(judge, Narrow) else sys.maxsize
-
-    def check_prompts(self, names: Iterable[str]) -> None:
-        """Raise `ConfigError` when it cannot answer one of the prompts."""
-        judge = self._judge()
-        if isinstance(judge, PromptChecker):
-            judge.check_prompts(names)
-
-    def decider(self, request: Generate[Any]) -> str | None:
-        """Who answers the request, where the judge is made of several."""
-        return decider(self._judge(), request)
+    def inner(self) -> Any:  # type: ignore[override]
+        """The model of the running loop; there is none where no loop runs."""
+        return self.make()
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the judge of the running loop."""
-        return await self._judge().agenerate(request)
+        return await self.inner.agenerate(request)
+
+    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
+        """Ask the embedder of the running loop."""
+        return await self.inner.aembed(texts)
 
 
-class JudgeAtHome:
-    """An asynchronous function as judge, asked on the loop on which its scorer was made.
+def chosen(
+    name: str, model: M | None, make: Callable[[], M] | None, as_model: Callable[[M], Judge | Embedder]
+) -> M | Made | None:
+    """The model, or the one that a factory makes.
 
-    Whatever client it uses belongs to that loop: on another one its own requests fail, and those of the
-    application with them.
-
-    Args:
-        judge: the function as a judge.
-        home: the loop.
+    Raises:
+        ConfigError: both are given.
     """
-
-    def __init__(self, judge: CallableJudge, home: asyncio.AbstractEventLoop) -> None:
-        self._judge = judge
-        self._home = home
-
-    @property
-    def identity(self) -> str:
-        """Of the function."""
-        return self._judge.identity
-
-    @property
-    def cacheable(self) -> bool:
-        """Whether replies may be kept, as the function's own judge says."""
-        return self._judge.cacheable
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the running loop is the one that the function needs: who waits here holds it up."""
-        return _running_loop() is self._home
-
-    async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
-        """Ask on the function's own loop.
-
-        Raises:
-            ModelRefused: that loop has ended.
-        """
-        if self.is_here:
-            return await self._judge.agenerate(request)
-        asking = self._judge.agenerate(request)
-        try:
-            asked = asyncio.run_coroutine_threadsafe(asking, self._home)
-        except RuntimeError as error:
-            asking.close()
-            raise ModelRefused(
-                f"the judge {self.identity} runs on the application's event loop, which has ended: close the "
-                "scorer before (`await live.aclose()`)"
-            ) from error
-        return await asyncio.wrap_future(asked)
+    if make is None:
+        return model
+    if model is not None:
+        raise ConfigError(f"pass {name}=... or {name}_factory=..., not both")
+    return Made(lambda: as_model(make()))
 
 
-def at_home(judge: Judge | TextFunction | str | None) -> Judge | TextFunction | str | None:
-    """The judge, on the running loop where it is an asynchronous function and there is one."""
-    home = _running_loop()
-    if home is None or isinstance(judge, str | type) or judge is None:
-        return judge
-    made = judge if isinstance(judge, CallableJudge) else None
-    if made is None and (isinstance(judge, Judge) or not callable(judge)):
-        return judge
-    function = made.function if made is not None else judge
-    is_asynchronous = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
-    )
-    if not is_asynchronous:
-        return judge
-    wrapped = as_judge(judge)
-    return JudgeAtHome(wrapped, home) if isinstance(wrapped, CallableJudge) else judge
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs here, where one does."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
 
 
-class MadeEmbedder:
-    """An embedder that is made on the loop that uses it, once for each loop.
+def at_home(judge: Judge | TextFunction | str) -> tuple[Judge, asyncio.AbstractEventLoop | None]:
+    """The judge and, where it is an asynchronous function and a loop runs here, that loop.
 
-    Args:
-        make: gives an embedder or a name.
+    The function is asked on this loop then: whatever client it uses belongs to it. On another one its own
+    requests fail, and those of the application with them. Who waits on this loop holds the judge up.
     """
+    made, home = as_judge(judge), running_loop()
+    if home is None or not isinstance(made, CallableJudge) or not _is_asynchronous(made.function):
+        return made, None
+    function, identity = made.function, made.identity
 
-    def __init__(self, make: Callable[[], Embedder | str]) -> None:
-        self._embedder = PerLoop(lambda: as_embedder(make()))
+    async def asked(text: str) -> str:
+        asking = cast("Coroutine[Any, Any, str]", function(text))
+        if running_loop() is home:
+            return await asking
+        try:
+            answer = asyncio.run_coroutine_threadsafe(asking, home)
+        except RuntimeError as error:
+            asking.close()
+            raise ModelRefused(
+                f"the judge {identity} runs on the application's event loop, which has ended: close the "
+                "scorer before (`await live.aclose()`)"
+            ) from error
+        return await asyncio.wrap_future(answer)
 
-    @property
-    def identity(self) -> str:
-        """Of the embedder that was made; known only on a running loop."""
-        return self._embedder().identity
-
-    @property
-    def concurrency(self) -> int:
-        """How many calls it works on at a time."""
-        embedder = self._embedder()
-        return embedder.concurrency if isinstance(embedder, Narrow) else sys.maxsize
-
-    async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
-        """Ask the embedder of the running loop."""
-        return await self._embedder().aembed(texts)
+    return replace(made, function=asked), home
 
 
-def calls_to(models: Models, traffic: Traffic, redact: Redact | None) -> Calls:
-    """Calls to the models, by lines as in a run, but for the journal.
-
-    A journal, even in memory, would keep every reply of an application that runs for months.
-    """
-    return wired(models, traffic, None, redact=redact, discretion=_Guard, ends_when_refused=False)
+def _is_asynchronous(function: Callable[..., Any]) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004  an object with an asynchronous __call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)

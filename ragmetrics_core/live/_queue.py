@@ -1,144 +1,113 @@
-"""The captures that wait and those that are worked on: bounded, and flushed by what was there at the time."""
+"""The captures that wait and those that are worked on: bounded, and waited for."""
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ragmetrics_core.live._capture import Capture
+from ragmetrics_core.live._settings import LiveSettings
 from ragmetrics_core.samples import Sample
 
-__all__ = ["Overflow", "Queue", "Ticket"]
-
-Overflow = Literal["drop_oldest", "drop_newest"]
+__all__ = ["Queue", "Ticket"]
 
 
+@dataclass(slots=True, eq=False)
 class Ticket:
     """A capture's place, from when it was taken until it is done.
 
     Attributes:
         capture: the capture.
-        making: makes its sample and keeps it, where that was begun.
+        making: its sample, where that is being made.
+        scored: signatures of the metrics that an earlier process measured.
     """
 
-    __slots__ = ("__weakref__", "capture", "making")
-
-    def __init__(self, capture: Capture) -> None:
-        self.capture = capture
-        self.making: asyncio.Task[Sample] | None = None
+    capture: Capture
+    making: asyncio.Future[Sample] | None = None
+    scored: frozenset[str] = frozenset()
 
 
 class Queue:
     """Takes captures from any thread, gives them to one.
 
     Args:
-        max_pending: how many may wait.
-        concurrency: how many may be worked on at a time.
-        overflow: which one goes when one more comes than may wait.
-        on_dropped: called for each that goes.
+        settings: how many captures may wait, how many may be worked on at a time, and which one goes when
+            one more comes.
     """
 
-    def __init__(
-        self, *, max_pending: int, concurrency: int, overflow: Overflow, on_dropped: Callable[[], None]
-    ) -> None:
-        self._max_pending = max_pending
-        self._concurrency = concurrency
-        self._overflow = overflow
-        self._on_dropped = on_dropped
-        # A collected generator may end its run, and come here, while this thread is in here already.
-        self._lock = threading.RLock()
+    def __init__(self, settings: LiveSettings) -> None:
+        self._settings = settings
+        # With a lock that may be taken twice: a collected generator may end its run, and come here, while
+        # this thread is in here already.
+        self._changed = threading.Condition()
         self._waiting: deque[Ticket] = deque()
-        self._dropped: deque[Ticket] = deque(maxlen=max_pending)
+        self._left: deque[Ticket] = deque()
+        self._begun: set[Ticket] = set()
         self._open: set[Ticket] = set()
-        self._begun = 0
-        self._settling: list[tuple[set[Ticket], Future[None]]] = []
 
     def __len__(self) -> int:
         """How many wait or are worked on."""
         return len(self._open)
 
-    def put(self, capture: Capture) -> bool:
-        """Take a capture; False when it is the one that goes."""
-        dropped: Ticket | None = None
-        with self._lock:
-            if len(self._waiting) >= self._max_pending:
-                if self._overflow == "drop_newest":
-                    self._on_dropped()
-                    return False
+    def put(self, ticket: Ticket) -> Ticket | None:
+        """Take one that waits for its turn; gives the one that goes, which may be this one."""
+        dropped = None
+        with self._changed:
+            if len(self._waiting) >= self._settings.max_pending:
+                if self._settings.overflow == "drop_newest":
+                    return ticket
                 dropped = self._waiting.popleft()
-            ticket = Ticket(capture)
+                self.leave(dropped)
             self._waiting.append(ticket)
             self._open.add(ticket)
-        if dropped is not None:
-            self._on_dropped()
-            self._dropped.append(dropped)
-            self._leave(dropped)
-        return True
+        return dropped
+
+    def put_left(self, tickets: Iterable[Ticket]) -> None:
+        """Take what an earlier process left; its turn comes when none of this one's waits."""
+        with self._changed:
+            self._left.extend(tickets)
+            self._open.update(self._left)
+
+    def enter(self, ticket: Ticket) -> None:
+        """Count one in that does not wait here."""
+        with self._changed:
+            self._open.add(ticket)
 
     def waiting(self) -> list[Ticket]:
         """Those that wait for their turn."""
-        with self._lock:
-            return list(self._waiting)
+        with self._changed:
+            return [*self._waiting, *self._left]
 
-    def dropped(self) -> list[Ticket]:
-        """Those that had to go since this was last asked."""
-        with self._lock:
-            dropped = list(self._dropped)
-            self._dropped.clear()
-        return dropped
-
-    def begin(self, *, any_number: bool = False) -> Ticket | None:
-        """The next one to work on; None when none waits or enough (unless `any_number`) are worked on."""
-        with self._lock:
-            if not self._waiting or (self._begun >= self._concurrency and not any_number):
+    def begin(self) -> Ticket | None:
+        """The next one to work on; None when none waits or enough are worked on."""
+        with self._changed:
+            tickets = self._waiting or self._left
+            if not tickets or len(self._begun) >= self._settings.traffic.concurrency:
                 return None
-            self._begun += 1
-            return self._waiting.popleft()
-
-    def end(self, ticket: Ticket) -> None:
-        """One that was begun is done."""
-        with self._lock:
-            self._begun -= 1
-        self._leave(ticket)
-
-    def enter(self, capture: Capture) -> Ticket:
-        """Count one in that does not wait here; it leaves by `leave`."""
-        ticket = Ticket(capture)
-        with self._lock:
-            self._open.add(ticket)
-        return ticket
+            ticket = tickets.popleft()
+            self._begun.add(ticket)
+            return ticket
 
     def leave(self, ticket: Ticket) -> None:
-        """Count one out that came by `enter`."""
-        self._leave(ticket)
-
-    def settled(self) -> "Future[None]":
-        """Done when everything is that is here now; what comes later is not waited for."""
-        future: Future[None] = Future()
-        with self._lock:
-            if self._open:
-                self._settling.append((set(self._open), future))
-                return future
-        future.set_result(None)
-        return future
-
-    def give_up(self, future: "Future[None]") -> None:
-        """Forget somebody who waited for `settled` and does not any more."""
-        with self._lock:
-            self._settling = [each for each in self._settling if each[1] is not future]
-
-    def _leave(self, ticket: Ticket) -> None:
-        done: list[Future[None]] = []
-        with self._lock:
+        """One is done, or given up."""
+        with self._changed:
+            self._begun.discard(ticket)
             self._open.discard(ticket)
-            for tickets, future in self._settling:
-                tickets.discard(ticket)
-                if not tickets:
-                    done.append(future)
-            if done:
-                self._settling = [each for each in self._settling if each[0]]
-        for future in done:
-            if future.set_running_or_notify_cancel():
-                future.set_result(None)
+            self._changed.notify_all()
+
+    def give_up(self) -> int:
+        """Let all go that wait for their turn; says how many."""
+        with self._changed:
+            given_up = self.waiting()
+            self._waiting.clear()
+            self._left.clear()
+            self._open.difference_update(given_up)
+            self._changed.notify_all()
+        return len(given_up)
+
+    def settle(self, timeout: float | None) -> bool:
+        """Wait until everything is done that is here now; False when the seconds ran out."""
+        with self._changed:
+            here = set(self._open)
+            return self._changed.wait_for(lambda: here.isdisjoint(self._open), timeout)

@@ -2,11 +2,14 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
+from itertools import chain
 from pathlib import Path
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult
+from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
 from ragmetrics_core.runs import Folder, Manifest
 from ragmetrics_core.runs._manifest import manifest_in
 
@@ -14,8 +17,6 @@ __all__ = ["RunSink"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 _MOST_FOLDERS = 100
-# A forked child must not close what its parent goes on writing to.
-_INHERITED: list[Folder] = []
 
 
 class RunSink:
@@ -35,12 +36,12 @@ class RunSink:
         self._tally: Callable[[], Mapping[str, int]] = dict
         self._told: dict[str, int] = {}
         self._open: Folder | None = None
-        self._pid = os.getpid()
+        renew_in_child(self)
 
-    @property
-    def path(self) -> Path | None:
-        """The folder that is written to; None as long as there is none."""
-        return self._open.path if self._open is not None and self._pid == os.getpid() else None
+    def after_fork(self) -> None:
+        """Begin anew in a forked child, which must not close what its parent goes on writing to."""
+        leave_to_parent(self._open)
+        self._open, self._told = None, {}
 
     def begin(self, manifest: Manifest, *, tally: Callable[[], Mapping[str, int]] = dict) -> None:
         """Say what is measured; a scorer does.
@@ -55,16 +56,16 @@ class RunSink:
         """
         self._manifest = manifest
         self._tally = tally
-        if (self.folder / "manifest.json").exists():
-            differences = manifest_in(self.folder).differences(manifest)
-            if differences:
-                raise ConfigError(
-                    f"{self.folder} holds another run: {'; '.join(differences)}. Choose another folder"
-                )
+        if not (self.folder / "manifest.json").exists():
+            return
+        if differences := manifest_in(self.folder).differences(manifest):
+            raise ConfigError(
+                f"{self.folder} holds another run: {'; '.join(differences)}. Choose another folder"
+            )
 
     def write(self, result: LiveResult) -> None:
         """Append the sample, its prompts and its records."""
-        folder = self._opened()
+        folder = self._open = self._open or self._begun()
         folder.add_sample(result.sample)
         for record in result.records:
             folder.add_prompt_texts(record.prompts or {})
@@ -76,27 +77,18 @@ class RunSink:
 
     def close(self) -> None:
         """Mark the run as finished and let others write to the folder."""
-        if self.path is not None and self._open is not None:
-            self._save(finished=True)
+        self._save(finished=True)
+        if self._open is not None:
             self._open.close()
-            self._open = None
-
-    def _opened(self) -> Folder:
-        if self._pid != os.getpid():
-            self._pid = os.getpid()
-            self._told = {}
-            if self._open is not None:
-                _INHERITED.append(self._open)
-                self._open = None
-        if self._open is None:
-            self._open = self._begun()
-        return self._open
+        self._open = None
 
     def _begun(self) -> Folder:
         if self._manifest is None:
             raise ConfigError("a RunSink does not know what it writes: hand it to a LiveScorer as a sink")
+        own = f"{self.folder.name}-{os.getpid()}"
+        beside = [own, *(f"{own}-{number}" for number in range(2, _MOST_FOLDERS))]
         problem: ConfigError | None = None
-        for path in self._places():
+        for path in chain([self.folder], map(self.folder.with_name, beside)):
             try:
                 folder = Folder.begin(path, self._manifest)
             except ConfigError as error:  # somebody else writes there
@@ -109,21 +101,12 @@ class RunSink:
         assert problem is not None
         raise problem
 
-    def _places(self) -> Iterator[Path]:
-        yield self.folder
-        own = self.folder.with_name(f"{self.folder.name}-{self._pid}")
-        yield own
-        for number in range(2, _MOST_FOLDERS):
-            yield own.with_name(f"{own.name}-{number}")
-
     def _save(self, *, finished: bool) -> None:
         """Add to the manifest's counts what is new since the last time."""
-        folder = self._open
-        if folder is None or self._pid != os.getpid():
+        if (folder := self._open) is None:
             return
         now = dict(self._tally())
-        before = folder.manifest.tally
-        new = {name: count - self._told.get(name, 0) for name, count in now.items()}
-        tally = {**before, **{name: before.get(name, 0) + count for name, count in new.items()}}
+        tally = Counter(folder.manifest.tally)
+        tally.update({name: count - self._told.get(name, 0) for name, count in now.items()})
         self._told = now
-        folder.save_manifest(folder.manifest.model_copy(update={"tally": tally, "finished": finished}))
+        folder.save_manifest(folder.manifest.model_copy(update={"tally": dict(tally), "finished": finished}))

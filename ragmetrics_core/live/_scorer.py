@@ -1,35 +1,46 @@
 """The live scorer: takes captures from the hooks of an application and scores them beside it."""
 
 import asyncio
+import logging
 import random
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
-from functools import partial
-from types import MappingProxyType, TracebackType
-from typing import Any, Self, Unpack
+from types import MappingProxyType
+from typing import Any, Unpack
+from weakref import finalize
 
-from ragmetrics_core.adapting._judging import is_judging
+from ragmetrics_core.adapting._judging import is_judging, judging_context, within_judging
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live._capture import Capture, LiveResult, Skip
-from ragmetrics_core.live._delivery import Delivery
-from ragmetrics_core.live._forking import renew_in_child
-from ragmetrics_core.live._measuring import Measuring
-from ragmetrics_core.live._reasons import SkipReason
-from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings, Mode
-from ragmetrics_core.live._statistics import Alert, LiveMean, Statistics
-from ragmetrics_core.live._worker import Worker
-from ragmetrics_core.metrics import Metric
+from ragmetrics_core.live._background import Background
+from ragmetrics_core.live._capture import Capture, LiveResult, Skip, SkipReason, capture_of
+from ragmetrics_core.live._evaluation import LiveEvaluation
+from ragmetrics_core.live._models import at_home, chosen, running_loop
+from ragmetrics_core.live._observers import Observers
+from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, renew_in_child
+from ragmetrics_core.live._queue import Queue, Ticket
+from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
+from ragmetrics_core.live._statistics import Alarm, Alert, LiveMean, Statistics
+from ragmetrics_core.live._verbs import LiveFace
+from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
+from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveScorer"]
 
-# What a forked child must not touch: the parent's loop and its files are shared with it.
-_INHERITED: list[object] = []
+_LOGGER = logging.getLogger("ragmetrics.live")
+# Beside one for each call that a synchronous judge may have in flight: for translations, and for clients
+# that look up hosts in a thread.
+_SPARE_THREADS = 2
+# Seconds beyond the timeout of a call after which a scorer that did nothing counts as stuck at exit.
+_PATIENCE = 10.0
 
 
-class LiveScorer:
+class LiveScorer(LiveFace):
     """Scores what an application answers, in the background, while it answers.
 
     Hooks hand over a `Capture` with `submit`, which costs some microseconds. One daemon thread with an event
@@ -87,45 +98,55 @@ class LiveScorer:
         ways: Mapping[str, str] = MappingProxyType({}),
         **keywords: Unpack[LiveArgs],
     ) -> None:
-        settings = (settings or LiveSettings()).but(**keywords)
-        self._settings = settings
-        self._measuring = Measuring(
+        settings = self._settings = (settings or LiveSettings()).but(**keywords)
+        self._home: asyncio.AbstractEventLoop | None = None
+        if judge is not None and judge_factory is None:
+            judge, self._home = at_home(judge)
+        self._evaluation = LiveEvaluation(
             metrics,
-            judge=judge,
-            judge_factory=judge_factory,
-            embedder=embedder,
-            embedder_factory=embedder_factory,
-            scorer=scorer,
-            settings=settings,
+            settings,
+            (
+                chosen("judge", judge, judge_factory, as_judge),
+                chosen("embedder", embedder, embedder_factory, as_embedder),
+                scorer,
+            ),
         )
-        self._delivery = Delivery(
-            self._measuring, out=settings.out, sinks=settings.sinks, on_result=settings.on_result, ways=ways
-        )
-        self._make_worker = partial(Worker, self._measuring, self._delivery, settings)
-        self._worker = self._make_worker()
-        self._chance = random.Random(settings.seed)
+        self._observers = Observers(self._evaluation, settings, ways)
         self._pauses = 0
-        self._pausing = threading.RLock()
+        self._begin()
         renew_in_child(self)
+
+    def _begin(self) -> None:
+        self._queue = Queue(self._settings)
+        self._chance = random.Random(self._settings.seed)
+        # A collected generator may end its run, and come here, while this thread is in here already.
+        self._lock = threading.RLock()
+        self._background: Background | None = None
+        self._caught_up: Future[int] | None = None
+        self._is_woken = self._is_closed = False
+
+    def after_fork(self) -> None:
+        """Begin anew in a forked child; what was pending is the parent's.
+
+        The loop of the parent shares its file descriptors with this copy of it: closing the one would make
+        the other deaf.
+        """
+        leave_to_parent(self._background, self._queue)
+        if self._background is not None:
+            self._finalizer.detach()
+        self._evaluation.renew()
+        self._observers.renew()
+        self._begin()
+
+    @property
+    def live(self) -> "LiveScorer":
+        """Itself."""
+        return self
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
         """What is measured; a `Gate` takes them."""
-        return self._measuring.metrics
-
-    @property
-    def mode(self) -> Mode:
-        """Whether `submit` waits for the scores."""
-        return self._settings.mode
-
-    def after_fork(self) -> None:
-        """Begin anew in a forked child; what was pending is the parent's."""
-        _INHERITED.append(self._worker.abandon())
-        self._measuring.renew()
-        self._delivery.renew()
-        self._worker = self._make_worker()
-        self._chance = random.Random(self._settings.seed)
-        self._pausing = threading.RLock()
+        return self._evaluation.metrics
 
     # Taking captures
 
@@ -135,7 +156,26 @@ class LiveScorer:
         False when it is not taken: `stats.skipped` counts why. In the inline mode, when it has no scores.
         """
         try:
-            return self._take(capture)
+            if is_judging():
+                return False
+            if (refusal := self._refusal()) is not None:
+                self._observers.counts.add("skipped", refusal)
+                return False
+            if self._settings.mode == "inline":
+                return self._waited(self._work, capture)
+            with suppress(AttributeError):  # an adapter may be wrong about what it hands over
+                capture.hold()
+            background = self._background or self._started()
+            ticket = self._ticket(capture)
+            dropped = self._queue.put(ticket)
+            if dropped is not None:
+                self._observers.counts.add("skipped", "overflow")
+                if self._observers.kept is not None:
+                    background.call(self._forget, dropped)
+            if not self._is_woken:
+                self._is_woken = True
+                background.call(self._pump)
+            return dropped is not ticket
         except Exception as error:  # the boundary to the host: whatever happens here must not reach it
             self.hook_failed(error)
             return False
@@ -150,18 +190,19 @@ class LiveScorer:
             Exception: whatever `translate`, `references` or `redact` raise. A judge that fails is no error:
                 the records say so.
         """
-        if self._measuring.needs_this_loop:
-            raise ConfigError(
-                "the judge is asynchronous and runs on this event loop, which `score` would hold up: use "
-                "`await ascore(capture)`"
-            )
-        self._delivery.note_span(capture)
-        return self._worker.score(capture)
+        return self._waited(self._scored, capture)
 
     async def ascore(self, capture: Capture) -> LiveResult:
         """Score a capture on the running loop without blocking it; raises like `score`."""
-        self._delivery.note_span(capture)
-        return await self._worker.ascore(capture)
+        self._started()
+        ticket = self._ticket(capture)
+        self._queue.enter(ticket)
+        # A context of its own: a tracer of the host's would take the judge's calls for the application's.
+        task = asyncio.get_running_loop().create_task(self._scored(ticket), context=judging_context())
+        try:
+            return await task
+        finally:
+            self._queue.leave(ticket)
 
     def catch_up(self) -> int:
         """Begin to score what earlier processes captured into the folder and did not score; says how many.
@@ -171,18 +212,22 @@ class LiveScorer:
         Raises:
             ConfigError: the scorer is closed.
         """
-        return self._worker.catch_up()
+        if self._observers.kept is None:
+            return 0
+        self._started()
+        assert self._caught_up is not None, "it begins with the threads"
+        return self._caught_up.result()
 
     def hook_failed(self, error: BaseException) -> None:
         """For an adapter's boundary: log an error of a hook with its traceback and count it; never raises."""
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
             if not isinstance(error, Skip):  # that is counted where it is raised
-                self._delivery.counts.skip("hook_failed")
-                self._delivery.tell("a hook failed", error)
+                self.skip("hook_failed")
+                self._observers.tell("a hook failed", error)
 
     def skip(self, reason: SkipReason) -> None:
         """Count something that an adapter saw and did not capture."""
-        self._delivery.counts.skip(reason)
+        self._observers.counts.add("skipped", reason)
 
     @contextmanager
     def paused(self) -> Generator[None]:
@@ -195,12 +240,12 @@ class LiveScorer:
 
     def pause(self) -> None:
         """Take no captures until `resume` was called as often as this."""
-        with self._pausing:
+        with self._lock:
             self._pauses += 1
 
     def resume(self) -> None:
         """Take captures again."""
-        with self._pausing:
+        with self._lock:
             self._pauses = max(0, self._pauses - 1)
 
     # What came of them
@@ -228,24 +273,28 @@ class LiveScorer:
         Raises:
             ConfigError: this metric is not measured, or not exactly one threshold is given.
         """
-        self._delivery.watch(metric, below=below, above=above, window=window, call=call)
+        names = self._evaluation.names
+        name = ALIASES.get(metric, metric)
+        name = names.get(name, name)
+        if name not in names.values():
+            raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names.values())}")
+        self._observers.alarms.append(Alarm(name, below, above, window, call or _log_alert))
 
     @property
     def results(self) -> list[LiveResult]:
         """The newest results, oldest first; their captures hold nothing of the host's any more."""
-        return self._delivery.memory.results
+        return self._observers.memory.results
 
     @property
     def means(self) -> dict[str, LiveMean]:
         """Mean and number of scores of each metric since the scorer was made, by name."""
-        return self._delivery.means.shown()
+        return self._observers.means.shown()
 
     @property
     def stats(self) -> Statistics:
         """What was captured, scored and skipped, and what went wrong."""
-        return self._delivery.counts.shown(
-            pending=self._worker.pending, lacking=self._delivery.lacking.shown()
-        )
+        lacking = self._observers.missing.shown()
+        return self._observers.counts.shown(pending=len(self._queue), lacking=lacking)
 
     # Waiting and ending
 
@@ -258,11 +307,13 @@ class LiveScorer:
         Args:
             timeout: seconds to wait at most; None waits as long as it takes.
         """
-        return self._worker.flush(self._patience(timeout))
-
-    async def aflush(self, timeout: float | None = None) -> bool:
-        """`flush` that does not block the running loop."""
-        return await self._worker.aflush(timeout)
+        if is_judging():
+            return False
+        until = self._until(timeout)
+        background = self._background
+        return self._settled(until) and (
+            background is None or _done(background.sinks.submit(self._observers.end, "flush"), until)
+        )
 
     def close(self, timeout: float | None = None) -> bool:
         """Take nothing more, flush, close the sinks and end the threads; False when time ran out.
@@ -270,64 +321,195 @@ class LiveScorer:
         What is not done by then is given up and counted as skipped, "closed". Called by a judge or a sink, or
         on the loop that an asynchronous function as judge needs, it does not wait; `await aclose()` does.
         """
-        return self._worker.close(self._patience(timeout))
+        self._is_closed = True
+        until = self._until(timeout)
+        done = self.flush(timeout)
+        for _ in range(self._queue.give_up()):
+            self._observers.counts.add("skipped", "closed")
+        with self._lock:
+            background, self._background = self._background, None
+        if background is not None:
+            closing = background.sinks.submit(self._observers.end, "close")
+            self._finalizer()
+            if not is_judging():  # a sink would wait for itself
+                done = _done(closing, until) and done
+        return done
 
-    def _patience(self, timeout: float | None) -> float | None:
-        """How long may be waited here: not at all on the loop that the judge needs."""
-        return 0.0 if self._measuring.needs_this_loop else timeout
+    def at_exit(self) -> None:
+        """Finish what is pending, unless nothing moves any more; called when the interpreter ends."""
+        if (background := self._background) is None:
+            return
+        timeout = self._settings.traffic.timeout
+        patience = None if timeout is None else timeout + _PATIENCE
+        moved = self._moved()
+        while not self._settled(self._until(patience)):
+            before, moved = moved, self._moved()
+            if moved == before:
+                _LOGGER.warning("%d captures are not scored, because the judge is stuck", len(self._queue))
+                break
+        _done(background.sinks.submit(self._observers.end, "close"), self._until(patience))
 
-    async def aclose(self, timeout: float | None = None) -> bool:
-        """`close` that does not block the running loop."""
-        return await asyncio.to_thread(self.close, timeout)
+    def _until(self, timeout: float | None) -> float | None:
+        """Until when may be waited here: not at all on the loop that the judge needs."""
+        if self._home is not None and running_loop() is self._home:
+            return 0.0
+        return None if timeout is None else time.monotonic() + timeout
 
-    def __enter__(self) -> Self:
-        return self
+    def _settled(self, until: float | None) -> bool:
+        """Wait for everything that is here, with what earlier processes left behind."""
+        return (self._caught_up is None or _done(self._caught_up, until)) and self._queue.settle(_left(until))
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
+    def _moved(self) -> tuple[object, ...]:
+        return self._evaluation.tally.get("calls"), self.stats
 
     # Working
 
-    def _take(self, capture: Capture) -> bool:
-        if is_judging():
-            return False
-        refusal = self._refusal()
-        if refusal is not None:
-            self._delivery.counts.skip(refusal)
-            return False
-        if self._settings.mode == "inline":
-            return self._score_quietly(capture)
-        self._delivery.note_span(capture)
-        with suppress(AttributeError):  # an adapter may be wrong about what it hands over
-            capture.hold()
-        return self._worker.put(capture)
-
     def _refusal(self) -> SkipReason | None:
-        if self._worker.is_closed:
+        if self._is_closed:
             return "closed"
         if self._pauses:
             return "paused"
         rate = self._settings.sample_rate
-        if rate < 1 and self._chance.random() >= rate:
-            return "not_sampled"
-        return None
+        return "not_sampled" if rate < 1 and self._chance.random() >= rate else None
 
-    def _score_quietly(self, capture: Capture) -> bool:
+    def _started(self) -> Background:
+        """The threads, which start now if they have not."""
+        with self._lock:
+            if self._is_closed:
+                raise ConfigError("the scorer is closed")
+            if self._background is None:
+                threads = self._settings.traffic.concurrency + _SPARE_THREADS
+                self._background = Background("ragmetrics-live", threads=threads)
+                self._finalizer = finalize(self, self._background.stop)
+                self._finalizer.atexit = False
+                finish_at_exit(self)
+                if self._observers.kept is not None:
+                    self._caught_up = self._background.begin(self._catch_up)
+            return self._background
+
+    def _ticket(self, capture: Capture) -> Ticket:
+        self._observers.note_span(capture)
+        self._observers.counts.add("captured")
+        return Ticket(capture)
+
+    def _waited(self, work: Callable[[Ticket], Any], capture: Capture) -> Any:
+        if self._home is not None and running_loop() is self._home:
+            raise ConfigError(
+                "the judge is asynchronous and runs on this event loop, which `score` would hold up: use "
+                "`await ascore(capture)`"
+            )
+        if is_judging():
+            raise ConfigError("a judge or a sink cannot wait for a score: call submit, or await ascore")
+        background = self._started()
+        ticket = self._ticket(capture)
+        self._queue.enter(ticket)
         try:
-            self.score(capture)
+            return background.wait_for(work, ticket)
+        finally:
+            self._queue.leave(ticket)
+
+    def _pump(self) -> None:
+        """Begin what may be begun; runs on the scorer's loop."""
+        self._is_woken = False
+        if (background := self._background) is None:  # closed meanwhile
+            return
+        while (ticket := self._queue.begin()) is not None:
+            background.spawn(self._work, ticket)
+        if self._observers.kept is not None:  # at once: the process may be killed before its turn comes
+            for ticket in self._queue.waiting():
+                self._sample_of(ticket, background)
+
+    async def _work(self, ticket: Ticket) -> bool:
+        """Score one of those that wait; whether it has scores."""
+        try:
+            await self._scored(ticket)
         except Skip:
             return False
         except Exception as error:  # the boundary to translations and other code of the host's
-            self._delivery.tell("scoring failed", error, self._measuring)
+            self._observers.tell("scoring failed", error, *self._evaluation.models, self._evaluation)
             return False
+        finally:
+            self._queue.leave(ticket)
+            self._pump()
         return True
+
+    async def _scored(self, ticket: Ticket) -> LiveResult:
+        """Make a capture's sample, measure it and hand the result on; it is counted, however it ends."""
+        background, counts = self._background or self._started(), self._observers.counts
+        try:
+            sample = await self._sample_of(ticket, background)
+            result = await self._evaluation.measured(sample, ticket.capture, ticket.scored)
+            await asyncio.wrap_future(background.sinks.submit(self._observers.hear, result))
+        except Skip as skip:
+            counts.add("skipped", skip.reason)
+            if skip.reason == "no_contexts":
+                background.sinks.submit(self._observers.hear_without_contexts)
+            raise
+        except asyncio.CancelledError:
+            counts.add("skipped", "closed")
+            raise
+        except Exception:
+            counts.add("failed")
+            raise
+        return result
+
+    def _sample_of(self, ticket: Ticket, background: Background) -> asyncio.Future[Sample]:
+        """The sample of a capture, which is made in a thread if that was not begun; on a loop."""
+        if ticket.making is None:
+            ticket.making = asyncio.get_running_loop().run_in_executor(
+                background.threads, within_judging, self._made_and_kept, ticket.capture
+            )
+            # somebody may give the capture up before its sample is made, and then hears of no error
+            ticket.making.add_done_callback(lambda making: making.cancelled() or making.exception())
+        return ticket.making
+
+    def _made_and_kept(self, capture: Capture) -> Sample:
+        sample = self._evaluation.sample(capture)
+        self._observers.keep(sample)
+        return sample
+
+    def _forget(self, dropped: Ticket) -> None:
+        """Do not keep one that had to go, or will be kept in a moment; runs on the scorer's loop."""
+        if dropped.making is not None and (background := self._background) is not None:
+            forget = self._observers.forget
+            dropped.making.add_done_callback(lambda _: background.sinks.submit(forget, dropped.capture.id))
+
+    async def _catch_up(self) -> int:
+        """Take what earlier processes captured and did not score, which is pending from now on."""
+        kept, loop = self._observers.kept, asyncio.get_running_loop()
+        assert kept is not None, "asked only where captures are kept"
+        try:
+            left = await loop.run_in_executor(None, kept.take_over, frozenset(self._evaluation.names))
+        except Exception as error:  # the boundary to the disk
+            self._observers.tell("captures of earlier processes cannot be read", error)
+            return 0
+        tickets: list[Ticket] = []
+        for sample, scored in left:
+            making: asyncio.Future[Sample] = loop.create_future()
+            making.set_result(sample)
+            tickets.append(Ticket(capture_of(sample), making, scored))
+            self._observers.counts.add("captured")
+        self._queue.put_left(tickets)
+        self._pump()
+        return len(tickets)
+
+
+def _left(until: float | None) -> float | None:
+    return None if until is None else max(0.0, until - time.monotonic())
+
+
+def _done(future: "Future[Any]", until: float | None) -> bool:
+    wait([future], timeout=_left(until))
+    return future.done()
+
+
+def _log_alert(alert: Alert) -> None:
+    _LOGGER.warning(
+        "%s: the mean of the last %d scores is %.3f, %s %g (worst: sample %s)",
+        alert.metric,
+        alert.window,
+        alert.mean,
+        alert.side,
+        alert.threshold,
+        alert.worst,
+    )

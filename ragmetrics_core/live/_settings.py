@@ -8,7 +8,6 @@ from typing import Any, Literal, Self, Unpack, get_args
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import names_in, refuse_unknown
 from ragmetrics_core.live._capture import LiveResult
-from ragmetrics_core.live._queue import Overflow
 from ragmetrics_core.live._sinks import Sink
 from ragmetrics_core.models import Traffic, TrafficArgs
 from ragmetrics_core.prompts import PromptText
@@ -30,6 +29,9 @@ __all__ = [
 
 Mode = Literal["background", "inline"]
 """Whether the application goes on at once, or waits for the scores."""
+
+Overflow = Literal["drop_oldest", "drop_newest"]
+"""Which capture goes when one more comes than may wait."""
 
 Expected = str | Sequence[str]
 """An expected answer, or several, of which the best one counts."""

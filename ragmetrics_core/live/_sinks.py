@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult, released
-from ragmetrics_core.live._wording import one_line
+from ragmetrics_core.live._log import one_line
 from ragmetrics_core.records import FAILED
 
 __all__ = ["CallableSink", "LoggingSink", "MemorySink", "Sink"]

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult, by_name
-from ragmetrics_core.samples import Sample
 
 __all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
 
@@ -51,43 +50,29 @@ class Counts:
     def __init__(self) -> None:
         # A collected generator may come here while this thread is in here already.
         self._lock = threading.RLock()
-        self._numbers: Counter[str] = Counter()
-        self._skipped: Counter[str] = Counter()
-        self._seen: Counter[str] = Counter()
-        self._errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
+        self._numbers: Counter[tuple[str, str]] = Counter()
+        self.errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
 
-    def add(self, name: str) -> None:
-        """One more "captured", "scored" or "failed"."""
+    def add(self, name: str, *kinds: str) -> None:
+        """One more of a number of `Statistics`, or of each kind that it counts."""
         with self._lock:
-            self._numbers[name] += 1
-
-    def see(self, sample: Sample) -> None:
-        """One more sample, whose contexts are counted."""
-        with self._lock:
-            self._seen.update(sample.shown or (["unknown"] if sample.contexts is None else ["nothing"]))
-
-    def skip(self, reason: str) -> None:
-        """One more that is not scored."""
-        with self._lock:
-            self._skipped[reason] += 1
-
-    def error(self, message: str) -> None:
-        """One more message."""
-        self._errors.append(message)
+            for kind in kinds or [""]:
+                self._numbers[name, kind] += 1
 
     def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
         """The numbers now."""
         with self._lock:
-            return Statistics(
-                captured=self._numbers["captured"],
-                scored=self._numbers["scored"],
-                failed=self._numbers["failed"],
-                pending=pending,
-                skipped=dict(self._skipped),
-                errors=list(self._errors),
-                lacking=lacking,
-                shown=dict(self._seen),
-            )
+            numbers = self._numbers.copy()
+        return Statistics(
+            captured=numbers["captured", ""],
+            scored=numbers["scored", ""],
+            failed=numbers["failed", ""],
+            pending=pending,
+            skipped={kind: count for (name, kind), count in numbers.items() if name == "skipped"},
+            errors=list(self.errors),
+            lacking=lacking,
+            shown={kind: count for (name, kind), count in numbers.items() if name == "shown"},
+        )
 
 
 class LiveMean(NamedTuple):
@@ -134,7 +119,6 @@ class Alarm:
     def __init__(
         self,
         metric: str,
-        *,
         below: float | None,
         above: float | None,
         window: int,
@@ -142,15 +126,14 @@ class Alarm:
     ) -> None:
         if window < 1:
             raise ConfigError(f"window must be at least 1, not {window}")
-        if (below is None) == (above is None):
+        given = [threshold for threshold in (below, above) if threshold is not None]
+        if len(given) != 1:
             raise ConfigError("an alert takes one threshold: below=..., or above=... where lower is better")
+        if not isfinite(given[0]):  # no mean is below or above NaN
+            raise ConfigError(f"a threshold is a finite number, not {given[0]}")
         self._metric = metric
-        self._side: Literal["below", "above"] = "above" if below is None else "below"
-        threshold = above if below is None else below
-        assert threshold is not None, "one of the two is given"
-        if not isfinite(threshold):  # no mean is below or above NaN
-            raise ConfigError(f"a threshold is a finite number, not {threshold}")
-        self._threshold = threshold
+        self._threshold = given[0]
+        self._sign = -1 if below is None else 1
         self._call = call
         self._last: deque[tuple[float, str]] = deque(maxlen=window)
         self._is_off = False
@@ -166,11 +149,11 @@ class Alarm:
             return
         # exact until the end: 0.7, 0.7 and 0.7 have no mean below 0.7
         mean = float(sum(Fraction(value) for value, _ in self._last) / window)
-        is_below = self._side == "below"
-        was_off, self._is_off = self._is_off, mean < self._threshold if is_below else mean > self._threshold
+        was_off, self._is_off = self._is_off, self._sign * mean < self._sign * self._threshold
         if self._is_off and not was_off:
-            _, worst = min(self._last) if is_below else max(self._last)
-            self._call(Alert(self._metric, mean, self._threshold, self._side, window, worst))
+            side: Literal["below", "above"] = "below" if self._sign > 0 else "above"
+            _, worst = min(self._last, key=lambda score: self._sign * score[0])
+            self._call(Alert(self._metric, mean, self._threshold, side, window, worst))
 
 
 class Means:

@@ -15,14 +15,13 @@ SPAN = ContextVar("SPAN", default="none")
 
 def on_background(work, *, threads: int = 2):
     """What `work(...)` gives on the loop of a live scorer."""
-    pool = Threads(threads, "test")
-    background = Background(pool, name="test")
+    background = Background("test", threads=threads)
     outcome: list[object] = []
     done = threading.Event()
 
     async def main() -> None:
         try:
-            outcome.append(await work(pool))
+            outcome.append(await work(background.threads))
         except Exception as error:
             outcome.append(error)
         done.set()
@@ -30,7 +29,6 @@ def on_background(work, *, threads: int = 2):
     background.call(background.spawn, main)
     assert done.wait(30)
     background.stop()
-    pool.shutdown()
     return outcome[0]
 
 

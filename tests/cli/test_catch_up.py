@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragmetrics_core import Run, Sample
-from ragmetrics_core.live._kept import KeptCaptures
+from ragmetrics_core.live._kept_captures import KeptCaptures
 from tests.cli.conftest import Command
 
 TEXT = "The SMF selects the UPF."

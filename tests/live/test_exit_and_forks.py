@@ -115,8 +115,8 @@ def test_a_judge_that_blocks_the_scorers_loop_does_not_keep_the_process_alive():
     # the worst that a judge can do: nothing on the loop moves, so there is no end to wait for
     done = script(
         """
-import ragmetrics_core.live._worker as worker
-worker._PATIENCE = 0.2
+import ragmetrics_core.live._scorer as module
+module._PATIENCE = 0.2
 async def judge(text):
     threading.Event().wait()
 scorer = LiveScorer("faithfulness", judge=judge, timeout=0.1)

@@ -12,7 +12,7 @@ import pytest
 
 from ragmetrics_core import Run
 from ragmetrics_core.live import LiveScorer
-from ragmetrics_core.live._kept import KeptCaptures
+from ragmetrics_core.live._kept_captures import KeptCaptures
 from ragmetrics_core.runs._lock import FolderLock
 from tests.lines import plain
 from tests.live.captures import capture_of
@@ -72,7 +72,7 @@ def questions(folder: Path) -> list[str]:
 def left_in(folder: Path) -> list[str | None]:
     """The questions that another process would take over."""
     kept = KeptCaptures(folder)
-    left = [each.sample.question for each in kept.take_over()]
+    left = [each.sample.question for each in kept.take_over(frozenset({SIGNATURE}))]
     kept.close()
     return left
 
@@ -189,5 +189,5 @@ def test_a_lock_that_is_held_is_left_alone(tmp_path: Path):
     place.mkdir(parents=True)
     (place / "captures.jsonl").write_text("")
     with FolderLock(place):
-        assert KeptCaptures(tmp_path / "run").take_over() == []
+        assert KeptCaptures(tmp_path / "run").take_over(frozenset({SIGNATURE})) == []
     assert place.exists()

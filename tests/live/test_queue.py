@@ -1,100 +1,75 @@
 """The queue: what waits, what goes, and who waits for it."""
 
-from concurrent.futures import wait
+import threading
+from collections.abc import Iterator
 
-from ragmetrics_core.live._queue import Overflow, Queue, Ticket
+from ragmetrics_core.live import LiveSettings
+from ragmetrics_core.live._queue import Queue, Ticket
 from tests.live.captures import capture_of
 
 
-def queue_of(
-    *, limit: int = 10, width: int = 10, overflow: Overflow = "drop_oldest"
-) -> tuple[Queue, list[str]]:
-    dropped: list[str] = []
-    made = Queue(
-        max_pending=limit, concurrency=width, overflow=overflow, on_dropped=lambda: dropped.append("one")
-    )
-    return made, dropped
+def queue_of(*names: str, limit: int = 10, width: int = 10) -> Queue:
+    queue = Queue(LiveSettings(max_pending=limit).but(concurrency=width))
+    for name in names:
+        queue.put(ticket(name))
+    return queue
 
 
-def begun(queue: Queue) -> Ticket:
-    ticket = queue.begin()
-    assert ticket is not None
-    return ticket
+def ticket(name: str) -> Ticket:
+    return Ticket(capture_of(name))
 
 
-def test_captures_come_out_in_the_order_in_which_they_came():
-    queue, _ = queue_of()
-    for name in ("first", "second"):
-        queue.put(capture_of(name))
+def begun(queue: Queue) -> Iterator[str]:
+    while (ticket := queue.begin()) is not None:
+        yield ticket.capture.question
 
-    assert [begun(queue).capture.question for _ in range(2)] == ["first", "second"]
+
+def test_captures_come_out_in_the_order_in_which_they_came_and_those_of_earlier_processes_last():
+    queue = queue_of("first", "second")
+    queue.put_left([ticket("left")])
+    queue.put(ticket("third"))
+
+    assert list(begun(queue)) == ["first", "second", "third", "left"]
 
 
 def test_no_more_are_begun_than_may_be_worked_on():
-    queue, _ = queue_of(width=1)
-    queue.put(capture_of("first"))
-    queue.put(capture_of("second"))
-    first = begun(queue)
+    queue = queue_of("first", "second", width=1)
+    first = queue.begin()
+    assert first is not None
 
     assert queue.begin() is None
-    queue.end(first)
-    assert begun(queue).capture.question == "second"
+    queue.leave(first)
+    assert list(begun(queue)) == ["second"]
 
 
-def test_only_those_that_wait_count_against_the_limit():
-    queue, dropped = queue_of(limit=1, width=5)
+def test_only_those_that_wait_and_are_its_own_count_against_the_limit():
+    queue = queue_of(limit=1, width=5)
+    queue.put_left(map(ticket, "ab"))
     for _ in range(3):
-        queue.put(capture_of())
-        begun(queue)
+        assert queue.put(ticket("own")) is None
+        assert queue.begin() is not None
 
-    assert len(queue) == 3
-    assert dropped == []
+    assert len(queue) == 5
 
 
-def test_whoever_waits_for_what_is_there_does_not_wait_for_what_comes_later():
-    queue, _ = queue_of()
-    queue.put(capture_of("before"))
-    settled = queue.settled()
-    queue.put(capture_of("later"))
-    before = begun(queue)
+def test_whoever_waits_for_what_is_there_waits_neither_for_what_comes_later_nor_for_what_goes():
+    queue = queue_of("goes", limit=1)
+    settled: list[bool] = []
+    waiting = threading.Thread(target=lambda: settled.append(queue.settle(30)))
+    waiting.start()
+    while not queue._changed._waiters:  # type: ignore[attr-defined]  # of the standard library
+        threading.Event().wait(0.001)
 
-    assert not settled.done()
-    queue.end(before)
-    assert settled.done()
+    assert not queue.settle(0)
+    queue.put(ticket("later"))
+    waiting.join(30)
+    assert settled == [True]
     assert len(queue) == 1
 
 
-def test_one_that_is_dropped_is_not_waited_for():
-    queue, dropped = queue_of(limit=1)
-    queue.put(capture_of("goes"))
-    settled = queue.settled()
-    queue.put(capture_of("stays"))
+def test_an_empty_queue_is_settled_and_so_is_one_that_was_given_up():
+    assert queue_of().settle(0)
+    queue = queue_of("one", "two")
 
-    assert settled.done()
-    assert dropped == ["one"]
-
-
-def test_an_empty_queue_is_settled():
-    queue, _ = queue_of()
-
-    assert queue.settled().done()
-
-
-def test_whoever_gave_up_is_forgotten():
-    queue, _ = queue_of()
-    queue.put(capture_of())
-    for _ in range(100):
-        queue.give_up(queue.settled())
-
-    assert queue._settling == []
-
-
-def test_a_waiter_that_was_cancelled_hinders_no_other():
-    queue, _ = queue_of()
-    queue.put(capture_of())
-    cancelled, waiting = queue.settled(), queue.settled()
-    cancelled.cancel()
-
-    queue.end(begun(queue))
-
-    assert wait([waiting], timeout=0).done == {waiting}
+    assert queue.give_up() == 2
+    assert queue.settle(0)

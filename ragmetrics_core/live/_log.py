@@ -1,13 +1,14 @@
 """What the log and the statistics of a live scorer say: one line, no key, nothing that `redact` takes out."""
 
 import re
+import traceback
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.models._secrets import in_environment, secrets_in, without_secrets
 from ragmetrics_core.redaction import Redact, redacted
 from ragmetrics_core.wording import visible
 
-__all__ = ["discreet", "one_line"]
+__all__ = ["described", "discreet", "one_line", "traced"]
 
 # Escape sequences would act on whoever looks at the log, and a line break would begin a line of its own.
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
@@ -38,3 +39,19 @@ def discreet(words: str, redact: Redact | None, *holders: object) -> str:
         return redacted(redact, words)
     except ConfigError as error:
         return str(error)
+
+
+def described(error: BaseException) -> str:
+    """The error in one line; not even an error that cannot be printed breaks this."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return type(error).__name__
+
+
+def traced(error: BaseException) -> str:
+    """The error with its traceback; nothing for one that cannot be printed."""
+    try:
+        return "".join(traceback.format_exception(error))
+    except Exception:  # the boundary to foreign code: `__str__` of an error may raise anything
+        return ""

@@ -66,23 +66,9 @@ class _Pending:
         return not self._taken
 
 
-class _Takers:
-    """The hooks that are asked for each note, as long as they live."""
-
-    def __init__(self) -> None:
-        self._adding = threading.Lock()
-        self._refs: tuple[ref[NoteTaker], ...] = ()
-
-    def add(self, taker: NoteTaker) -> None:
-        with self._adding:
-            self._refs = (*(each for each in self._refs if each() is not None), ref(taker))
-
-    def notes_here(self) -> list[Notes]:
-        takers = [taker for each in self._refs if (taker := each()) is not None]
-        return [notes for taker in takers if (notes := taker.notes_here()) is not None]
-
-
-_TAKERS = _Takers()
+_ADDING = threading.Lock()
+# The hooks that are asked for each note, as long as they live.
+_TAKERS: list[ref[NoteTaker]] = []
 # A context variable is the caller's alone: what a concurrent request notes, it notes in a context of its own.
 _SCOPE: ContextVar[Notes | None] = ContextVar("ragmetrics_notes", default=None)
 _PENDING: ContextVar[tuple[_Pending, ...]] = ContextVar("ragmetrics_pending_notes", default=())
@@ -119,7 +105,8 @@ def _note(documents: object) -> None:
     if unknown and not chunks:
         return
     scope = _SCOPE.get()
-    here = _TAKERS.notes_here()
+    takers = [taker for known in list(_TAKERS) if (taker := known()) is not None]
+    here = [notes for taker in takers if (notes := taker.notes_here()) is not None]
     for notes in (*here, *([] if scope is None else [scope])):
         notes.add(chunks)
     if not here and scope is None:
@@ -144,7 +131,8 @@ def noting() -> Generator[Notes]:
 
 def take_notes(taker: NoteTaker) -> None:
     """Have a hook asked for each note, as long as the hook lives."""
-    _TAKERS.add(taker)
+    with _ADDING:
+        _TAKERS[:] = [*(known for known in _TAKERS if known() is not None), ref(taker)]
 
 
 def notes_before(taker: NoteTaker) -> Notes:

@@ -5,14 +5,15 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.runs._folder import CAPTURES
+from ragmetrics_core.live._processes import leave_to_parent, renew_in_child
+from ragmetrics_core.runs._folder import CAPTURES, Folder
 from ragmetrics_core.runs._lines import Lines
 from ragmetrics_core.runs._lock import FolderLock
 from ragmetrics_core.runs._writing import not_a_link
@@ -24,8 +25,6 @@ _LOGGER = logging.getLogger("ragmetrics.live")
 _FILE = "captures.jsonl"
 # A file of what is scored already is begun anew beyond this size.
 _LARGE = 1_000_000
-# A forked child must not close what its parent goes on writing to, nor let go of the parent's lock.
-_INHERITED: list[object] = []
 
 
 class Left(NamedTuple):
@@ -38,6 +37,13 @@ class Left(NamedTuple):
 
     sample: Sample
     scored: frozenset[str]
+
+
+class _OwnFile(NamedTuple):
+    """Where this process writes."""
+
+    lock: FolderLock
+    lines: Lines
 
 
 class KeptCaptures:
@@ -60,17 +66,17 @@ class KeptCaptures:
         not_a_link(self._folder / CAPTURES)
         self._limit = limit
         self._begin()
+        renew_in_child(self)
 
     def _begin(self) -> None:
         self._writing = threading.Lock()
         self._waiting: dict[str, None] = {}
-        self._lines: Lines | None = None
-        self._lock: FolderLock | None = None
+        self._own: _OwnFile | None = None
         self._written = 0
 
-    def renew(self) -> None:
+    def after_fork(self) -> None:
         """Begin anew in a forked child: what waits is the parent's."""
-        _INHERITED.append((self._lines, self._lock))
+        leave_to_parent(self._own)
         self._begin()
 
     def keep(self, sample: Sample) -> None:
@@ -97,49 +103,41 @@ class KeptCaptures:
                 return
             del self._waiting[sample_id]
             if not self._waiting and self._written > _LARGE:
-                self._remove()
+                self._let_go()
             else:
                 self._append(json.dumps({"done": sample_id}))
 
     def close(self) -> None:
         """Let go of the file, which is removed when nothing waits; a later `keep` begins another one."""
         with self._writing:
-            if not self._waiting:
-                self._remove()
-            elif self._lock is not None:
-                assert self._lines is not None, "opened with its lock"
-                self._lines.close()
-                self._lock.release()
-            self._waiting, self._lines, self._lock, self._written = {}, None, None, 0
+            self._let_go()
+            self._waiting = {}
 
-    def take_over(self) -> list[Left]:
+    def take_over(self, metrics: frozenset[str]) -> list[Left]:
         """What earlier processes left behind; from now on it is this one's, and written to its own file.
 
         Each step leaves everything on disk: killed between two of them, the next process finds it again.
+
+        Args:
+            metrics: signatures of what is measured; a sample that has records of all of them is not left.
 
         Raises:
             ConfigError: the place of the captures is a link.
         """
         not_a_link(self._folder / CAPTURES)
-        found: dict[str, Sample] = {}
-        taken: list[FolderLock] = []
-        for place in self._abandoned():
-            taken.append(place)
-            found |= {sample.id: sample for sample in _waiting_in(place.path)}
-        left: list[Left] = []
-        if found:
-            records = _records_beside(self._folder, found.keys())
-            left = [Left(sample, records.get(sample.id, frozenset())) for sample in found.values()]
-            for each in left:
-                self.keep(each.sample)
-        for place in taken:
-            place.release()
-            shutil.rmtree(place.path, ignore_errors=True)
+        taken = list(self._abandoned())
+        samples = {sample.id: sample for lock in taken for sample in _waiting_in(lock.path)}
+        scored = _scored_beside(self._folder, samples) if samples else {}
+        left = [Left(sample, scored[id]) for id, sample in samples.items() if not metrics <= scored[id]]
+        for sample, _ in left:
+            self.keep(sample)
+        for lock in taken:
+            _remove(lock)
         return left
 
     def _abandoned(self) -> Iterator[FolderLock]:
         """The places of processes that are gone, locked."""
-        own = self._lock.path if self._lock is not None else None
+        own = self._own and self._own.lock.path
         with suppress(OSError):
             for path in sorted((self._folder / CAPTURES).iterdir()):
                 if path == own or path.is_symlink() or not (path / _FILE).is_file():
@@ -148,55 +146,52 @@ class KeptCaptures:
                     yield FolderLock(path).acquire()
 
     def _append(self, line: str) -> None:
-        if self._lines is None:
+        if self._own is None:
             path = not_a_link(self._folder / CAPTURES) / f"{os.getpid()}-{uuid4().hex[:8]}"
-            self._lock = FolderLock(path).acquire()
-            self._lines = Lines(path / _FILE)
-        self._lines.append(line)
+            self._own = _OwnFile(FolderLock(path).acquire(), Lines(path / _FILE))
+        self._own.lines.append(line)
         self._written += len(line)
 
-    def _remove(self) -> None:
-        if self._lines is None or self._lock is None:
+    def _let_go(self) -> None:
+        own, self._own, self._written = self._own, None, 0
+        if own is None:
             return
-        self._lines.close()
-        path = self._lock.path
-        with suppress(OSError):
-            (path / _FILE).unlink()
-        self._lock.release()
-        shutil.rmtree(path, ignore_errors=True)
-        with suppress(OSError):  # others capture, too
-            (self._folder / CAPTURES).rmdir()
-        self._lines, self._lock, self._written = None, None, 0
+        own.lines.close()
+        if self._waiting:
+            own.lock.release()
+        else:
+            _remove(own.lock)
+
+
+def _remove(lock: FolderLock) -> None:
+    with suppress(OSError):
+        (lock.path / _FILE).unlink()
+    lock.release()
+    shutil.rmtree(lock.path, ignore_errors=True)
+    with suppress(OSError):  # others capture, too
+        lock.path.parent.rmdir()
 
 
 def _waiting_in(path: Path) -> list[Sample]:
     waiting: dict[str, Sample] = {}
     for line in Lines(path / _FILE):
         try:
-            said = json.loads(line.text)
-            if "done" in said:
-                waiting.pop(said["done"], None)
+            noted = json.loads(line.text)
+            if "done" in noted:
+                waiting.pop(noted["done"], None)
             else:
-                sample = Sample.model_validate(said["sample"])
+                sample = Sample.model_validate(noted["sample"])
                 waiting[sample.id] = sample
         except (ValueError, KeyError, TypeError, RagMetricsError) as error:
             _LOGGER.warning("a capture in %s cannot be read: %s", path, type(error).__name__)
     return list(waiting.values())
 
 
-def _records_beside(folder: Path, wanted: Collection[str]) -> dict[str, frozenset[str]]:
+def _scored_beside(folder: Path, samples: Iterable[str]) -> dict[str, frozenset[str]]:
     """The signatures that samples have records of, in a run folder and in those of processes beside it."""
-    found: dict[str, frozenset[str]] = {}
+    scored = dict.fromkeys(samples, frozenset[str]())
     for path in (folder, *sorted(folder.parent.glob(f"{folder.name}-*"))):
-        file = path / "records.jsonl"
-        if not file.is_file():
-            continue
-        for line in Lines(file):
-            try:
-                record = json.loads(line.text)
-                sample_id, signature = record["sample_id"], record["signature"]
-            except (ValueError, KeyError, TypeError):  # another tool tells of a damaged record
-                continue
-            if sample_id in wanted:
-                found[sample_id] = found.get(sample_id, frozenset()) | {signature}
-    return found
+        with suppress(RagMetricsError):  # there is no run, or a damaged one, of which another tool tells
+            run = Folder.open(path)
+            scored = {id: signatures.union(run.statuses(id)) for id, signatures in scored.items()}
+    return scored

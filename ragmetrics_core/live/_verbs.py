@@ -1,27 +1,30 @@
-"""What everything that scores live can be asked to do, whichever framework it sits in."""
+"""The verbs of live scoring: what everything that scores live can be asked to do, in whichever framework."""
 
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.live._capture import LiveResult
-from ragmetrics_core.live._scorer import LiveScorer
 from ragmetrics_core.live._statistics import Alert, LiveMean, Statistics
+
+if TYPE_CHECKING:
+    from ragmetrics_core.live._scorer import LiveScorer
 
 __all__ = ["LiveFace"]
 
 
 class LiveFace:
-    """The part of an adapter that users hold, with the verbs of the live scorer behind it.
+    """What users hold: a live scorer, or the part of an adapter with the verbs of the live scorer behind it.
 
-    An adapter gives `live`, and extends `close` and `aclose` where it has more to end.
+    An adapter gives `live`, and extends `close` where it has more to end.
     """
 
     @property
     @abstractmethod
-    def live(self) -> LiveScorer:
+    def live(self) -> "LiveScorer":
         """The live scorer: it takes the captures and scores them."""
 
     @property
@@ -69,7 +72,7 @@ class LiveFace:
 
     async def aflush(self, timeout: float | None = None) -> bool:
         """`flush` that does not block the running loop."""
-        return await self.live.aflush(timeout)
+        return await in_thread(self.flush, timeout)
 
     def close(self, timeout: float | None = None) -> bool:
         """Take nothing more, finish what was taken and end the threads; False when the seconds ran out."""
@@ -77,7 +80,7 @@ class LiveFace:
 
     async def aclose(self, timeout: float | None = None) -> bool:
         """`close` that does not block the running loop."""
-        return await self.live.aclose(timeout)
+        return await in_thread(self.close, timeout)
 
     def __enter__(self) -> Self:
         return self

@@ -3,14 +3,16 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from ragmetrics_core.live._capture import LiveResult, by_name
 
-__all__ = ["WAYS", "Lacking"]
+__all__ = ["WAYS", "MissingFields"]
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # So many captures without a field are no accident any more.
 _FIRST = 5
+_NONE: Mapping[str, object] = MappingProxyType({})
 
 WAYS: Mapping[str, str] = {
     "contexts": (
@@ -30,7 +32,7 @@ WAYS: Mapping[str, str] = {
 """How a sample gets what it lacks, by the missing field; an adapter may know better."""
 
 
-class Lacking:
+class MissingFields:
     """Counts scores that there are none of because samples lack a field, and tells it once for each metric.
 
     Args:
@@ -38,50 +40,47 @@ class Lacking:
     """
 
     def __init__(self, ways: Mapping[str, str]) -> None:
-        self._ways = ways
+        self._ways = {**WAYS, **ways}
         self._heard = 0
-        self._lacked: Counter[tuple[str, str]] = Counter()
+        self._counts: Counter[tuple[str, str]] = Counter()
         self._why: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._told: set[str] = set()
 
     def hear(self, result: LiveResult) -> None:
         """Take a result."""
-        self._heard += 1
-        for name, record in by_name(result.records).items():
-            if record.status == "skipped" and record.reason is not None:
-                self._lacked[name, record.reason] += 1
-                why = str(result.sample.labels.get(f"found_{record.reason}") or "")
-                if why.startswith("unknown: "):
-                    self._why.setdefault(record.reason, why.removeprefix("unknown: "))
-            else:
-                self._seen.add(name)
-        if self._heard == _FIRST:
-            self.tell()
+        fields = {
+            name: record.reason if record.status == "skipped" else None
+            for name, record in by_name(result.records).items()
+        }
+        self.count(fields, result.sample.labels)
 
-    def hear_skipped(self, names: list[str]) -> None:
-        """Take a capture that was left out because it has no contexts."""
+    def count(self, fields: Mapping[str, str | None], labels: Mapping[str, object] = _NONE) -> None:
+        """Take a sample that has no score of a metric because it lacks a field, by the metric's name."""
         self._heard += 1
-        for name in names:
-            self._lacked[name, "contexts"] += 1
+        for name, field in fields.items():
+            if field is None:
+                self._told.add(name)
+                continue
+            self._counts[name, field] += 1
+            why = str(labels.get(f"found_{field}") or "")
+            if why.startswith("unknown: "):
+                self._why.setdefault(field, why.removeprefix("unknown: "))
         if self._heard == _FIRST:
             self.tell()
 
     def tell(self) -> None:
         """Warn of each metric that no capture so far had the fields for; each once."""
-        for (name, field), count in list(self._lacked.items()):
-            if name in self._seen or count < self._heard:
+        for (name, field), count in list(self._counts.items()):
+            if name in self._told or count < self._heard:
                 continue
-            self._seen.add(name)
+            self._told.add(name)
             captures = "the first capture" if count == 1 else f"any of the first {count} captures"
-            ways = self._ways.get(field) or WAYS.get(field, "see docs/live.md")
+            why = self._why.get(field) or f"there is no field {field!r}"
+            ways = self._ways.get(field, "see docs/live.md")
             _LOGGER.warning(
-                "%s could not be scored for %s: %s. Ways to give it: %s",
-                name,
-                captures,
-                self._why.get(field) or f"there is no field {field!r}",
-                ways,
+                "%s could not be scored for %s: %s. Ways to give it: %s", name, captures, why, ways
             )
 
     def shown(self) -> dict[str, int]:
         """How many scores are lacking, by metric and field: {"faithfulness: contexts": 5}."""
-        return {f"{name}: {field}": count for (name, field), count in dict(self._lacked).items()}
+        return {f"{name}: {field}": count for (name, field), count in dict(self._counts).items()}

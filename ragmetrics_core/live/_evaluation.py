@@ -1,0 +1,129 @@
+"""From a capture to its records."""
+
+from typing import Any
+
+from ragmetrics_core.drivers import Calls, measure_sample, wired
+from ragmetrics_core.live._capture import Capture, LiveResult, translated, without_texts
+from ragmetrics_core.live._models import Guard, Made
+from ragmetrics_core.live._settings import Expected, LiveSettings, check_expected
+from ragmetrics_core.metrics import names_of, resolve
+from ragmetrics_core.prompts import Prompt, PromptText
+from ragmetrics_core.protocol import Embedder, Scorer
+from ragmetrics_core.runs import Manifest
+from ragmetrics_core.runs._own_loop import on_own_loop
+from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Preparation, prepare, with_prompts
+from ragmetrics_core.samples import Sample
+
+__all__ = ["LiveEvaluation"]
+
+
+class LiveEvaluation:
+    """Makes samples of captures and measures them, one at a time, as long as the application runs.
+
+    Args:
+        metrics, settings: as for `LiveScorer`.
+        models: judge, embedder and scorer. Those that are made are checked when they are first needed.
+
+    Raises:
+        ConfigError: a mistake in the arguments.
+    """
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        settings: LiveSettings,
+        models: tuple[AnyJudge | None, Embedder | str | None, Scorer | str | None],
+    ) -> None:
+        self.metrics = resolve(metrics)
+        if settings.prompts is not None:
+            self.metrics = with_prompts(self.metrics, settings.prompts)
+        self._settings = settings
+        self.models = models
+        self._calls: Calls | None = None
+        self._preparation: Preparation | None = None
+        if not any(isinstance(model, Made) for model in models):
+            self._preparation = on_own_loop(self._prepared())
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The metrics' names by signature; the signature itself where two have the name."""
+        return names_of(self.metrics)
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What is measured with which models; None as long as a factory was not called."""
+        return self._preparation and self._preparation.manifest
+
+    @property
+    def tally(self) -> dict[str, int]:
+        """What the models were asked so far."""
+        return dict(vars(self._calls.tally)) if self._calls else {}
+
+    def renew(self) -> None:
+        """Make the layers around the models anew: in a forked child they may hold a lock for ever."""
+        self._calls = None
+
+    def sample(self, capture: Capture) -> Sample:
+        """The capture's sample, with its reference, and redacted if it was asked for.
+
+        Raises:
+            Skip: the capture is no sample.
+            Exception: whatever `translate`, `references` or `redact` raise.
+        """
+        sample = translated(capture)
+        expected = None if sample.reference is not None else self._expected(sample)
+        if isinstance(expected, str):
+            sample = sample.model_copy(update={"reference": expected})
+        elif expected:
+            sample = sample.model_copy(update={"references": tuple(expected)})
+        if (redact := self._settings.redact) is not None:
+            # the capture's id is the framework's or ours, and finds the record again
+            sample = sample.redacted(redact).model_copy(update={"id": sample.id})
+        return sample.strict() if self._settings.strict_shown else sample
+
+    async def measured(self, sample: Sample, capture: Capture, scored: frozenset[str]) -> LiveResult:
+        """A sample with its records, but for those metrics whose signatures are `scored`.
+
+        Raises:
+            ConfigError: a factory made something that is no model, or one that cannot judge these metrics.
+            Exception: whatever a factory raises.
+        """
+        redact = self._settings.redact
+        preparation = self._preparation = self._preparation or await self._prepared()
+        if self._calls is None:
+            # A journal, even in memory, would keep every reply of an application that runs for months.
+            self._calls = wired(
+                preparation.models,
+                self._settings.traffic,
+                None,
+                redact=redact,
+                discretion=Guard,
+                ends_when_refused=False,
+            )
+        metrics = [metric for metric in self.metrics if metric.signature not in scored]
+        asked: dict[str, Prompt[Any]] = {}
+        records = await measure_sample(sample, metrics, self._calls, prompts=asked)
+        texts = {digest: PromptText.of(prompt) for digest, prompt in asked.items()}
+        shown = capture if redact is None else without_texts(capture, redact)
+        return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), shown)
+
+    async def _prepared(self) -> Preparation:
+        judge, embedder, scorer = self.models
+        return await prepare(
+            [],
+            metrics=self.metrics,
+            judge=judge,
+            embedder=embedder,
+            scorer=scorer,
+            redact=self._settings.redact,
+        )
+
+    def _expected(self, sample: Sample) -> Expected | None:
+        references = self._settings.references
+        if callable(references):
+            expected = references(sample)
+            check_expected(expected, f"what references gave for {sample.id}")
+            return expected
+        question = sample.question or ""
+        keys = (sample.id, question, question.strip())
+        return next((references[key] for key in keys if key in references), None) if references else None

@@ -1,0 +1,167 @@
+"""What hears of each result: counts, means, alarms and sinks, one after another."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from ragmetrics_core.live._capture import Capture, LiveResult
+from ragmetrics_core.live._evaluation import LiveEvaluation
+from ragmetrics_core.live._kept_captures import KeptCaptures
+from ragmetrics_core.live._log import described, discreet, one_line, traced
+from ragmetrics_core.live._missing_fields import MissingFields
+from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink, current_span_context
+from ragmetrics_core.live._run_sink import RunSink
+from ragmetrics_core.live._settings import LiveSettings
+from ragmetrics_core.live._sinks import CallableSink, MemorySink, Sink
+from ragmetrics_core.live._statistics import Alarm, Counts, Means
+from ragmetrics_core.records import FAILED
+from ragmetrics_core.samples import Sample
+
+__all__ = ["Observers"]
+
+_LOGGER = logging.getLogger("ragmetrics.live")
+# Messages that were logged already; a host that fails on every request should not fill its log with us.
+_MANY_MESSAGES = 200
+
+
+class Observers:
+    """Everything that is told of results, in one thread; an error of one changes nothing for the others.
+
+    Args:
+        evaluation: tells what is measured.
+        settings, ways: as for `LiveScorer`.
+
+    Attributes:
+        kept: the captures on disk, where there is a folder.
+
+    Raises:
+        ConfigError: the folder holds another run.
+    """
+
+    def __init__(self, evaluation: LiveEvaluation, settings: LiveSettings, ways: Mapping[str, str]) -> None:
+        self._evaluation = evaluation
+        self._redact = settings.redact
+        self._ways = ways
+        self._sinks: list[Sink] = list(settings.sinks)
+        memory = next((sink for sink in self._sinks if isinstance(sink, MemorySink)), None)
+        if memory is None:
+            self._sinks.insert(0, memory := MemorySink())
+        self.memory = memory
+        if settings.out is not None:
+            self._sinks.append(RunSink(settings.out))
+        if settings.on_result is not None:
+            self._sinks.append(CallableSink(settings.on_result))
+        folder = next((sink.folder for sink in self._sinks if isinstance(sink, RunSink)), None)
+        self.kept = None if folder is None else KeptCaptures(folder)
+        self._wants_span = any(isinstance(sink, OpenTelemetrySink) for sink in self._sinks)
+        self.alarms: list[Alarm] = []
+        self._introduced = False
+        self.renew()
+        self._introduce()
+
+    def renew(self) -> None:
+        """Begin anew, as in a forked child."""
+        self.counts = Counts()
+        self.missing = MissingFields(self._ways)
+        self.means = Means(self._evaluation.names.values())
+        self.memory.clear()
+        self._failing: set[str] = set()
+        self._cannot_keep = False
+        self._told: set[str] = set()
+
+    def note_span(self, capture: Capture) -> None:
+        """Keep the host's current span for a sink that links results to it."""
+        if self._wants_span and (context := current_span_context()) is not None:
+            capture.data.setdefault("span_context", context)
+
+    def keep(self, sample: Sample) -> None:
+        """Write a sample that waits for its scores, where there is a folder."""
+        if self.kept is None:
+            return
+        try:
+            self.kept.keep(sample)
+        except Exception as error:  # the boundary to the disk: a sink that writes there tells it, too
+            if not self._cannot_keep:
+                self._cannot_keep = True
+                words = one_line(discreet(described(error), self._redact))
+                _LOGGER.warning("captures are not kept: %s", words)
+
+    def forget(self, sample_id: str) -> None:
+        """Note that a sample waits no more."""
+        if self.kept is not None:
+            self._guarded(self.kept, self.kept.done, sample_id)
+
+    def hear(self, result: LiveResult) -> None:
+        """Take a result."""
+        self._guarded(self, self._introduce)
+        self.means.hear(result)
+        self.missing.hear(result)
+        self._note_failures(result)
+        wrote = [self._guarded(sink, sink.write, result) for sink in self._sinks]
+        if all(wrote):
+            self.forget(result.sample.id)
+        for alarm in self.alarms:
+            self._guarded(alarm, alarm.hear, result)
+        sample = result.sample
+        self.counts.add("shown", *(sample.shown or ["unknown" if sample.contexts is None else "nothing"]))
+        self.counts.add("scored")
+
+    def hear_without_contexts(self) -> None:
+        """Take a capture that is left out because it has no contexts."""
+        self.missing.count(dict.fromkeys(self._evaluation.names.values(), "contexts"))
+
+    def end(self, how: Literal["flush", "close"]) -> None:
+        """Flush the sinks, or close them and what is kept."""
+        self.missing.tell()
+        for sink in self._sinks:
+            self._guarded(sink, getattr(sink, how))
+        if how == "close" and self.kept is not None:
+            self._guarded(self.kept, self.kept.close)
+
+    def tell(self, what: str, error: BaseException, *holders: object) -> None:
+        """Count an error, and log it with its traceback when it is the first of its kind.
+
+        Keys that `holders` have are not told; looking through them is nothing for a thread of the host.
+        """
+        message = one_line(discreet(f"{what}: {described(error)}", self._redact, *holders))
+        self.counts.errors.append(message)
+        if message in self._told:
+            return
+        if len(self._told) < _MANY_MESSAGES:
+            self._told.add(message)
+        trace = traced(error)
+        # a traceback repeats the words of the error, and of those that led to it
+        if (clean := discreet(trace, self._redact, *holders)) == trace:
+            _LOGGER.error("%s", message, exc_info=error)
+        else:
+            _LOGGER.error("%s\n%s", message, clean)
+
+    def _introduce(self) -> None:
+        """Tell the sinks that write a manifest what is measured, as soon as that is known."""
+        manifest = self._evaluation.manifest
+        if self._introduced or manifest is None:
+            return
+        self._introduced = True
+        for sink in self._sinks:
+            if isinstance(sink, RunSink):
+                sink.begin(manifest, tally=lambda: self._evaluation.tally)
+
+    def _note_failures(self, result: LiveResult) -> None:
+        for record in result.records:
+            if record.status not in FAILED:
+                self._failing.discard(record.signature)
+                continue
+            message = one_line(f"{record.signature}: {record.status} ({record.reason})")
+            self.counts.errors.append(one_line(f"sample {record.sample_id}: {message}"))
+            if record.signature not in self._failing:
+                self._failing.add(record.signature)
+                _LOGGER.warning("%s; nothing more is logged until this metric succeeds again", message)
+
+    def _guarded(self, observer: object, call: Callable[..., None], *args: object) -> bool:
+        """Whether the call did not fail."""
+        try:
+            call(*args)
+        except BaseException as error:  # the boundary to sinks and alarms: the others must go on
+            self.tell(f"{type(observer).__name__} failed", error, observer)
+            return False
+        return True
