@@ -127,7 +127,7 @@ class Background:
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(self.threads)
         lend(self._loop, self.threads)
-        self._tasks: set[asyncio.Task[Any]] = set()  # a loop does not hold them
+        self._begun: set[Future[Any]] = set()  # a loop does not hold its tasks
         # All threads at once: when the interpreter shuts down, none can be started any more. They start from
         # this one, which spares the hook that happened to be the first the millisecond that it takes.
         self._thread = threading.Thread(
@@ -143,15 +143,12 @@ class Background:
         """
         self._loop.call_soon_threadsafe(function, *args, context=judging_context())
 
-    def spawn(self, work: Callable[..., Coroutine[Any, Any, Any]], *args: Any) -> None:
-        """Begin a task, in a context of its own; to be called on the loop."""
-        task = self._loop.create_task(work(*args), context=judging_context())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     def begin(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> "Future[T]":
         """Begin a task, in a context of its own, from any thread; gives what comes of it."""
-        return judging_context().run(asyncio.run_coroutine_threadsafe, work(*args), self._loop)
+        done = judging_context().run(asyncio.run_coroutine_threadsafe, work(*args), self._loop)
+        self._begun.add(done)
+        done.add_done_callback(self._begun.discard)
+        return done
 
     def wait_for(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> T:
         """What comes of a task.

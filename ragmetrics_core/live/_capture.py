@@ -169,16 +169,8 @@ def capture_of(sample: Sample) -> Capture:
 
 def released(capture: Capture) -> Capture:
     """The capture without the host's objects, which nobody needs once they are translated."""
-    return replace(
-        capture,
-        translate=_nothing,
-        question=None,
-        contexts=None,
-        answer=None,
-        history=None,
-        noted=None,
-        data={},
-        parent=None,
+    return Capture(
+        translate=_nothing, id=capture.id, name=capture.name, labels=capture.labels, session=capture.session
     )
 
 

@@ -46,10 +46,6 @@ class Node:
             yield node
             waiting += reversed(node.children)
 
-    def __repr__(self) -> str:
-        """Its id and how many parts it has; the payload is the host's and is not shown."""
-        return f"Node({self.id!r}, {len(self.children)} children)"
-
 
 class Collector:
     """Trees of what has begun and not ended, by the host's ids; safe to use from many threads.

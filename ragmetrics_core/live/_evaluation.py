@@ -1,5 +1,6 @@
 """From a capture to its records."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ragmetrics_core.drivers import Calls, measure_sample, wired
@@ -8,10 +9,9 @@ from ragmetrics_core.live._models import Guard, Made
 from ragmetrics_core.live._settings import Expected, LiveSettings, check_expected
 from ragmetrics_core.metrics import names_of, resolve
 from ragmetrics_core.prompts import Prompt, PromptText
-from ragmetrics_core.protocol import Embedder, Scorer
 from ragmetrics_core.runs import Manifest
 from ragmetrics_core.runs._own_loop import on_own_loop
-from ragmetrics_core.runs._preparation import AnyJudge, Metrics, Preparation, prepare, with_prompts
+from ragmetrics_core.runs._preparation import Metrics, Preparation, prepare, with_prompts
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveEvaluation"]
@@ -22,18 +22,13 @@ class LiveEvaluation:
 
     Args:
         metrics, settings: as for `LiveScorer`.
-        models: judge, embedder and scorer. Those that are made are checked when they are first needed.
+        models: judge, embedder and scorer, by these names; those that are made are checked when first needed.
 
     Raises:
         ConfigError: a mistake in the arguments.
     """
 
-    def __init__(
-        self,
-        metrics: Metrics,
-        settings: LiveSettings,
-        models: tuple[AnyJudge | None, Embedder | str | None, Scorer | str | None],
-    ) -> None:
+    def __init__(self, metrics: Metrics, settings: LiveSettings, models: Mapping[str, Any]) -> None:
         self.metrics = resolve(metrics)
         if settings.prompts is not None:
             self.metrics = with_prompts(self.metrics, settings.prompts)
@@ -41,7 +36,7 @@ class LiveEvaluation:
         self.models = models
         self._calls: Calls | None = None
         self._preparation: Preparation | None = None
-        if not any(isinstance(model, Made) for model in models):
+        if not any(isinstance(model, Made) for model in models.values()):
             self._preparation = on_own_loop(self._prepared())
 
     @property
@@ -52,7 +47,7 @@ class LiveEvaluation:
     @property
     def manifest(self) -> Manifest | None:
         """What is measured with which models; None as long as a factory was not called."""
-        return self._preparation and self._preparation.manifest
+        return None if self._preparation is None else self._preparation.manifest
 
     @property
     def tally(self) -> dict[str, int]:
@@ -108,15 +103,7 @@ class LiveEvaluation:
         return LiveResult(sample, tuple(record.hydrated(sample, texts) for record in records), shown)
 
     async def _prepared(self) -> Preparation:
-        judge, embedder, scorer = self.models
-        return await prepare(
-            [],
-            metrics=self.metrics,
-            judge=judge,
-            embedder=embedder,
-            scorer=scorer,
-            redact=self._settings.redact,
-        )
+        return await prepare([], metrics=self.metrics, redact=self._settings.redact, **self.models)
 
     def _expected(self, sample: Sample) -> Expected | None:
         references = self._settings.references

@@ -5,7 +5,7 @@ import inspect
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,6 @@ from ragmetrics_core.models._wrapper import Wrapper, unwrapped
 from ragmetrics_core.protocol import Completion, Embedder, Generate, Judge, TextFunction
 
 __all__ = ["Guard", "Made", "at_home", "chosen", "running_loop"]
-
-M = TypeVar("M")
 
 # What asyncio, and clients on top of it, say when an object of another loop is awaited.
 _OTHER_LOOP = (
@@ -64,28 +62,28 @@ class Made(Wrapper):
         make: gives the model.
     """
 
-    make: PerLoop[Judge | Embedder]
+    make: PerLoop[Any]
 
     def __init__(self, make: Callable[[], Judge | Embedder]) -> None:
         object.__setattr__(self, "make", PerLoop(make))
 
     @property
-    def inner(self) -> Any:  # type: ignore[override]
+    def inner(self) -> Any:
         """The model of the running loop; there is none where no loop runs."""
         return self.make()
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the judge of the running loop."""
-        return await self.inner.agenerate(request)
+        return await cast("Judge", self.inner).agenerate(request)
 
     async def aembed(self, texts: Sequence[str]) -> NDArray[np.floating[Any]]:
         """Ask the embedder of the running loop."""
-        return await self.inner.aembed(texts)
+        return await cast("Embedder", self.inner).aembed(texts)
 
 
 def chosen(
-    name: str, model: M | None, make: Callable[[], M] | None, as_model: Callable[[M], Judge | Embedder]
-) -> M | Made | None:
+    name: str, model: object, make: Callable[[], Any] | None, as_model: Callable[[Any], Judge | Embedder]
+) -> object:
     """The model, or the one that a factory makes.
 
     Raises:
@@ -106,13 +104,15 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def at_home(judge: Judge | TextFunction | str) -> tuple[Judge, asyncio.AbstractEventLoop | None]:
+def at_home(
+    judge: Judge | TextFunction | str | None,
+) -> tuple[Judge | None, asyncio.AbstractEventLoop | None]:
     """The judge and, where it is an asynchronous function and a loop runs here, that loop.
 
     The function is asked on this loop then: whatever client it uses belongs to it. On another one its own
     requests fail, and those of the application with them. Who waits on this loop holds the judge up.
     """
-    made, home = as_judge(judge), running_loop()
+    made, home = None if judge is None else as_judge(judge), running_loop()
     if home is None or not isinstance(made, CallableJudge) or not _is_asynchronous(made.function):
         return made, None
     function, identity = made.function, made.identity

@@ -13,7 +13,7 @@ from ragmetrics_core.live._opentelemetry_sink import OpenTelemetrySink, current_
 from ragmetrics_core.live._run_sink import RunSink
 from ragmetrics_core.live._settings import LiveSettings
 from ragmetrics_core.live._sinks import CallableSink, MemorySink, Sink
-from ragmetrics_core.live._statistics import Alarm, Counts, Means
+from ragmetrics_core.live._statistics import Alarm, Counts, Means, Statistics
 from ragmetrics_core.records import FAILED
 from ragmetrics_core.samples import Sample
 
@@ -69,6 +69,10 @@ class Observers:
         self._cannot_keep = False
         self._told: set[str] = set()
 
+    def stats(self, *, pending: int) -> Statistics:
+        """What was captured, scored and skipped, and what went wrong."""
+        return self.counts.shown(pending=pending, lacking=self.missing.shown())
+
     def note_span(self, capture: Capture) -> None:
         """Keep the host's current span for a sink that links results to it."""
         if self._wants_span and (context := current_span_context()) is not None:
@@ -76,15 +80,14 @@ class Observers:
 
     def keep(self, sample: Sample) -> None:
         """Write a sample that waits for its scores, where there is a folder."""
-        if self.kept is None:
-            return
         try:
-            self.kept.keep(sample)
-        except Exception as error:  # the boundary to the disk: a sink that writes there tells it, too
+            if self.kept is not None:
+                self.kept.keep(sample)
+        except Exception as error:  # the boundary to the disk: a sink that writes there tells and counts it
             if not self._cannot_keep:
-                self._cannot_keep = True
                 words = one_line(discreet(described(error), self._redact))
                 _LOGGER.warning("captures are not kept: %s", words)
+            self._cannot_keep = True
 
     def forget(self, sample_id: str) -> None:
         """Note that a sample waits no more."""

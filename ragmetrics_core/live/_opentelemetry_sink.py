@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import Capture, LiveResult
+from ragmetrics_core.live._sinks import Direct
 from ragmetrics_core.records import FAILED, Record
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ __all__ = ["OpenTelemetrySink", "current_span_context"]
 _EVENT = "gen_ai.evaluation.result"
 
 
-class OpenTelemetrySink:
+class OpenTelemetrySink(Direct):
     """Emits an event `gen_ai.evaluation.result` for each score, linked to the span that was captured.
 
     That is the capture's `parent`, if it is a span context, else the span that was the current one when the
@@ -60,12 +61,6 @@ class OpenTelemetrySink:
                 event_name=_EVENT,
             )
             self._logger.emit(event)
-
-    def flush(self) -> None:
-        """There is nothing to do: the provider is the host's, and so is flushing it."""
-
-    def close(self) -> None:
-        """There is nothing to do."""
 
 
 def current_span_context() -> "SpanContext | None":

@@ -5,11 +5,11 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 from weakref import finalize
 
 from ragmetrics_core.adapting._judging import is_judging, judging_context, within_judging
@@ -23,14 +23,15 @@ from ragmetrics_core.live._observers import Observers
 from ragmetrics_core.live._processes import finish_at_exit, leave_to_parent, renew_in_child
 from ragmetrics_core.live._queue import Queue, Ticket
 from ragmetrics_core.live._settings import LIVE_DEFAULTS, LiveArgs, LiveSettings
-from ragmetrics_core.live._statistics import Alarm, Alert, LiveMean, Statistics
 from ragmetrics_core.live._verbs import LiveFace
-from ragmetrics_core.metrics import ALIASES, Metric
+from ragmetrics_core.metrics import Metric
 from ragmetrics_core.models import as_embedder, as_judge
 from ragmetrics_core.protocol import Embedder, Judge, Scorer, TextFunction
 from ragmetrics_core.samples import Sample
 
 __all__ = ["LiveScorer"]
+
+T = TypeVar("T")
 
 _LOGGER = logging.getLogger("ragmetrics.live")
 # Beside one for each call that a synchronous judge may have in flight: for translations, and for clients
@@ -99,25 +100,20 @@ class LiveScorer(LiveFace):
         **keywords: Unpack[LiveArgs],
     ) -> None:
         settings = self._settings = (settings or LiveSettings()).but(**keywords)
-        self._home: asyncio.AbstractEventLoop | None = None
-        if judge is not None and judge_factory is None:
-            judge, self._home = at_home(judge)
-        self._evaluation = LiveEvaluation(
-            metrics,
-            settings,
-            (
-                chosen("judge", judge, judge_factory, as_judge),
-                chosen("embedder", embedder, embedder_factory, as_embedder),
-                scorer,
-            ),
-        )
-        self._observers = Observers(self._evaluation, settings, ways)
+        judge, self._home = at_home(judge)
+        models = {
+            "judge": chosen("judge", judge, judge_factory, as_judge),
+            "embedder": chosen("embedder", embedder, embedder_factory, as_embedder),
+            "scorer": scorer,
+        }
+        self.evaluation = LiveEvaluation(metrics, settings, models)
+        self.observers = Observers(self.evaluation, settings, ways)
         self._pauses = 0
         self._begin()
         renew_in_child(self)
 
     def _begin(self) -> None:
-        self._queue = Queue(self._settings)
+        self.queue = Queue(self._settings)
         self._chance = random.Random(self._settings.seed)
         # A collected generator may end its run, and come here, while this thread is in here already.
         self._lock = threading.RLock()
@@ -131,11 +127,11 @@ class LiveScorer(LiveFace):
         The loop of the parent shares its file descriptors with this copy of it: closing the one would make
         the other deaf.
         """
-        leave_to_parent(self._background, self._queue)
+        leave_to_parent(self._background, self.queue)
         if self._background is not None:
             self._finalizer.detach()
-        self._evaluation.renew()
-        self._observers.renew()
+        self.evaluation.renew()
+        self.observers.renew()
         self._begin()
 
     @property
@@ -146,7 +142,7 @@ class LiveScorer(LiveFace):
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
         """What is measured; a `Gate` takes them."""
-        return self._evaluation.metrics
+        return self.evaluation.metrics
 
     # Taking captures
 
@@ -159,7 +155,7 @@ class LiveScorer(LiveFace):
             if is_judging():
                 return False
             if (refusal := self._refusal()) is not None:
-                self._observers.counts.add("skipped", refusal)
+                self.observers.counts.add("skipped", refusal)
                 return False
             if self._settings.mode == "inline":
                 return self._waited(self._work, capture)
@@ -167,10 +163,10 @@ class LiveScorer(LiveFace):
                 capture.hold()
             background = self._background or self._started()
             ticket = self._ticket(capture)
-            dropped = self._queue.put(ticket)
+            dropped = self.queue.put(ticket)
             if dropped is not None:
-                self._observers.counts.add("skipped", "overflow")
-                if self._observers.kept is not None:
+                self.observers.counts.add("skipped", "overflow")
+                if self.observers.kept is not None:
                     background.call(self._forget, dropped)
             if not self._is_woken:
                 self._is_woken = True
@@ -196,13 +192,13 @@ class LiveScorer(LiveFace):
         """Score a capture on the running loop without blocking it; raises like `score`."""
         self._started()
         ticket = self._ticket(capture)
-        self._queue.enter(ticket)
+        self.queue.enter(ticket)
         # A context of its own: a tracer of the host's would take the judge's calls for the application's.
         task = asyncio.get_running_loop().create_task(self._scored(ticket), context=judging_context())
         try:
             return await task
         finally:
-            self._queue.leave(ticket)
+            self.queue.leave(ticket)
 
     def catch_up(self) -> int:
         """Begin to score what earlier processes captured into the folder and did not score; says how many.
@@ -212,89 +208,30 @@ class LiveScorer(LiveFace):
         Raises:
             ConfigError: the scorer is closed.
         """
-        if self._observers.kept is None:
-            return 0
-        self._started()
-        assert self._caught_up is not None, "it begins with the threads"
-        return self._caught_up.result()
+        if self.observers.kept is not None:
+            self._started()
+        return 0 if self._caught_up is None else self._caught_up.result()
 
     def hook_failed(self, error: BaseException) -> None:
         """For an adapter's boundary: log an error of a hook with its traceback and count it; never raises."""
         with suppress(Exception):  # the boundary to the host: not even a broken log handler may reach it
             if not isinstance(error, Skip):  # that is counted where it is raised
                 self.skip("hook_failed")
-                self._observers.tell("a hook failed", error)
+                self.observers.tell("a hook failed", error)
 
     def skip(self, reason: SkipReason) -> None:
         """Count something that an adapter saw and did not capture."""
-        self._observers.counts.add("skipped", reason)
-
-    @contextmanager
-    def paused(self) -> Generator[None]:
-        """Take no captures in this block, from no thread; they are counted as skipped, "paused"."""
-        self.pause()
-        try:
-            yield
-        finally:
-            self.resume()
+        self.observers.counts.add("skipped", reason)
 
     def pause(self) -> None:
-        """Take no captures until `resume` was called as often as this."""
+        """Take nothing until `resume` was called as often as this."""
         with self._lock:
             self._pauses += 1
 
     def resume(self) -> None:
-        """Take captures again."""
+        """Take what comes again."""
         with self._lock:
             self._pauses = max(0, self._pauses - 1)
-
-    # What came of them
-
-    def alert(
-        self,
-        metric: str,
-        *,
-        below: float | None = None,
-        above: float | None = None,
-        window: int = 50,
-        call: Callable[[Alert], None] | None = None,
-    ) -> None:
-        """Tell when the mean of a metric's last scores passes a threshold.
-
-        It is told once, and again only after the mean was back again; not before there are `window` scores.
-
-        Args:
-            metric: its name, an alias, or its signature.
-            below: the threshold that the mean must not fall below; or
-            above: the one that it must not exceed, for metrics where lower is better.
-            window: how many scores.
-            call: told, in a thread of the scorer's; by default a warning is logged.
-
-        Raises:
-            ConfigError: this metric is not measured, or not exactly one threshold is given.
-        """
-        names = self._evaluation.names
-        name = ALIASES.get(metric, metric)
-        name = names.get(name, name)
-        if name not in names.values():
-            raise ConfigError(f"{metric!r} is not measured; there is {', '.join(names.values())}")
-        self._observers.alarms.append(Alarm(name, below, above, window, call or _log_alert))
-
-    @property
-    def results(self) -> list[LiveResult]:
-        """The newest results, oldest first; their captures hold nothing of the host's any more."""
-        return self._observers.memory.results
-
-    @property
-    def means(self) -> dict[str, LiveMean]:
-        """Mean and number of scores of each metric since the scorer was made, by name."""
-        return self._observers.means.shown()
-
-    @property
-    def stats(self) -> Statistics:
-        """What was captured, scored and skipped, and what went wrong."""
-        lacking = self._observers.missing.shown()
-        return self._observers.counts.shown(pending=len(self._queue), lacking=lacking)
 
     # Waiting and ending
 
@@ -312,7 +249,7 @@ class LiveScorer(LiveFace):
         until = self._until(timeout)
         background = self._background
         return self._settled(until) and (
-            background is None or _done(background.sinks.submit(self._observers.end, "flush"), until)
+            background is None or _done(background.sinks.submit(self.observers.end, "flush"), until)
         )
 
     def close(self, timeout: float | None = None) -> bool:
@@ -324,12 +261,12 @@ class LiveScorer(LiveFace):
         self._is_closed = True
         until = self._until(timeout)
         done = self.flush(timeout)
-        for _ in range(self._queue.give_up()):
-            self._observers.counts.add("skipped", "closed")
+        for _ in range(self.queue.give_up()):
+            self.observers.counts.add("skipped", "closed")
         with self._lock:
             background, self._background = self._background, None
         if background is not None:
-            closing = background.sinks.submit(self._observers.end, "close")
+            closing = background.sinks.submit(self.observers.end, "close")
             self._finalizer()
             if not is_judging():  # a sink would wait for itself
                 done = _done(closing, until) and done
@@ -345,22 +282,22 @@ class LiveScorer(LiveFace):
         while not self._settled(self._until(patience)):
             before, moved = moved, self._moved()
             if moved == before:
-                _LOGGER.warning("%d captures are not scored, because the judge is stuck", len(self._queue))
+                _LOGGER.warning("%d captures are not scored, because the judge is stuck", len(self.queue))
                 break
-        _done(background.sinks.submit(self._observers.end, "close"), self._until(patience))
+        _done(background.sinks.submit(self.observers.end, "close"), self._until(patience))
 
     def _until(self, timeout: float | None) -> float | None:
         """Until when may be waited here: not at all on the loop that the judge needs."""
         if self._home is not None and running_loop() is self._home:
-            return 0.0
+            timeout = 0.0
         return None if timeout is None else time.monotonic() + timeout
 
     def _settled(self, until: float | None) -> bool:
         """Wait for everything that is here, with what earlier processes left behind."""
-        return (self._caught_up is None or _done(self._caught_up, until)) and self._queue.settle(_left(until))
+        return (self._caught_up is None or _done(self._caught_up, until)) and self.queue.settle(_left(until))
 
     def _moved(self) -> tuple[object, ...]:
-        return self._evaluation.tally.get("calls"), self.stats
+        return self.evaluation.tally.get("calls"), self.stats
 
     # Working
 
@@ -383,16 +320,16 @@ class LiveScorer(LiveFace):
                 self._finalizer = finalize(self, self._background.stop)
                 self._finalizer.atexit = False
                 finish_at_exit(self)
-                if self._observers.kept is not None:
+                if self.observers.kept is not None:
                     self._caught_up = self._background.begin(self._catch_up)
             return self._background
 
     def _ticket(self, capture: Capture) -> Ticket:
-        self._observers.note_span(capture)
-        self._observers.counts.add("captured")
+        self.observers.note_span(capture)
+        self.observers.counts.add("captured")
         return Ticket(capture)
 
-    def _waited(self, work: Callable[[Ticket], Any], capture: Capture) -> Any:
+    def _waited(self, work: Callable[[Ticket], Coroutine[Any, Any, T]], capture: Capture) -> T:
         if self._home is not None and running_loop() is self._home:
             raise ConfigError(
                 "the judge is asynchronous and runs on this event loop, which `score` would hold up: use "
@@ -402,21 +339,21 @@ class LiveScorer(LiveFace):
             raise ConfigError("a judge or a sink cannot wait for a score: call submit, or await ascore")
         background = self._started()
         ticket = self._ticket(capture)
-        self._queue.enter(ticket)
+        self.queue.enter(ticket)
         try:
             return background.wait_for(work, ticket)
         finally:
-            self._queue.leave(ticket)
+            self.queue.leave(ticket)
 
     def _pump(self) -> None:
         """Begin what may be begun; runs on the scorer's loop."""
         self._is_woken = False
         if (background := self._background) is None:  # closed meanwhile
             return
-        while (ticket := self._queue.begin()) is not None:
-            background.spawn(self._work, ticket)
-        if self._observers.kept is not None:  # at once: the process may be killed before its turn comes
-            for ticket in self._queue.waiting():
+        while (ticket := self.queue.begin()) is not None:
+            background.begin(self._work, ticket)
+        if self.observers.kept is not None:  # at once: the process may be killed before its turn comes
+            for ticket in self.queue.waiting():
                 self._sample_of(ticket, background)
 
     async def _work(self, ticket: Ticket) -> bool:
@@ -426,24 +363,24 @@ class LiveScorer(LiveFace):
         except Skip:
             return False
         except Exception as error:  # the boundary to translations and other code of the host's
-            self._observers.tell("scoring failed", error, *self._evaluation.models, self._evaluation)
+            self.observers.tell("scoring failed", error, *self.evaluation.models.values(), self.evaluation)
             return False
         finally:
-            self._queue.leave(ticket)
+            self.queue.leave(ticket)
             self._pump()
         return True
 
     async def _scored(self, ticket: Ticket) -> LiveResult:
         """Make a capture's sample, measure it and hand the result on; it is counted, however it ends."""
-        background, counts = self._background or self._started(), self._observers.counts
+        background, counts = self._background or self._started(), self.observers.counts
         try:
             sample = await self._sample_of(ticket, background)
-            result = await self._evaluation.measured(sample, ticket.capture, ticket.scored)
-            await asyncio.wrap_future(background.sinks.submit(self._observers.hear, result))
+            result = await self.evaluation.measured(sample, ticket.capture, ticket.scored)
+            await asyncio.wrap_future(background.sinks.submit(self.observers.hear, result))
         except Skip as skip:
             counts.add("skipped", skip.reason)
             if skip.reason == "no_contexts":
-                background.sinks.submit(self._observers.hear_without_contexts)
+                background.sinks.submit(self.observers.hear_without_contexts)
             raise
         except asyncio.CancelledError:
             counts.add("skipped", "closed")
@@ -464,32 +401,32 @@ class LiveScorer(LiveFace):
         return ticket.making
 
     def _made_and_kept(self, capture: Capture) -> Sample:
-        sample = self._evaluation.sample(capture)
-        self._observers.keep(sample)
+        sample = self.evaluation.sample(capture)
+        self.observers.keep(sample)
         return sample
 
     def _forget(self, dropped: Ticket) -> None:
         """Do not keep one that had to go, or will be kept in a moment; runs on the scorer's loop."""
         if dropped.making is not None and (background := self._background) is not None:
-            forget = self._observers.forget
+            forget = self.observers.forget
             dropped.making.add_done_callback(lambda _: background.sinks.submit(forget, dropped.capture.id))
 
     async def _catch_up(self) -> int:
         """Take what earlier processes captured and did not score, which is pending from now on."""
-        kept, loop = self._observers.kept, asyncio.get_running_loop()
+        kept, loop = self.observers.kept, asyncio.get_running_loop()
         assert kept is not None, "asked only where captures are kept"
         try:
-            left = await loop.run_in_executor(None, kept.take_over, frozenset(self._evaluation.names))
+            left = await loop.run_in_executor(None, kept.take_over, frozenset(self.evaluation.names))
         except Exception as error:  # the boundary to the disk
-            self._observers.tell("captures of earlier processes cannot be read", error)
+            self.observers.tell("captures of earlier processes cannot be read", error)
             return 0
         tickets: list[Ticket] = []
         for sample, scored in left:
             making: asyncio.Future[Sample] = loop.create_future()
             making.set_result(sample)
             tickets.append(Ticket(capture_of(sample), making, scored))
-            self._observers.counts.add("captured")
-        self._queue.put_left(tickets)
+            self.observers.counts.add("captured")
+        self.queue.put_left(tickets)
         self._pump()
         return len(tickets)
 
@@ -501,15 +438,3 @@ def _left(until: float | None) -> float | None:
 def _done(future: "Future[Any]", until: float | None) -> bool:
     wait([future], timeout=_left(until))
     return future.done()
-
-
-def _log_alert(alert: Alert) -> None:
-    _LOGGER.warning(
-        "%s: the mean of the last %d scores is %.3f, %s %g (worst: sample %s)",
-        alert.metric,
-        alert.window,
-        alert.mean,
-        alert.side,
-        alert.threshold,
-        alert.worst,
-    )

@@ -10,7 +10,7 @@ from ragmetrics_core.live._capture import LiveResult, released
 from ragmetrics_core.live._log import one_line
 from ragmetrics_core.records import FAILED
 
-__all__ = ["CallableSink", "LoggingSink", "MemorySink", "Sink"]
+__all__ = ["CallableSink", "Direct", "LoggingSink", "MemorySink", "Sink"]
 
 
 @runtime_checkable
@@ -30,7 +30,17 @@ class Sink(Protocol):
         ...
 
 
-class MemorySink:
+class Direct:
+    """A sink that brings results where they belong at once."""
+
+    def flush(self) -> None:
+        """There is nothing to do."""
+
+    def close(self) -> None:
+        """There is nothing to do: what is written to is somebody else's."""
+
+
+class MemorySink(Direct):
     """Keeps the newest results, without the host's objects.
 
     Args:
@@ -58,14 +68,8 @@ class MemorySink:
         """Keep it; the oldest one leaves."""
         self._results.append(result._replace(capture=released(result.capture)))
 
-    def flush(self) -> None:
-        """There is nothing to do."""
 
-    def close(self) -> None:
-        """There is nothing to do: the results can still be read."""
-
-
-class LoggingSink:
+class LoggingSink(Direct):
     """Writes a line for each score: id, metric and outcome, no text of the sample.
 
     Scores are logged at INFO, failed ones at WARNING.
@@ -81,18 +85,11 @@ class LoggingSink:
         """Log its scores."""
         for record in result.records:
             level = logging.WARNING if record.status in FAILED else logging.INFO
-            name = result.capture.name or "app"
-            said = f"{name} {record.sample_id}: {record.signature}: {record.headline}"
-            self._logger.log(level, "%s", one_line(said))
-
-    def flush(self) -> None:
-        """There is nothing to do."""
-
-    def close(self) -> None:
-        """There is nothing to do."""
+            line = f"{result.capture.name or 'app'} {record.sample_id}: {record.signature}: {record.headline}"
+            self._logger.log(level, "%s", one_line(line))
 
 
-class CallableSink:
+class CallableSink(Direct):
     """Calls a function with each result.
 
     Args:
@@ -105,9 +102,3 @@ class CallableSink:
     def write(self, result: LiveResult) -> None:
         """Call the function."""
         self._function(result)
-
-    def flush(self) -> None:
-        """There is nothing to do."""
-
-    def close(self) -> None:
-        """There is nothing to do."""

@@ -1,7 +1,8 @@
 """What a live scorer has done so far, and the alarm that goes off when scores fall."""
 
+import logging
 import threading
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import isfinite
@@ -10,8 +11,9 @@ from typing import Literal, NamedTuple
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live._capture import LiveResult, by_name
 
-__all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics"]
+__all__ = ["Alarm", "Alert", "Counts", "LiveMean", "Means", "Statistics", "log_alert"]
 
+_LOGGER = logging.getLogger("ragmetrics.live")
 _KEPT_ERRORS = 20
 
 
@@ -50,29 +52,26 @@ class Counts:
     def __init__(self) -> None:
         # A collected generator may come here while this thread is in here already.
         self._lock = threading.RLock()
-        self._numbers: Counter[tuple[str, str]] = Counter()
+        self._numbers: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.errors: deque[str] = deque(maxlen=_KEPT_ERRORS)
 
     def add(self, name: str, *kinds: str) -> None:
         """One more of a number of `Statistics`, or of each kind that it counts."""
         with self._lock:
             for kind in kinds or [""]:
-                self._numbers[name, kind] += 1
+                self._numbers[name][kind] += 1
 
     def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
         """The numbers now."""
         with self._lock:
-            numbers = self._numbers.copy()
-        return Statistics(
-            captured=numbers["captured", ""],
-            scored=numbers["scored", ""],
-            failed=numbers["failed", ""],
-            pending=pending,
-            skipped={kind: count for (name, kind), count in numbers.items() if name == "skipped"},
-            errors=list(self.errors),
-            lacking=lacking,
-            shown={kind: count for (name, kind), count in numbers.items() if name == "shown"},
-        )
+            return Statistics(
+                *(self._numbers[name].total() for name in ("captured", "scored", "failed")),
+                pending,
+                dict(self._numbers["skipped"]),
+                list(self.errors),
+                lacking,
+                dict(self._numbers["shown"]),
+            )
 
 
 class LiveMean(NamedTuple):
@@ -154,6 +153,15 @@ class Alarm:
             side: Literal["below", "above"] = "below" if self._sign > 0 else "above"
             _, worst = min(self._last, key=lambda score: self._sign * score[0])
             self._call(Alert(self._metric, mean, self._threshold, side, window, worst))
+
+
+def log_alert(alert: Alert) -> None:
+    """Warn in the log."""
+    _LOGGER.warning(
+        "%(metric)s: the mean of the last %(window)d scores is %(mean).3f, %(side)s %(threshold)g "
+        "(worst: sample %(worst)s)",
+        alert._asdict(),
+    )
 
 
 class Means:

@@ -26,7 +26,7 @@ def on_background(work, *, threads: int = 2):
             outcome.append(error)
         done.set()
 
-    background.call(background.spawn, main)
+    background.begin(main)
     assert done.wait(30)
     background.stop()
     return outcome[0]
