@@ -5,9 +5,9 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Any, TypeVar, Unpack
 from weakref import finalize
@@ -191,14 +191,10 @@ class LiveScorer(LiveFace):
     async def ascore(self, capture: Capture) -> LiveResult:
         """Score a capture on the running loop without blocking it; raises like `score`."""
         self._started()
-        ticket = self._ticket(capture)
-        self.queue.enter(ticket)
-        # A context of its own: a tracer of the host's would take the judge's calls for the application's.
-        task = asyncio.get_running_loop().create_task(self._scored(ticket), context=judging_context())
-        try:
-            return await task
-        finally:
-            self.queue.leave(ticket)
+        with self._entered(capture) as ticket:
+            # A context of its own: a tracer of the host's would take the judge's calls for the application's.
+            loop = asyncio.get_running_loop()
+            return await loop.create_task(self._scored(ticket), context=judging_context())
 
     def catch_up(self) -> int:
         """Begin to score what earlier processes captured into the folder and did not score; says how many.
@@ -338,10 +334,15 @@ class LiveScorer(LiveFace):
         if is_judging():
             raise ConfigError("a judge or a sink cannot wait for a score: call submit, or await ascore")
         background = self._started()
+        with self._entered(capture) as ticket:
+            return background.wait_for(work, ticket)
+
+    @contextmanager
+    def _entered(self, capture: Capture) -> Generator[Ticket]:
         ticket = self._ticket(capture)
         self.queue.enter(ticket)
         try:
-            return background.wait_for(work, ticket)
+            yield ticket
         finally:
             self.queue.leave(ticket)
 

@@ -63,15 +63,11 @@ class Counts:
 
     def shown(self, *, pending: int, lacking: Mapping[str, int]) -> Statistics:
         """The numbers now."""
+        numbers = self._numbers
         with self._lock:
-            return Statistics(
-                *(self._numbers[name].total() for name in ("captured", "scored", "failed")),
-                pending,
-                dict(self._numbers["skipped"]),
-                list(self.errors),
-                lacking,
-                dict(self._numbers["shown"]),
-            )
+            captured, scored, failed = (numbers[name].total() for name in ("captured", "scored", "failed"))
+            skipped, shown = dict(numbers["skipped"]), dict(numbers["shown"])
+        return Statistics(captured, scored, failed, pending, skipped, list(self.errors), lacking, shown)
 
 
 class LiveMean(NamedTuple):

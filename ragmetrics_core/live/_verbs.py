@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ragmetrics_core.adapting import in_thread
@@ -110,15 +109,11 @@ class LiveFace:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.aclose()
