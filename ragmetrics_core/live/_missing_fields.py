@@ -36,11 +36,11 @@ class MissingFields:
     """Counts scores that there are none of because samples lack a field, and tells it once for each metric.
 
     Args:
-        ways: how a sample gets a field, in words.
+        ways: how a sample gets a field, in words; looked up when it is told.
     """
 
     def __init__(self, ways: Mapping[str, str]) -> None:
-        self._ways = {**WAYS, **ways}
+        self._ways = ways
         self._heard = 0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._why: dict[str, str] = {}
@@ -76,7 +76,7 @@ class MissingFields:
             self._told.add(name)
             captures = "the first capture" if count == 1 else f"any of the first {count} captures"
             why = self._why.get(field) or f"there is no field {field!r}"
-            ways = self._ways.get(field, "see docs/live.md")
+            ways = self._ways.get(field) or WAYS.get(field, "see docs/live.md")
             _LOGGER.warning(
                 "%s could not be scored for %s: %s. Ways to give it: %s", name, captures, why, ways
             )

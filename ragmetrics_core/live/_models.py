@@ -5,7 +5,7 @@ import inspect
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,8 @@ class Guard(Discretion):
 
     def error(self, error: BaseException) -> BaseException:
         model = unwrapped(self.model)
-        kinds = {"judge": Judge, "embedder": Embedder, "scorer": object}
-        kind = next(name for name, protocol in kinds.items() if isinstance(model, protocol))
+        kinds = {"judge": Judge, "embedder": Embedder}
+        kind = next((name for name, protocol in kinds.items() if isinstance(model, protocol)), "scorer")
         if isinstance(error, SystemExit | KeyboardInterrupt):
             if threading.current_thread() is threading.main_thread():
                 return error  # somebody pressed Ctrl-C during `ascore`
@@ -67,10 +67,12 @@ class Made(Wrapper):
     def __init__(self, make: Callable[[], Judge | Embedder]) -> None:
         object.__setattr__(self, "make", PerLoop(make))
 
-    @property
-    def inner(self) -> Any:
-        """The model of the running loop; there is none where no loop runs."""
-        return self.make()
+    if not TYPE_CHECKING:  # a property is no field to a type checker
+
+        @property
+        def inner(self) -> Judge | Embedder:
+            """The model of the running loop; there is none where no loop runs."""
+            return self.make()
 
     async def agenerate(self, request: Generate[Any]) -> Sequence[Completion]:
         """Ask the judge of the running loop."""

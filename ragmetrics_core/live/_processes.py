@@ -1,7 +1,6 @@
 """What becomes of live scoring when a process forks and when it ends."""
 
 import atexit
-import concurrent.futures.thread  # noqa: F401  what it does at the end must have been registered before ours
 import os
 import threading
 from contextlib import suppress
@@ -57,7 +56,8 @@ def _finish_at_exit() -> None:
     """Tell the interpreter, once.
 
     `atexit` alone is too late: executors have shut by then, and a judge may need one of the standard
-    library's. Threading's own hooks run before, the last registered first. They are too early, though, for
+    library's. Threading's own hooks run before, the last registered first: whoever has something to finish
+    has threads, and with them the executors' hook is there already. They are too early, though, for
     what the host's other threads capture while the interpreter waits for them: the second call is for that.
     """
     with suppress(AttributeError, RuntimeError):  # it shuts down already

@@ -395,7 +395,7 @@ class LiveScorer(LiveFace):
         """The sample of a capture, which is made in a thread if that was not begun; on a loop."""
         if ticket.making is None:
             ticket.making = asyncio.get_running_loop().run_in_executor(
-                background.threads, within_judging, self._made_and_kept, ticket.capture
+                background.threads, lambda: within_judging(self._made_and_kept, ticket.capture)
             )
             # somebody may give the capture up before its sample is made, and then hears of no error
             ticket.making.add_done_callback(lambda making: making.cancelled() or making.exception())

@@ -1,12 +1,19 @@
 """Captures and judges that the tests of live scoring share."""
 
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from ragmetrics_core import Sample
 from ragmetrics_core.live import Capture
 from ragmetrics_core.protocol import Generate
 from ragmetrics_core.testing import ScriptedJudge
+from tests.live.suite import ROOT
 
+NOTHING = '{"statements": [], "declined": false}'
 ANSWER = "The SMF selects the UPF."
 
 
@@ -47,3 +54,32 @@ def supports(text: str) -> str:
     if "Split the answer" in text:
         return '{"statements": ["one"], "declined": false}'
     return '{"verdicts": [{"number": 1, "verdict": "yes"}]}'
+
+
+async def hangs(text: str) -> str:
+    """A judge that never answers."""
+    await asyncio.get_running_loop().create_future()
+    return ""
+
+
+def raising(error: BaseException) -> Callable[[Capture], Sample]:
+    """A translation that raises this."""
+
+    def translate(capture: Capture) -> Sample:
+        raise error
+
+    return translate
+
+
+def python(code: str, *arguments: object, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """What a program of its own prints; it must not fail."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done

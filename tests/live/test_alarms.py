@@ -1,12 +1,14 @@
 """Means, alarms, and what is logged of a judge that fails."""
 
+from typing import Any
+
 import pytest
 
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Alert, LiveMean
 from ragmetrics_core.testing import HashEmbedder
-from tests.live.captures import by_context, capture_of, faithful, unfaithful
+from tests.live.captures import NOTHING, by_context, capture_of, faithful, unfaithful
 from tests.live.conftest import MakeScorer
 
 
@@ -20,32 +22,31 @@ def test_means_count_only_scores_with_a_value(live: MakeScorer):
     assert scorer.means == {"faithfulness": LiveMean(pytest.approx(2 / 3), 3)}
 
 
-def test_an_alarm_goes_off_once_and_again_after_it_was_well(live: MakeScorer):
+GOOD, BAD = "this supports it", "this does not"
+
+
+@pytest.mark.parametrize(
+    ("side", "contexts", "mean", "told", "worst"),
+    [
+        # means of the last two: 1, 0.5 (alarm), 0, 0.5, 1, 0.5 (alarm)
+        ("below", [GOOD, GOOD, BAD, BAD, GOOD, GOOD, BAD], 0.5, 2, {2}),
+        # means of the last two: 0, 0.5, 1 (alarm)
+        ("above", [BAD, BAD, GOOD, GOOD], 1.0, 1, {2, 3}),
+    ],
+)
+def test_an_alarm_goes_off_once_and_again_after_it_was_well(
+    live: MakeScorer, side: str, contexts: list[str], mean: float, told: int, worst: set[int]
+):
     heard: list[Alert] = []
     scorer = live(judge=by_context(), concurrency=1)
-    scorer.alert("faithfulness", below=0.6, window=2, call=heard.append)
+    scorer.alert("faithfulness", window=2, call=heard.append, **{side: 0.6})
 
-    # means of the last two: 1, 0.5 (alarm), 0, 0.5, 1, 0.5 (alarm)
-    for capture in (faithful(), faithful(), unfaithful(), unfaithful(), faithful(), faithful(), unfaithful()):
-        scorer.submit(capture)
+    for number, context in enumerate(contexts):
+        scorer.submit(capture_of(contexts=[context], id=str(number)))
     scorer.flush()
 
-    assert [each[:5] for each in heard] == [("faithfulness", 0.5, 0.6, "below", 2)] * 2
-    assert heard[0].worst == scorer.results[2].sample.id
-
-
-def test_an_alarm_can_watch_for_scores_that_are_too_high(live: MakeScorer):
-    heard: list[Alert] = []
-    scorer = live(judge=by_context(), concurrency=1)
-    scorer.alert("faithfulness", above=0.6, window=2, call=heard.append)
-
-    # means of the last two: 0, 0.5, 1 (alarm)
-    for capture in (unfaithful(), unfaithful(), faithful(), faithful()):
-        scorer.submit(capture)
-    scorer.flush()
-
-    assert [each[:5] for each in heard] == [("faithfulness", 1.0, 0.6, "above", 2)]
-    assert heard[0].worst in {each.sample.id for each in scorer.results[2:]}
+    assert [each[:5] for each in heard] == [("faithfulness", mean, 0.6, side, 2)] * told
+    assert heard[0].worst in map(str, worst)
 
 
 @pytest.mark.parametrize(("side", "relevant"), [("below", 7), ("above", 1)])
@@ -65,16 +66,19 @@ def test_scores_at_the_threshold_itself_raise_no_alarm(live: MakeScorer, side: s
     assert heard == []
 
 
-@pytest.mark.parametrize("thresholds", [{}, {"below": 0.2, "above": 0.8}])
-def test_an_alarm_takes_one_threshold(live: MakeScorer, thresholds: dict[str, float]):
-    with pytest.raises(ConfigError, match="an alert takes one threshold"):
-        live(judge=by_context()).alert("faithfulness", **thresholds)
-
-
-@pytest.mark.parametrize("threshold", [float("nan"), float("inf")])
-def test_an_alarm_that_could_never_go_off_is_refused(live: MakeScorer, threshold: float):
-    with pytest.raises(ConfigError, match="a threshold is a finite number, not"):
-        live(judge=by_context()).alert("faithfulness", below=threshold)
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "an alert takes one threshold"),
+        ({"below": 0.2, "above": 0.8}, "an alert takes one threshold"),
+        ({"below": float("nan")}, "a threshold is a finite number, not"),
+        ({"below": float("inf")}, "a threshold is a finite number, not"),
+        ({"below": 0.2, "window": 0}, "window must be at least 1, not 0"),
+    ],
+)
+def test_an_alarm_that_could_never_go_off_is_refused(live: MakeScorer, given: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
+        live(judge=by_context()).alert("faithfulness", **given)
 
 
 def test_there_is_no_alarm_before_the_window_is_full(live: MakeScorer):
@@ -125,7 +129,7 @@ def test_a_judge_that_fails_is_logged_once_until_it_succeeds(
     async def judge(text: str) -> str:
         if down[0]:
             raise RuntimeError("down")
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
     scorer = live(judge=judge)
     for is_down in (True, True, False, True):

@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from ragmetrics_core import Sample
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import Capture, LiveScorer
-
-SAMPLE = Sample(question="Where?", answer="In Ulm.", contexts=("In Ulm.",))
+from tests.live.captures import capture_of
 
 
 def capture() -> Capture:
-    return Capture(question="Where?", contexts=["In Ulm."], answer="In Ulm.", translate=lambda _: SAMPLE)
+    return capture_of("Where?", contexts=["In Ulm."], answer="In Ulm.")
 
 
 class Client:

@@ -40,15 +40,3 @@ def test_work_is_done_at_once_where_no_thread_can_be_started_any_more(monkeypatc
 
     assert (early.result(timeout=0), late.result(timeout=0)) == (True, True)
     assert not is_judging()
-
-
-def test_a_call_that_is_cancelled_before_its_turn_is_not_made():
-    threads = Threads(1, "test")
-    called: list[str] = []
-    first, second = threads.submit(called.append, "first"), threads.submit(called.append, "second")
-    first.cancel()
-    threads.start()
-
-    second.result(timeout=30)
-    threads.shutdown()
-    assert called == ["second"]

@@ -9,7 +9,7 @@ import pytest
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import LiveScorer
-from tests.live.captures import capture_of
+from tests.live.captures import NOTHING, capture_of, hangs
 from tests.live.conftest import MakeScorer
 
 
@@ -37,7 +37,7 @@ def test_aflush_does_not_block_the_loop(live: MakeScorer):
 
         def judge(text: str) -> str:
             asyncio.run_coroutine_threadsafe(release.wait(), loop).result()
-            return '{"statements": [], "declined": false}'
+            return NOTHING
 
         scorer = live(judge=judge)
         scorer.submit(capture_of())
@@ -110,10 +110,6 @@ def test_closing_ends_all_threads(live: MakeScorer):
 
 
 def test_what_is_not_done_when_closing_runs_out_of_time_is_counted(live: MakeScorer):
-    async def hangs(text: str) -> str:
-        await asyncio.get_running_loop().create_future()
-        return ""
-
     before = threads()
     scorer = live(judge=hangs, concurrency=1, timeout=None)
     for _ in range(3):
@@ -132,12 +128,11 @@ def test_what_is_not_done_when_closing_runs_out_of_time_is_counted(live: MakeSco
 def test_somebody_who_waits_for_a_score_is_not_left_waiting_by_close(live: MakeScorer):
     asked = threading.Event()
 
-    async def hangs(text: str) -> str:
+    async def judge(text: str) -> str:
         asked.set()
-        await asyncio.get_running_loop().create_future()
-        return ""
+        return await hangs(text)
 
-    scorer = live(judge=hangs, timeout=None)
+    scorer = live(judge=judge, timeout=None)
     raised: list[str] = []
 
     def wait() -> None:
@@ -192,7 +187,7 @@ def test_a_scorer_that_is_dropped_with_work_to_do_finishes_it():
 
     def judge(text: str) -> str:
         release.wait()
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
     scorer = LiveScorer("faithfulness", judge=judge, on_result=lambda result: scored.set())
     scorer.submit(capture_of())

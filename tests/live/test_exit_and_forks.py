@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from ragmetrics_core import Run
-from tests.live.suite import ROOT, scored_in
+from tests.live.captures import python
+from tests.live.suite import scored_in
 
 SETUP = """
 import asyncio, os, sys, threading, time
@@ -20,17 +20,8 @@ from tests.live.captures import capture_of, supports
 
 def script(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     # from Python 3.12 on `os.fork` warns every process that has threads
-    warnings = ["-W", "always::ResourceWarning", "-W", "ignore:This process:DeprecationWarning"]
-    done = subprocess.run(
-        [sys.executable, *warnings, "-c", SETUP + code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
+    warnings = ("-W", "always::ResourceWarning", "-W", "ignore:This process:DeprecationWarning")
+    return python(SETUP + code, *arguments, options=warnings)
 
 
 # The interpreter's exit

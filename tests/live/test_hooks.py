@@ -2,9 +2,6 @@
 
 import asyncio
 import contextvars
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -13,10 +10,9 @@ from typing import Any
 
 from ragmetrics_core import Sample
 from ragmetrics_core.live import Capture, Collector, is_judging
-from tests.live.captures import ANSWER, capture_of, sample_of
+from tests.live.captures import ANSWER, NOTHING, capture_of, python, sample_of
 from tests.live.conftest import MakeScorer
 from tests.live.fake_app import FakeApp
-from tests.live.suite import ROOT
 
 SPAN: ContextVar[str] = ContextVar("span", default="none")
 
@@ -152,15 +148,8 @@ print(sorted(set(seen) - {"socket.send"}), seen.count("socket.send") <= 20)
 
 def test_handing_over_opens_writes_and_starts_nothing(tmp_path: Path):
     # what audit hooks report: files, sockets, processes, threads, databases
-    done = subprocess.run(
-        [sys.executable, "-c", UNDER_AUDIT, str(tmp_path / "run")],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(UNDER_AUDIT, tmp_path / "run")
 
-    assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[] True"
 
 
@@ -172,11 +161,11 @@ def test_the_background_sees_no_context_variable_of_the_host(live: MakeScorer):
 
     async def judge(text: str) -> str:
         look()
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
     def sync_judge(text: str) -> str:
         look()
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
     def translate(capture: Capture) -> Sample:
         look()

@@ -44,13 +44,6 @@ threading.Event().wait()
 """
 
 
-def judge(text: str) -> str:
-    """Named as the other process's judge is: `__main__.judge` there."""
-    from tests.live.captures import NOTHING
-
-    return NOTHING
-
-
 def stopped(folder: Path, how: signal.Signals) -> None:
     """A process that captured 20 questions and was stopped before one was scored."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

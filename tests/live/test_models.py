@@ -12,10 +12,8 @@ from ragmetrics_core.live import LiveResult
 from ragmetrics_core.models import Line, Traffic
 from ragmetrics_core.protocol import Completion, Generate
 from ragmetrics_core.testing import HashEmbedder, ScriptedJudge
-from tests.live.captures import by_context, capture_of, faithful
+from tests.live.captures import NOTHING, by_context, capture_of, faithful
 from tests.live.conftest import MakeScorer
-
-NOTHING = '{"statements": [], "declined": false}'
 
 
 class Bound:

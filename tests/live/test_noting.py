@@ -1,9 +1,9 @@
 """`note_contexts`: what an application says that it retrieved."""
 
 import asyncio
-import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from typing import Any
 
 import pytest
 
@@ -65,27 +65,20 @@ def test_what_was_noted_are_the_contexts_and_their_ids():
     assert sample.labels["found_contexts"] == "note_contexts"
 
 
-def test_without_a_note_the_contexts_are_those_that_the_hook_saw():
+@pytest.mark.parametrize(
+    ("noted", "expected"),
+    [
+        ([], None),  # the contexts are those that the hook saw
+        ([[]], []),  # nothing was retrieved
+        ([["a", "b"], "b", ["c"]], ["a", "b", "c"]),
+    ],
+)
+def test_notes_are_put_together_each_text_once_and_an_empty_one_says_so(noted: list[Any], expected: Any):
     with noting() as notes:
-        pass
+        for documents in noted:
+            note_contexts(documents)
 
-    assert notes.contexts is None
-
-
-def test_an_empty_note_says_that_nothing_was_retrieved():
-    with noting() as notes:
-        note_contexts([])
-
-    assert notes.contexts == ()
-
-
-def test_several_notes_are_put_together_each_text_once():
-    with noting() as notes:
-        note_contexts(["a", "b"])
-        note_contexts("b")
-        note_contexts(["c"])
-
-    assert texts(notes) == ["a", "b", "c"]
+    assert texts(notes) == expected
 
 
 def test_threads_and_tasks_note_for_the_request_that_started_them():
@@ -129,27 +122,18 @@ def test_a_hook_that_knows_the_running_run_gets_the_note_for_it():
     assert texts(hook.here) == ["a"]
 
 
-def test_a_note_before_a_run_belongs_to_the_next_one_and_to_no_later_one():
+def test_a_note_before_a_run_belongs_to_the_next_one_of_each_hook_and_to_no_later_one():
     def application() -> list[list[str] | None]:
         note_contexts(["for the first"])
-        first = notes_before(hook)
-        second = notes_before(hook)
+        first = notes_before(one), notes_before(other)
+        second = notes_before(one)
         note_contexts(["for the third"])
-        return [texts(first), texts(second), texts(notes_before(hook))]
-
-    hook = Hook()
-
-    assert in_own_context(application) == [["for the first"], None, ["for the third"]]
-
-
-def test_two_hooks_that_watch_one_run_both_get_the_note():
-    def application() -> list[list[str] | None]:
-        note_contexts(["a"])
-        return [texts(notes_before(one)), texts(notes_before(other))]
+        return [*map(texts, first), texts(second), texts(notes_before(one))]
 
     one, other = Hook(), Hook()
 
-    assert in_own_context(application) == [["a"], ["a"]]
+    expected = [["for the first"], ["for the first"], None, ["for the third"]]
+    assert in_own_context(application) == expected
 
 
 def test_texts_are_those_of_the_moment():
@@ -161,22 +145,16 @@ def test_texts_are_those_of_the_moment():
     assert texts(notes) == ["whole"]
 
 
-@pytest.mark.parametrize("documents", [4.2, object(), [b"bytes"], iter(["a"])])
-def test_what_has_no_text_is_told_and_reaches_nobody(documents, caplog):
-    with noting() as notes, caplog.at_level(logging.WARNING):
-        note_contexts(documents)
-
-    assert notes.contexts is None
+class Broken:
+    @property
+    def page_content(self) -> str:
+        raise ValueError("lost")
 
 
-def test_a_document_that_raises_does_not_reach_the_application():
-    class Broken:
-        @property
-        def page_content(self) -> str:
-            raise ValueError("lost")
-
+@pytest.mark.parametrize("documents", [4.2, object(), [b"bytes"], iter(["a"]), [Broken()]])
+def test_what_has_no_text_or_raises_reaches_neither_the_sample_nor_the_application(documents: Any):
     with noting() as notes:
-        note_contexts([Broken()])
+        note_contexts(documents)
 
     assert notes.contexts is None
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.live import OpenTelemetrySink
-from tests.live.captures import by_context, capture_of, faithful
+from tests.live.captures import ANSWER, by_context, capture_of, faithful
 from tests.live.conftest import MakeScorer
 
 
@@ -63,54 +64,41 @@ def test_a_score_is_an_event_with_the_attributes_of_the_conventions(live: MakeSc
     }
 
 
-def test_the_event_belongs_to_the_span_that_was_current_when_the_capture_was_handed_in(
-    live: MakeScorer, exported: Exported
+@pytest.mark.parametrize("kind", ["current", "captured", "none"])
+def test_the_event_belongs_to_the_span_that_was_captured_or_current_when_it_was_handed_in(
+    live: MakeScorer, exported: Exported, kind: str
 ):
     scorer = live(sinks=[OpenTelemetrySink(exported.provider)])
     tracer = TracerProvider().get_tracer("app")
-    with tracer.start_as_current_span("request") as span:
-        scorer.submit(capture_of())
+    with (
+        tracer.start_as_current_span("request") if kind != "none" else nullcontext(trace.INVALID_SPAN) as span
+    ):
+        answer = tracer.start_span("answer")
+        parents = {"current": None, "captured": answer.get_span_context(), "none": "a run of another tracer"}
+        scorer.submit(capture_of(parent=parents[kind]))
     scorer.flush()  # when the span has ended
 
     (event,) = exported.records
-    context = span.get_span_context()
-    assert (event.trace_id, event.span_id) == (context.trace_id, context.span_id)
+    context = (answer if kind == "captured" else span).get_span_context()
+    assert ((event.trace_id or 0), (event.span_id or 0)) == (context.trace_id, context.span_id)
 
 
-def test_a_span_that_the_adapter_captured_goes_before_the_current_one(live: MakeScorer, exported: Exported):
-    scorer = live(sinks=[OpenTelemetrySink(exported.provider)])
-    tracer = TracerProvider().get_tracer("app")
-    with tracer.start_as_current_span("request"):
-        answer = tracer.start_span("answer").get_span_context()
-        scorer.submit(capture_of(parent=answer))
-    scorer.flush()
-
-    (event,) = exported.records
-    assert event.span_id == answer.span_id
-
-
-def test_without_a_span_the_event_belongs_to_none(live: MakeScorer, exported: Exported):
-    live(sinks=[OpenTelemetrySink(exported.provider)]).score(capture_of(parent="a run of another tracer"))
+@pytest.mark.parametrize(
+    ("options", "contexts", "key", "value"),
+    [
+        ({"judge": lambda text: "what?"}, [ANSWER], "error.type", "parse_error"),
+        ({}, [], "gen_ai.evaluation.explanation", "no_contexts"),
+    ],
+    ids=["failed", "undefined"],
+)
+def test_what_has_no_value_says_why_and_only_a_failure_is_an_error(
+    live: MakeScorer, exported: Exported, options: dict[str, Any], contexts: list[str], key: str, value: str
+):
+    live(sinks=[OpenTelemetrySink(exported.provider)], **options).score(capture_of(contexts=contexts))
 
     (event,) = exported.records
-    assert not event.trace_id
-
-
-def test_a_failure_has_an_error_type_and_no_value(live: MakeScorer, exported: Exported):
-    scorer = live(judge=lambda text: "what?", sinks=[OpenTelemetrySink(exported.provider)])
-    scorer.score(capture_of())
-
-    (event,) = exported.records
-    assert event.attributes["error.type"] == "parse_error"
-    assert "gen_ai.evaluation.score.value" not in event.attributes
-
-
-def test_an_undefined_score_has_its_reason_and_is_no_error(live: MakeScorer, exported: Exported):
-    live(sinks=[OpenTelemetrySink(exported.provider)]).score(capture_of(contexts=[]))
-
-    (event,) = exported.records
-    assert event.attributes["gen_ai.evaluation.explanation"] == "no_contexts"
-    assert "error.type" not in event.attributes
+    assert event.attributes[key] == value
+    assert ("error.type" in event.attributes) == ("judge" in options)
     assert "gen_ai.evaluation.score.value" not in event.attributes
 
 

@@ -1,10 +1,6 @@
 """Importing the package costs and starts nothing."""
 
-import os
-import subprocess
-import sys
-
-from tests.live.suite import ROOT
+from tests.live.captures import python
 
 CODE = """
 import sys, threading
@@ -18,13 +14,6 @@ print(threading.active_count())
 
 
 def test_importing_loads_no_tracer_and_making_a_scorer_starts_no_thread():
-    done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(CODE)
 
-    assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["[] 1", "[]", "1"]

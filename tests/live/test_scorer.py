@@ -6,9 +6,9 @@ import pytest
 
 from ragmetrics_core import Sample, recompute
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveMean, LiveScorer, Skip, is_judging
+from ragmetrics_core.live import LiveMean, LiveScorer, Skip, is_judging
 from ragmetrics_core.metrics._faithfulness import Faithfulness
-from tests.live.captures import capture_of
+from tests.live.captures import capture_of, raising
 from tests.live.conftest import MakeScorer
 
 
@@ -66,11 +66,8 @@ def test_two_metrics_of_one_name_are_told_apart_by_their_signatures(live: MakeSc
 
 
 def test_translating_that_skips_is_counted_and_no_error(live: MakeScorer):
-    def skips(capture: Capture) -> Sample:
-        raise Skip("no_retrieval")
-
     scorer = live()
-    scorer.submit(capture_of(translate=skips))
+    scorer.submit(capture_of(translate=raising(Skip("no_retrieval"))))
     scorer.flush()
 
     stats = scorer.stats
@@ -85,11 +82,8 @@ def test_translating_that_skips_is_counted_and_no_error(live: MakeScorer):
 def test_translating_that_raises_anything_is_counted_and_the_next_one_is_scored(
     live: MakeScorer, error: BaseException, caplog: pytest.LogCaptureFixture
 ):
-    def fails(capture: Capture) -> Sample:
-        raise error
-
     scorer = live()
-    scorer.submit(capture_of(translate=fails))
+    scorer.submit(capture_of(translate=raising(error)))
     scorer.submit(capture_of())
 
     assert scorer.flush()

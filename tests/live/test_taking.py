@@ -9,7 +9,7 @@ import pytest
 from ragmetrics_core import ConfigError, Sample
 from ragmetrics_core.live import Capture
 from ragmetrics_core.testing import HashEmbedder
-from tests.live.captures import ANSWER, by_context, capture_of, faithful, sample_of
+from tests.live.captures import ANSWER, NOTHING, by_context, capture_of, faithful, sample_of
 from tests.live.conftest import MakeScorer
 
 # What is taken
@@ -25,7 +25,7 @@ class Gate:
     def __call__(self, text: str) -> str:
         self.asked.set()
         self.release.wait()
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ import asyncio
 
 import pytest
 
-from ragmetrics_core import Sample
-from ragmetrics_core.live import Capture, LiveMean, LiveResult, LiveScorer, Skip
-from tests.live.captures import by_context, capture_of, faithful, unfaithful
+from ragmetrics_core.live import LiveMean, LiveResult, LiveScorer, Skip
+from tests.live.captures import NOTHING, by_context, capture_of, faithful, hangs, raising, unfaithful
 from tests.live.conftest import MakeScorer
 
 
@@ -24,7 +23,7 @@ def test_ascore_judges_on_the_callers_loop(live: MakeScorer):
 
     async def judge(text: str) -> str:
         used.add(asyncio.get_running_loop())
-        return '{"statements": [], "declined": false}'
+        return NOTHING
 
     scorer = live(judge=judge)
 
@@ -50,26 +49,21 @@ def test_ascore_of_many_at_once_keeps_them_apart(live: MakeScorer):
 
 
 def test_score_tells_its_caller_that_there_is_nothing_to_score(live: MakeScorer):
-    def skips(capture: Capture) -> Sample:
-        raise Skip("no_retrieval")
-
     scorer = live()
 
     with pytest.raises(Skip, match="no_retrieval"):
-        scorer.score(capture_of(translate=skips))
+        scorer.score(capture_of(translate=raising(Skip("no_retrieval"))))
     assert scorer.stats.skipped == {"no_retrieval": 1}
 
 
 def test_score_raises_what_translating_raises(live: MakeScorer):
-    def fails(capture: Capture) -> Sample:
-        raise TimeoutError("the database is slow")
-
     scorer = live()
+    late = capture_of(translate=raising(TimeoutError("the database is slow")))
 
     with pytest.raises(TimeoutError, match="database"):
-        scorer.score(capture_of(translate=fails))
+        scorer.score(late)
     with pytest.raises(TimeoutError, match="database"):
-        asyncio.run(scorer.ascore(capture_of(translate=fails)))
+        asyncio.run(scorer.ascore(late))
     assert scorer.stats.failed == 2
 
 
@@ -85,12 +79,11 @@ def test_a_judge_that_waits_for_a_score_is_told_that_it_cannot(live: MakeScorer)
 
 
 def test_ascore_that_is_cancelled_leaves_nothing_pending(live: MakeScorer):
-    async def hangs(text: str) -> str:
+    async def judge(text: str) -> str:
         asked.set()
-        await asyncio.get_running_loop().create_future()
-        return ""
+        return await hangs(text)
 
-    scorer = live(judge=hangs)
+    scorer = live(judge=judge)
 
     async def main() -> None:
         task = asyncio.create_task(scorer.ascore(capture_of()))
@@ -114,11 +107,8 @@ def test_in_the_inline_mode_submit_waits_for_the_scores(live: MakeScorer):
 
 
 def test_in_the_inline_mode_submit_does_not_raise_either(live: MakeScorer):
-    def fails(capture: Capture) -> Sample:
-        raise ValueError("bad document")
-
     scorer = live(mode="inline")
 
-    assert not scorer.submit(capture_of(translate=fails))
+    assert not scorer.submit(capture_of(translate=raising(ValueError("bad document"))))
     assert scorer.stats.failed == 1
     assert scorer.stats.errors == ["scoring failed: ValueError: bad document"]
