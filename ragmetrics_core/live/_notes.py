@@ -51,19 +51,15 @@ class _Pending:
     def __init__(self, chunks: list[Chunk]) -> None:
         self.chunks = chunks
         self._lock = threading.Lock()
-        self._taken: list[ref[object]] = []
+        self.taken: list[ref[object]] = []
 
     def take(self, taker: object) -> bool:
         """Whether this taker gets it: once."""
         with self._lock:
-            if any(each() is taker for each in self._taken):
+            if any(each() is taker for each in self.taken):
                 return False
-            self._taken.append(ref(taker))
+            self.taken.append(ref(taker))
             return True
-
-    @property
-    def is_open(self) -> bool:
-        return not self._taken
 
 
 _ADDING = threading.Lock()
@@ -110,7 +106,7 @@ def _note(documents: object) -> None:
     for notes in (*here, *([] if scope is None else [scope])):
         notes.add(chunks)
     if not here and scope is None:
-        waiting = tuple(pending for pending in _PENDING.get() if pending.is_open)
+        waiting = tuple(pending for pending in _PENDING.get() if not pending.taken)
         _PENDING.set((*waiting, _Pending(chunks)))
 
 
