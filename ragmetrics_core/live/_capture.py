@@ -141,7 +141,7 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
         redacted_reply(redact, known) if isinstance(known := _label(value), str) else known
         for value in capture.labels.values()
     )
-    labels = dict(zip(Renamed(redact).all(capture.labels), values, strict=True))
+    labels = dict(zip(map(Renamed(redact).of, capture.labels), values, strict=True))
     return replace(
         released(capture),
         name=capture.name and redacted(redact, capture.name),
