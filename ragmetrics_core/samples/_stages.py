@@ -250,24 +250,26 @@ class _Writing(NamedTuple):
 
     def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> Self:
         """With all matches of a pattern written anew; itself where there are none."""
-        pieces: list[str] = []
-        starts: list[NDArray[np.intp]] = []
-        ends: list[NDArray[np.intp]] = []
-        last = 0
-        for match in pattern.finditer(self.text):
-            first, after = match.span()
+        spans: list[tuple[int, int]] = []
+        lengths: list[int] = []
+
+        def written(match: re.Match[str]) -> str:
             made = write(match[0])
-            pieces += [self.text[last:first], made]
-            starts += [self.starts[last:first], self.starts[[first]].repeat(len(made))]
-            ends += [self.ends[last:first], self.ends[[after - 1]].repeat(len(made))]
-            last = after
-        if not pieces:
+            spans.append(match.span())
+            lengths.append(len(made))
+            return made
+
+        text = pattern.sub(written, self.text)
+        if not spans:
             return self
-        return type(self)(
-            "".join([*pieces, self.text[last:]]),
-            np.concatenate([*starts, self.starts[last:]]),
-            np.concatenate([*ends, self.ends[last:]]),
-        )
+        firsts, lasts = np.array(spans).T
+        size = len(self.text) + 1
+        edges = np.bincount(firsts, minlength=size) - np.bincount(lasts, minlength=size)
+        copies = 1 - edges.cumsum()[:-1]  # of each character; of a match none but what stands for its first
+        copies[firsts] = lengths
+        ends = self.ends.copy()
+        ends[firsts] = self.ends[lasts - 1]
+        return type(self)(text, self.starts.repeat(copies), ends.repeat(copies))
 
     def without(self, number: int, places: Sequence[RequestPlace]) -> Self:
         """With characters that no text has at these places of the message of this number."""
