@@ -3,37 +3,31 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import TimeoutError as OutOfTime
 from typing import Any, Literal, NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain.agents.middleware.types import ModelResponse
-from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.runnables import Runnable, ensure_config
+from langchain_core.runnables import ensure_config
 
-from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core import Metric
 from ragmetrics_core.adapting import Chunk, Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
-    LIVE_DEFAULTS,
     Capture,
-    LiveArgs,
     LiveFace,
     LiveResult,
     LiveScorer,
-    LiveSettings,
     Notes,
     Skip,
 )
-from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
-from ragmetrics_langchain._scorer import live_scorer, scored_beside
+from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
 from ragmetrics_langchain._wiring import translated, with_earlier
 
@@ -100,14 +94,11 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         ConfigError: a mistake in the arguments.
     """
 
-    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    @unfolded(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
         *,
-        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-        embedder: Embedder | Embeddings | str | None = None,
-        scorer: Scorer | str | None = None,
         gate: Mapping[str, float] | None = None,
         on_reject: OnReject = "say",
         on_failure: OnFailure = "reject",
@@ -118,9 +109,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         context_key: str | None = None,
         answer_key: str | None = None,
         needs_contexts: bool = False,
-        live: LiveScorer | None = None,
-        settings: LiveSettings | None = None,
-        **keywords: Unpack[LiveArgs],
+        **keywords: Unpack[ScorerArgs],
     ) -> None:
         super().__init__()
         if on_reject not in ("say", "ask_again") and not callable(on_reject):
@@ -136,16 +125,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             system_message=system_message,
             called=ways.called,
         )
-        self._live = live_scorer(
-            metrics,
-            ways=ways,
-            judge=judge,
-            embedder=embedder,
-            scorer=scorer,
-            live=live,
-            settings=settings,
-            **keywords,
-        )
+        self._live = live_scorer(metrics, ways, **keywords)
         self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
         self._on_reject = on_reject
         self._rejected_answer = rejected_answer
@@ -319,7 +299,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         if isinstance(error, Skip):  # no question, no text: nothing to judge
             self._live.skip(cast(Any, error.reason))
             return None
-        if isinstance(error, TimeoutError | OutOfTime):
+        if isinstance(error, TimeoutError):
             why = f"no scores within {self._time_limit:g} s"
         else:
             why = f"{type(error).__name__}: {error}"
