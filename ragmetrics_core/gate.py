@@ -182,15 +182,15 @@ class Gate:
         return next((finding for finding in findings if not finding.passed), findings[-1])
 
     def _finding(self, limit: _Limit, record: Record | None, absent: str) -> GateFinding:
-        passed, reason = self._outcome(limit, record) if record else self._unscored(absent)
+        passed, reason = self._unscored(absent) if record is None else self._outcome(limit, record)
         return GateFinding(
             metric=limit.asked,
             threshold=limit.threshold,
             passed=passed,
             reason=f"{limit.asked} {reason}",
-            status=record and record.status,
-            value=record and record.value,
-            unsupported=_unsupported(record) if record else (),
+            status=None if record is None else record.status,
+            value=None if record is None else record.value,
+            unsupported=() if record is None else _unsupported(record),
             record=record,
         )
 

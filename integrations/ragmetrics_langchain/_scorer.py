@@ -51,7 +51,7 @@ class ScorerArgs(LiveArgs, total=False):
 
 
 _MODELS = ("judge", "embedder", "scorer")
-SCORER_DEFAULTS: Mapping[str, Any] = LIVE_DEFAULTS | dict.fromkeys((*_MODELS, "live", "settings"))
+SCORER_DEFAULTS: Mapping[str, Any] = {**LIVE_DEFAULTS, **dict.fromkeys((*_MODELS, "live", "settings"))}
 """What these are when they are not given."""
 
 
@@ -69,16 +69,16 @@ def live_scorer(
             that can only be asked asynchronously.
     """
     refuse_unknown(keywords, *SCORER_DEFAULTS)
-    live = keywords.pop("live", None)
+    given: dict[str, Any] = dict(keywords)
+    live: LiveScorer | None = given.pop("live", None)
     if live is not None:
-        models = [keywords.pop(name, None) for name in (*_MODELS, "settings")]  # type: ignore[misc]
-        check_alone(metrics, *models, **keywords)
+        check_alone(metrics, *(given.pop(name, None) for name in (*_MODELS, "settings")), **given)
         return live
-    judge, embedder = keywords.get("judge"), keywords.get("embedder")
+    judge, embedder = given.get("judge"), given.get("embedder")
     if _is_runnable(judge):
-        keywords["judge"] = judge = LangChainJudge(judge)
+        given["judge"] = judge = LangChainJudge(judge)
     if isinstance(embedder, Embeddings):
-        keywords["embedder"] = embedder = LangChainEmbedder(embedder)
+        given["embedder"] = embedder = LangChainEmbedder(embedder)
     for model in (judge, embedder):
         if isinstance(model, LangChainJudge | LangChainEmbedder) and model.is_asynchronous_only:
             raise ConfigError(
@@ -86,7 +86,7 @@ def live_scorer(
                 "event loop, and judging happens in threads beside it: give it a synchronous side "
                 "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
             )
-    return LiveScorer(metrics, ways=ways or ContextWays(), **keywords)  # type: ignore[arg-type]
+    return LiveScorer(metrics, ways=ways or ContextWays(), **given)
 
 
 def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
