@@ -207,21 +207,27 @@ class Sample(BaseModel, frozen=True):
         else:
             messages = [message.content for message in self.request_messages]
             (found,) = sought_in(messages, [texts], besides=[self.question or ""])
-        chunks = tuple(
-            StageChunk.of(one._replace(text=text), rank=rank, id=id, score=score)
-            for rank, (text, one, id, score) in enumerate(
-                zip(texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True),
-                start=1,
+        chunks = [
+            StageChunk.of(one._replace(text=text), rank=1, id=id, score=score)
+            for text, one, id, score in zip(
+                texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True
             )
-        )
-        stages = tuple(stage for stage in self.stages or () if stage.name != "shown")
-        shown = Stage(name="shown", component=component, query=self.question, chunks=chunks)
-        known = tuple(id for id in ids if id is not None)
+        ]
+        return self.with_shown(chunks, component=component)
+
+    def with_shown(
+        self, chunks: Sequence[StageChunk], *, component: str = "", steps: Sequence[Stage] = ()
+    ) -> Self:
+        """The sample with these chunks, in order, as contexts and stage "shown", which follows `steps`."""
+        ranked = tuple(chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(chunks, start=1))
+        stages = [stage for stage in self.stages or () if stage.name != "shown"]
+        shown = Stage(name="shown", component=component, query=self.question, chunks=ranked)
+        ids = tuple(chunk.id for chunk in ranked if chunk.id is not None)
         return self.model_copy(
             update={
-                "contexts": tuple(texts),
-                "context_ids": known if known and len(known) == len(texts) else None,
-                "stages": (*stages, shown),
+                "contexts": tuple(chunk.text for chunk in ranked),
+                "context_ids": ids if ids and len(ids) == len(ranked) else None,
+                "stages": (*stages, *steps, shown),
             }
         )
 
