@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from threading import Thread
 from typing import Any, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -11,7 +10,7 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import harmless
+from ragmetrics_core.adapting import in_own_thread
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import refuse_unknown
 from ragmetrics_core.live import (
@@ -94,19 +93,8 @@ def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
 
     What is scored later goes to the sinks all the same.
     """
-    done: Future[LiveResult] = Future()
-
-    def score() -> None:
-        if not done.set_running_or_notify_cancel():
-            return
-        try:
-            done.set_result(live.score(capture))
-        except BaseException as error:  # whatever it is, the future hands it over
-            done.set_exception(harmless(error))
-
     # the context goes along, so that sinks find the span that is open here
-    Thread(target=copy_context().run, args=(score,), name="ragmetrics-waiting", daemon=True).start()
-    return done
+    return in_own_thread(copy_context().run, live.score, capture)
 
 
 def _is_runnable(judge: object) -> TypeIs[Runnable[Any, Any]]:

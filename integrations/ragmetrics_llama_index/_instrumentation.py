@@ -22,6 +22,7 @@ from ragmetrics_core.keywords import refuse_unknown, unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._captured import Extract
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
@@ -157,6 +158,8 @@ def instrument(
     elif needed(chosen, "embedder"):
         models["embedder_factory"] = lambda: embedder_of(Settings.embed_model)
     settings = (settings or LiveSettings()).but(**keywords)
+    if settings.prompts is not None:
+        with_prompts(chosen, settings.prompts)  # which says what is wrong with them
     key = watched, frozenset(each.signature for each in chosen)
     _end_earlier(key, live)  # after all mistakes are found, before its folder is opened again
     spans = Spans(

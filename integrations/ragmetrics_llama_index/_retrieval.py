@@ -173,7 +173,8 @@ class _Judged(_Metric):
         return get(self.metric_name)
 
     def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
-        expected = [text for text in given["expected_texts"] or [] if text.strip()]
+        texts: list[str] = given["expected_texts"] or []
+        expected = [text for text in texts if text.strip()]
         sample = Sample.from_mapping(
             {
                 "question": query,

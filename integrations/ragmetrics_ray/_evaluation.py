@@ -109,10 +109,11 @@ def evaluate_dataset(
     for kind, given in models.items():
         _check_factory(kind, given)
     texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
+    absent: dict[str, Any] = {kind: _AbsentModel() for kind, given in models.items() if given is not None}
     run = evaluate(
         [],
         metrics=metrics,
-        **{kind: _AbsentModel() for kind, given in models.items() if given is not None},
+        **absent,
         prompts=texts,
         repeats=repeats,
         redact=redact,

@@ -28,8 +28,11 @@ DONE = pa.schema(
 )
 
 # What makes a model of a factory's result, or of a name.
-_MAKERS: Mapping[str, Callable[[Any], Any]]
-_MAKERS = {"judge": as_judge, "embedder": as_embedder, "scorer": as_scorer}
+_MAKERS: Mapping[str, Callable[[Any], Any]] = {
+    "judge": as_judge,
+    "embedder": as_embedder,
+    "scorer": as_scorer,
+}
 
 T = TypeVar("T")
 
@@ -95,7 +98,7 @@ class Actor:
         self._plan = plan
         self._finished = ray.get(plan.finished) if plan.finished is not None else Finished()
         # One line to each model, which all blocks of this actor share.
-        self._models: dict[str, Line] = {}
+        self._models: dict[str, Any] = {}
         self._manifest = Manifest(metrics=())
         # An actor that fails while it is made is an error of Ray's: the mistake is told at the first block.
         self._problem: RagMetricsError | None = None

@@ -23,9 +23,16 @@ __all__ = ["Counted", "counted"]
 
 Counts = Mapping[str, tuple[int, ...]]
 
-# What METEOR's alignment asks for: stems, here the words, and synonyms, which need downloaded data.
+
+def _no_synonyms(word: str) -> Sequence[Any]:
+    """Synonyms need downloaded data."""
+    del word
+    return ()
+
+
+# What METEOR's alignment asks for: stems, here the words, and synonyms, here none.
 _UNSTEMMED = SimpleNamespace(stem=str)
-_NO_SYNONYMS = SimpleNamespace(synsets=lambda _: ())
+_NO_SYNONYMS = SimpleNamespace(synsets=_no_synonyms)
 
 
 class Counted(NamedTuple):

@@ -295,7 +295,9 @@ TEXT_COLUMNS: Final = frozenset(c for c, name in _FIELD_OF.items() if name not i
 
 def _labels(column: str, value: object) -> Mapping[str, object]:
     """The labels of a column of that name; what is no mapping is one label, as in any other column."""
-    inner = {} if value is None else _parsed(value)
+    if value is None:
+        return {}
+    inner = _parsed(value)
     if not is_mapping(inner):
         return {column: value}
     if not all(isinstance(key, str) for key in inner):
@@ -332,7 +334,9 @@ def _typed(text: str) -> Label:
 
 def _jsonable(value: object) -> object:
     """What JSON can write for numpy values and dates inside a label; `json.dumps` calls it."""
-    plain = _dated(value.tolist() if isinstance(value, np.generic | np.ndarray) else value)
+    if isinstance(value, np.generic | np.ndarray):
+        return cast("object", value.tolist())
+    plain = _dated(value)
     if plain is value:
         raise TypeError(type(value).__name__)
     return plain
