@@ -17,7 +17,7 @@ from ragmetrics_core.adapting._wiring import SHORTEST, messages_in, reply_of
 from ragmetrics_core.samples import Sample, SoughtText, Stage, StageChunk, sought_in
 from ragmetrics_core.shapes import is_series
 
-__all__ = ["AnsweredRun", "ShownChunks", "shown_to_the_model"]
+__all__ = ["KnownRun", "ShownChunks", "shown_to_the_model"]
 
 SYSTEM = "system message of the model, with its instructions"
 
@@ -31,7 +31,7 @@ class ShownChunks(NamedTuple):
     model: str = ""
 
 
-class AnsweredRun(NamedTuple):
+class KnownRun(NamedTuple):
     """What is known of an answered question before its contexts are.
 
     Attributes:
@@ -54,7 +54,7 @@ class AnsweredRun(NamedTuple):
     rules: Rules
 
 
-def shown_to_the_model(known: AnsweredRun) -> ShownChunks:
+def shown_to_the_model(known: KnownRun) -> ShownChunks:
     run, request, retrieval, dialect = known.run, known.request, known.retrieval, known.dialect
     components = ", ".join(dict.fromkeys(step.call.name for step in retrieval.steps))
     named = _documents(run.sources, dialect)
@@ -94,7 +94,7 @@ def shown_to_the_model(known: AnsweredRun) -> ShownChunks:
     return ShownChunks(None, rule + "shown them in other words, write note_contexts(documents)")
 
 
-def _standing(known: AnsweredRun, request: Sequence[CapturedMessage]) -> tuple[list[StageChunk], list[Stage]]:
+def _standing(known: KnownRun, request: Sequence[CapturedMessage]) -> tuple[list[StageChunk], list[Stage]]:
     """The chunks that stand in the request, in its order; and the steps between whose texts do."""
     run, retrieval, sample, dialect = known.run, known.retrieval, known.sample, known.dialect
     last = once(chunk for step in retrieval.last for chunk in step.chunks)
@@ -139,7 +139,7 @@ def _texts(chunk: Chunk) -> list[str]:
 
 
 def _written(
-    known: AnsweredRun, messages: Sequence[str], besides: Sequence[str], claimed: Sequence[StageChunk]
+    known: KnownRun, messages: Sequence[str], besides: Sequence[str], claimed: Sequence[StageChunk]
 ) -> tuple[list[StageChunk], list[Stage]]:
     """What steps between wrote of the documents (summaries, compressions) and the request holds."""
     dialect = known.dialect
@@ -179,7 +179,7 @@ def _overlap(sought: SoughtText, chunk: StageChunk) -> bool:
     return (chunk.start or 0) < sought.place.end and sought.place.start < (chunk.end or 0)
 
 
-def _is_explained(known: AnsweredRun, request: Sequence[CapturedMessage]) -> bool:
+def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
     """Whether all that went into the prompt is known to be no document: the question, what was said before.
 
     The prompt is the call that made the messages; without one, the messages themselves must be known texts.

@@ -7,7 +7,7 @@ from typing import Any
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
-from ragmetrics_core.adapting._showing import AnsweredRun, shown_to_the_model
+from ragmetrics_core.adapting._showing import KnownRun, shown_to_the_model
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import (
     documents_by_place,
@@ -76,9 +76,7 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if said is not None:
         sample, found = _with_said(sample, said, dialect), said.rule
     else:
-        shown = shown_to_the_model(
-            AnsweredRun(run, makers, before, request, retrieval, sample, dialect, rules)
-        )
+        shown = shown_to_the_model(KnownRun(run, makers, before, request, retrieval, sample, dialect, rules))
         found = shown.rule
         if shown.chunks is not None:
             sample = sample.with_shown(shown.chunks, component=shown.model, steps=shown.stages)
