@@ -45,30 +45,22 @@ __all__ = [
 ]
 
 # Loaded when they are asked for: the package itself costs nothing to import.
-_MODULES = {
-    "Budget": "models",
-    "ConfigError": "errors",
-    "Embedder": "protocol",
-    "Judge": "protocol",
-    "LiveScorer": "live",
-    "Metric": "metrics",
-    "OpenAIEmbedder": "models",
-    "OpenAIJudge": "models",
-    "RagMetricsError": "errors",
-    "Record": "records",
-    "Run": "runs",
-    "Sample": "samples",
-    "Scorer": "protocol",
-    "ScriptedJudge": "testing",
-    "Traffic": "models",
-    "aevaluate": "runs._evaluate",
-    "as_judge": "models",
-    "diff": "records._comparison",
-    "evaluate": "runs._evaluate",
-    "recompute": "drivers",
-    "rescore": "drivers",
-    "write_report": "report._html",
+_NAMES = {
+    "drivers": ("recompute", "rescore"),
+    "errors": ("ConfigError", "RagMetricsError"),
+    "live": ("LiveScorer",),
+    "metrics": ("Metric",),
+    "models": ("Budget", "OpenAIEmbedder", "OpenAIJudge", "Traffic", "as_judge"),
+    "protocol": ("Embedder", "Judge", "Scorer"),
+    "records": ("Record",),
+    "records._comparison": ("diff",),
+    "report._html": ("write_report",),
+    "runs": ("Run",),
+    "runs._evaluate": ("aevaluate", "evaluate"),
+    "samples": ("Sample",),
+    "testing": ("ScriptedJudge",),
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 __getattr__ = loaded_when_asked(__name__, _MODULES)
 

@@ -16,18 +16,13 @@ __all__ = ["own_task", "together"]
 T = TypeVar("T")
 
 
-class _Hand(threading.local):
-    """Whether the step that runs now is made by hand, in the task of another coroutine."""
-
-    moves = False
-
-
-_HAND = _Hand()
+# Whether the step that runs now in a thread is made by hand, in the task of another coroutine.
+_HAND = threading.local()
 
 
 async def own_task() -> None:
     """Go on in a task of one's own, as foreign code expects it: it may cancel the one it finds itself in."""
-    if _HAND.moves:
+    if getattr(_HAND, "moves", False):
         await asyncio.sleep(0)
 
 
@@ -72,7 +67,7 @@ class _Branch(Generic[T]):
 
     def begin(self) -> bool:
         """Run it up to where it waits; False when it has come to its end."""
-        before, _HAND.moves = _HAND.moves, True
+        before, _HAND.moves = getattr(_HAND, "moves", False), True
         try:
             self.awaited = self.work.send(None)
         except StopIteration as done:

@@ -315,30 +315,14 @@ class _Sheet(NamedTuple):
 
 
 class _AskedBatch(NamedTuple):
-    """What the calls about some items gave.
-
-    Attributes:
-        decisions: by number.
-        reply: the first that could not be used, or not whole; where all could, the first.
-        passed_on: numbers that are left to another judge.
-    """
+    """Decisions on items by number; the first reply that could not be used whole, else the first."""
 
     decisions: Mapping[int, Decision]
     reply: Reply[VerdictList]
-    passed_on: frozenset[int] = frozenset()
 
 
-def _ask_batch(sheet: _Sheet, items: Sequence[Item]) -> Steps[_AskedBatch]:
-    """Ask about some items, then about those left to another judge."""
-    batch = yield from _verdicts_on(sheet, items)
-    if not batch.passed_on:
-        return batch
-    rest = [item for item in items if item.number in batch.passed_on]
-    later = yield from _verdicts_on(sheet, rest, passed_on=True)
-    return _AskedBatch({**batch.decisions, **later.decisions}, later.reply)
-
-
-def _verdicts_on(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False) -> Steps[_AskedBatch]:
+def _ask_batch(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = False) -> Steps[_AskedBatch]:
+    """Ask about some items, then about those that are left to another judge."""
     variables = {**sheet.variables, "items": tuple(items)}
     expected = Expected(tuple([item.number for item in items]), tuple([item.text for item in items]))
     replies = yield from _replies(
@@ -356,15 +340,16 @@ def _verdicts_on(sheet: _Sheet, items: Sequence[Item], *, passed_on: bool = Fals
     decisions: dict[int, Decision] = {}
     for item in items:
         cast_for = [ballot[item.number] for ballot in ballots if item.number in ballot]
-        if len(replies) == 1 and cast_for:
-            decisions[item.number] = sheet.decision(item, cast_for[0], (), judge)
-        elif cast_for:
+        if cast_for:
             # the majority's decision, with the words of the first that voted so
             votes = tuple([verdict.supported for verdict in cast_for])
             words = next(verdict for verdict in cast_for if verdict.supported == majority(votes))
-            decisions[item.number] = sheet.decision(item, words, votes, judge)
+            decisions[item.number] = sheet.decision(item, words, votes if len(replies) > 1 else (), judge)
     shown = next((reply for reply in replies if reply.reading.objections), replies[0])
-    return _AskedBatch(decisions, shown, left)
+    if not left or passed_on:
+        return _AskedBatch(decisions, shown)
+    rest = yield from _ask_batch(sheet, [item for item in items if item.number in left], passed_on=True)
+    return _AskedBatch({**decisions, **rest.decisions}, rest.reply)
 
 
 def _replies(request: Generate[A]) -> Steps[list[Reply[A]]]:

@@ -94,6 +94,14 @@ class _Limit(NamedTuple):
     def is_beyond(self, value: float) -> bool:
         return value < self.threshold if self.higher_is_better else value > self.threshold
 
+    def compared(self, value: float, formula: str, hedge: str = "") -> tuple[bool, str]:
+        """Whether a value passes, and why."""
+        is_beyond = self.is_beyond(value)
+        place = (
+            f"{'' if is_beyond else 'not '}{'below' if self.higher_is_better else 'above'} {self.threshold:g}"
+        )
+        return not is_beyond, f"is {hedge}{value:.3g}{f' ({formula})' if formula else ''}, {place}"
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -147,7 +155,7 @@ class Gate:
         Args:
             reason: why there are none, "no scores within 2 s".
         """
-        return GateDecision(tuple(self._unscored(limit, None, reason) for limit in self._limits))
+        return GateDecision(tuple(self._finding(limit, None, reason) for limit in self._limits))
 
     def _limit(self, asked: str, threshold: object) -> _Limit:
         name = signature_of(asked)
@@ -170,50 +178,39 @@ class Gate:
     def _worst(self, limit: _Limit, records: Sequence[Record]) -> GateFinding:
         """The first finding that rejects, else the last one."""
         own = [record for record in records if record.signature == limit.signature]
-        findings = [self._finding(limit, record) for record in own or (None,)]
+        findings = [self._finding(limit, record, "it was not measured") for record in own or (None,)]
         return next((finding for finding in findings if not finding.passed), findings[-1])
 
-    def _finding(self, limit: _Limit, record: Record | None) -> GateFinding:
-        if record is None:
-            return self._unscored(limit, None, "it was not measured")
+    def _finding(self, limit: _Limit, record: Record | None, absent: str) -> GateFinding:
+        passed, reason = self._unscored(absent) if record is None else self._outcome(limit, record)
+        return GateFinding(
+            metric=limit.asked,
+            threshold=limit.threshold,
+            passed=passed,
+            reason=f"{limit.asked} {reason}",
+            status=None if record is None else record.status,
+            value=None if record is None else record.value,
+            unsupported=() if record is None else _unsupported(record),
+            record=record,
+        )
+
+    def _outcome(self, limit: _Limit, record: Record) -> tuple[bool, str]:
+        """Whether a record lets the answer pass, and why."""
         if record.value is not None:
-            return _compared(limit, record, record.value)
+            return limit.compared(record.value, record.formula)
         if record.bounds is not None:
             worse, better = record.bounds if limit.higher_is_better else record.bounds[::-1]
             if limit.is_beyond(better):
-                return _compared(limit, record, better, "at best ")
+                return limit.compared(better, record.formula, "at best ")
             if not limit.is_beyond(worse):
-                return _compared(limit, record, worse, "at worst ")
+                return limit.compared(worse, record.formula, "at worst ")
         why = f"{record.status} ({record.formula or record.reason})"
         if record.status in FAILED or record.bounds is not None:
-            return self._unscored(limit, record, why)
-        return _told(limit, record, passed=True, reason=f"{limit.asked} has no score: {why}")
+            return self._unscored(why)
+        return True, f"has no score: {why}"
 
-    def _unscored(self, limit: _Limit, record: Record | None, why: str) -> GateFinding:
-        reason = f"{limit.asked} has no score: {why}"
-        return _told(limit, record, passed=self.on_failure == "pass", reason=reason)
-
-
-def _compared(limit: _Limit, record: Record, value: float, hedge: str = "") -> GateFinding:
-    is_beyond = limit.is_beyond(value)
-    side = "below" if limit.higher_is_better else "above"
-    formula = f" ({record.formula})" if record.formula else ""
-    place = f"{'' if is_beyond else 'not '}{side} {limit.threshold:g}"
-    reason = f"{limit.asked} is {hedge}{value:.3g}{formula}, {place}"
-    return _told(limit, record, passed=not is_beyond, reason=reason)
-
-
-def _told(limit: _Limit, record: Record | None, *, passed: bool, reason: str) -> GateFinding:
-    return GateFinding(
-        metric=limit.asked,
-        threshold=limit.threshold,
-        passed=passed,
-        reason=reason,
-        status=None if record is None else record.status,
-        value=None if record is None else record.value,
-        unsupported=() if record is None else _unsupported(record),
-        record=record,
-    )
+    def _unscored(self, why: str) -> tuple[bool, str]:
+        return self.on_failure == "pass", f"has no score: {why}"
 
 
 def _unsupported(record: Record) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ that, because it may see a text twice.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import cast
 
 from ragmetrics_core.errors import ConfigError
@@ -78,8 +78,8 @@ class Renamed:
     """Redacts names so that equal ones stay equal and different ones stay different.
 
     >>> renamed = Renamed(lambda text: "[name]" if text in {"Ann", "Bob"} else text)
-    >>> renamed.all(["Ann", "tea", "Bob", "Ann"])
-    ('[name]', 'tea', '[name] 2', '[name]')
+    >>> [renamed.of(name) for name in ["Ann", "tea", "Bob", "Ann"]]
+    ['[name]', 'tea', '[name] 2', '[name]']
     """
 
     def __init__(self, redact: Redact) -> None:
@@ -87,22 +87,18 @@ class Renamed:
         self._names: dict[str, str] = {}
         self._used: set[str] = set()
 
-    def all(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The names, each in its place.
+    def of(self, name: str) -> str:
+        """What a name is called.
 
         Raises:
             ConfigError: `redact` raised something or returned no text.
         """
-        return tuple(self._named(name) for name in names)
-
-    def _named(self, name: str) -> str:
-        known = self._names.get(name)
-        if known is None:
-            without = known = redacted(self._redact, name)
+        if name not in self._names:
+            without = renamed = redacted(self._redact, name)
             number = 1
-            while known in self._used:
+            while renamed in self._used:
                 number += 1
-                known = f"{without} {number}"
-            self._names[name] = known
-            self._used.add(known)
-        return known
+                renamed = f"{without} {number}"
+            self._names[name] = renamed
+            self._used.add(renamed)
+        return self._names[name]

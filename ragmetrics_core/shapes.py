@@ -13,6 +13,7 @@ from typing_extensions import TypeIs
 __all__ = [
     "Json",
     "are_dicts",
+    "field_of",
     "is_dict",
     "is_iterable",
     "is_list",
@@ -28,6 +29,11 @@ Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | 
 def are_dicts(items: list[Json]) -> TypeGuard[list[dict[str, Json]]]:
     """Whether every item is a `dict`, which holds of no items as well."""
     return all(isinstance(item, dict) for item in items)
+
+
+def field_of(source: object, name: str) -> Any:
+    """The entry of a mapping, or the attribute of an object; None where it has none of this name."""
+    return source.get(name) if is_mapping(source) else getattr(source, name, None)
 
 
 def is_dict(value: object) -> TypeIs[dict[str, object]]:

@@ -134,40 +134,39 @@ class ModelPerLoop(Generic[T]):
     def __init__(
         self, given: T | Callable[[], T], kind: type[Any], *, check: Callable[[T], None] = lambda _: None
     ) -> None:
-        self._fixed: T | None = None
-        self._check = check
         if isinstance(given, kind):
-            self._fixed = cast(T, given)
-            check(self._fixed)
-        elif not callable(given) or isinstance(given, type):
+            fixed = cast(T, given)
+            check(fixed)
+            self._make: Callable[[], T] = lambda: fixed
+        elif callable(given) and not isinstance(given, type):
+            factory = cast("Callable[[], T]", given)
+
+            def make() -> T:
+                made = factory()
+                check(made)
+                return made
+
+            self._make = make
+        else:
             told = given.__name__ if isinstance(given, type) else type(given).__name__
             raise ConfigError(
                 f"expected {kind.__name__} of LangChain or a function that makes one, not {told}"
             )
-        self._given = cast("Callable[[], T]", given)
         self._made: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
         self._is_first_free = True
 
     @cached_property
     def first(self) -> T:
         """The object, or the first one that the function made."""
-        return self._make() if self._fixed is None else self._fixed
-
-    def _make(self) -> T:
-        made = self._given()
-        self._check(made)
-        return made
+        return self._make()
 
     def here(self) -> T:
         """The object for the running event loop; the first one is that of the first loop."""
-        if self._fixed is not None:
-            return self._fixed
         loop = asyncio.get_running_loop()
-        made = self._made.get(loop)
-        if made is None:
-            made = self._made[loop] = self.first if self._is_first_free else self._make()
+        if loop not in self._made:
+            self._made[loop] = self.first if self._is_first_free else self._make()
             self._is_first_free = False
-        return made
+        return self._made[loop]
 
 
 def as_model_error(error: Exception, identity: str, model: object) -> ModelError:

@@ -3,18 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Unpack
 
-from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import Runnable
-
-from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core import Metric
 from ragmetrics_core.adapting import Rules
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings
-from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_core.live import LiveFace, LiveScorer
 from ragmetrics_langchain._hooks import Hooks
 from ragmetrics_langchain._recorder import Recorder, Scope
 from ragmetrics_langchain._runs import RootRun
-from ragmetrics_langchain._scorer import live_scorer
+from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
 from ragmetrics_langchain._tools import ContextTools, ContextWays, label_names, tool_names
 
 __all__ = ["RagMetricsCallbackHandler"]
@@ -58,16 +54,11 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         ConfigError: a mistake in the arguments.
     """
 
-    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    @unfolded(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
         *,
-        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-        embedder: Embedder | Embeddings | str | None = None,
-        scorer: Scorer | str | None = None,
-        live: LiveScorer | None = None,
-        settings: LiveSettings | None = None,
         scope: Scope = "root",
         extract: Callable[[RootRun], Mapping[str, Any] | None] | None = None,
         input_key: str | None = None,
@@ -80,20 +71,11 @@ class RagMetricsCallbackHandler(LiveFace, Hooks):
         label_keys: Iterable[str] = (),
         max_open: int = 10_000,
         ttl: float = 900.0,
-        **keywords: Unpack[LiveArgs],
+        **keywords: Unpack[ScorerArgs],
     ) -> None:
         names = tool_names(context_tools)
         ways = ContextWays(names)
-        self._live = live_scorer(
-            metrics,
-            ways=ways,
-            judge=judge,
-            embedder=embedder,
-            scorer=scorer,
-            live=live,
-            settings=settings,
-            **keywords,
-        )
+        self._live = live_scorer(metrics, ways, **keywords)
         self._recorder = Recorder(
             self._live,
             Rules(

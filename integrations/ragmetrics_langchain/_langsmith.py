@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID, uuid5
 
 from langchain_core.documents import Document
-from langchain_core.embeddings import Embeddings
-from langchain_core.runnables import Runnable
 
-from ragmetrics_core import Embedder, Judge, Metric, Record, Sample
+from ragmetrics_core import Metric, Record, Sample
 from ragmetrics_core.adapting import Call, CapturedRun, NamedValue, answer_in, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
-    LIVE_DEFAULTS,
     Capture,
-    LiveArgs,
     LiveResult,
-    LiveScorer,
-    LiveSettings,
     by_name,
 )
-from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._dialect import DIALECT, fields_of
-from ragmetrics_langchain._scorer import live_scorer
+from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -128,17 +121,12 @@ class LangSmithFeedbackSink:
             return self._project_id
 
 
-@unfolded(LiveArgs, LIVE_DEFAULTS)
+@unfolded(ScorerArgs, SCORER_DEFAULTS)
 def as_langsmith_evaluator(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
-    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-    embedder: Embedder | Embeddings | str | None = None,
-    scorer: Scorer | str | None = None,
-    live: LiveScorer | None = None,
-    settings: LiveSettings | None = None,
     map: Callable[["Run", "Example | None"], Sample | Mapping[str, Any]] | None = None,
-    **keywords: Unpack[LiveArgs],
+    **keywords: Unpack[ScorerArgs],
 ) -> Callable[..., Any]:
     """Metrics as an evaluator for `langsmith.evaluate` and `aevaluate`.
 
@@ -168,15 +156,7 @@ def as_langsmith_evaluator(
     Raises:
         ConfigError: a mistake in the arguments.
     """
-    own = live_scorer(
-        metrics,
-        judge=judge,
-        embedder=embedder,
-        scorer=scorer,
-        live=live,
-        settings=settings,
-        **keywords,
-    )
+    own = live_scorer(metrics, **keywords)
 
     def ragmetrics(
         run: "Run | None" = None,

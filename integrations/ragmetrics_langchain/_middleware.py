@@ -3,37 +3,32 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import TimeoutError as OutOfTime
 from typing import Any, Literal, NamedTuple, Unpack, cast
 from uuid import uuid4
 
 from langchain.agents.middleware import AgentMiddleware, hook_config
 from langchain.agents.middleware.types import ModelResponse
-from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.runnables import Runnable, ensure_config
+from langchain_core.runnables import ensure_config
 
-from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import Chunk, Rules, answer_in, as_now
+from ragmetrics_core import Metric
+from ragmetrics_core.adapting import Rules, answer_in, as_now
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.gate import Gate, GateDecision, OnFailure
 from ragmetrics_core.keywords import unfolded
 from ragmetrics_core.live import (
-    LIVE_DEFAULTS,
     Capture,
-    LiveArgs,
     LiveFace,
     LiveResult,
     LiveScorer,
-    LiveSettings,
     Notes,
     Skip,
 )
-from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._dialect import DIALECT, MESSAGES, conversation, fields_of
 from ragmetrics_langchain._gathering import Gathered, gathering
-from ragmetrics_langchain._scorer import live_scorer, scored_beside
+from ragmetrics_langchain._runs import contexts_in
+from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tools import ContextTools, ContextWays, tool_names
 from ragmetrics_langchain._wiring import translated, with_earlier
 
@@ -100,14 +95,11 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         ConfigError: a mistake in the arguments.
     """
 
-    @unfolded(LiveArgs, LIVE_DEFAULTS)
+    @unfolded(ScorerArgs, SCORER_DEFAULTS)
     def __init__(
         self,
         metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
         *,
-        judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-        embedder: Embedder | Embeddings | str | None = None,
-        scorer: Scorer | str | None = None,
         gate: Mapping[str, float] | None = None,
         on_reject: OnReject = "say",
         on_failure: OnFailure = "reject",
@@ -118,9 +110,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         context_key: str | None = None,
         answer_key: str | None = None,
         needs_contexts: bool = False,
-        live: LiveScorer | None = None,
-        settings: LiveSettings | None = None,
-        **keywords: Unpack[LiveArgs],
+        **keywords: Unpack[ScorerArgs],
     ) -> None:
         super().__init__()
         if on_reject not in ("say", "ask_again") and not callable(on_reject):
@@ -136,16 +126,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             system_message=system_message,
             called=ways.called,
         )
-        self._live = live_scorer(
-            metrics,
-            ways=ways,
-            judge=judge,
-            embedder=embedder,
-            scorer=scorer,
-            live=live,
-            settings=settings,
-            **keywords,
-        )
+        self._live = live_scorer(metrics, ways, **keywords)
         self._gate = None if gate is None else Gate(gate, self._live.metrics, on_failure)
         self._on_reject = on_reject
         self._rejected_answer = rejected_answer
@@ -170,36 +151,22 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model; under a gate, decide whether its answer may leave."""
         response = self._heard(handler, self._quiet(request))
-        if (capture := self._to_gate(request, response)) is None:
-            return response
-        if (rejection := self._judged(capture)) is None:
-            return response
-        if self._may_ask_again(request):
-            again = self._heard(handler, self._quiet(_asking_again(request, response, rejection)))
-            self._note_asked(again)
-            if (capture := self._to_gate(request, again)) is None:
-                return again
-            response = again
-            if (rejection := self._judged(capture)) is None:
-                return response
-        return self._rejected(response, rejection)
+        rejection = self._judged(self._to_gate(request, response))
+        if rejection is not None and self._may_ask_again(request):
+            response = self._heard(handler, self._quiet(_asking_again(request, response, rejection)))
+            self._note_asked(response)
+            rejection = self._judged(self._to_gate(request, response))
+        return response if rejection is None else self._rejected(response, rejection)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """`wrap_model_call` that does not block the running loop."""
         response = await self._aheard(handler, self._quiet(request))
-        if (capture := self._to_gate(request, response)) is None:
-            return response
-        if (rejection := await self._ajudged(capture)) is None:
-            return response
-        if self._may_ask_again(request):
-            again = await self._aheard(handler, self._quiet(_asking_again(request, response, rejection)))
-            self._note_asked(again)
-            if (capture := self._to_gate(request, again)) is None:
-                return again
-            response = again
-            if (rejection := await self._ajudged(capture)) is None:
-                return response
-        return self._rejected(response, rejection)
+        rejection = await self._ajudged(self._to_gate(request, response))
+        if rejection is not None and self._may_ask_again(request):
+            response = await self._aheard(handler, self._quiet(_asking_again(request, response, rejection)))
+            self._note_asked(response)
+            rejection = await self._ajudged(self._to_gate(request, response))
+        return response if rejection is None else self._rejected(response, rejection)
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the tool, and remember what was retrieved in it."""
@@ -227,13 +194,11 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
 
     def after_agent(self, state: Any, runtime: Any) -> Any:
         """Hand in the answer; under a gate, decide about that of a tool which returns directly."""
-        capture = self._at_the_end(state)
-        return None if capture is None else self._in_place(self._judged(capture))
+        return self._in_place(self._judged(self._at_the_end(state)))
 
     async def aafter_agent(self, state: Any, runtime: Any) -> Any:
         """`after_agent` that does not block the running loop."""
-        capture = self._at_the_end(state)
-        return None if capture is None else self._in_place(await self._ajudged(capture))
+        return self._in_place(await self._ajudged(self._at_the_end(state)))
 
     # Working
 
@@ -290,19 +255,23 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
             needs_contexts=self._needs_contexts and self._gate is None,
             id=str(uuid4()),
             name="agent",
-            noted=_noted(gathered[asked:]),
+            noted=contexts_in(each.notes for each in gathered[asked:] if each is not None),
             session=None if thread is None else str(thread),
         )
 
-    def _judged(self, capture: Capture) -> Rejection | None:
-        """The rejection of an answer, None when it passes."""
+    def _judged(self, capture: Capture | None) -> Rejection | None:
+        """The rejection of an answer, None when it passes, or when there is none to decide about."""
+        if capture is None:
+            return None
         try:
             result = scored_beside(self._live, capture).result(self._time_limit)
         except Exception as error:  # the boundary to the judge and to code of the host's
             return self._failed(capture, error)
         return self._decided(capture, result)
 
-    async def _ajudged(self, capture: Capture) -> Rejection | None:
+    async def _ajudged(self, capture: Capture | None) -> Rejection | None:
+        if capture is None:
+            return None
         try:
             async with asyncio.timeout(self._time_limit):
                 result = await asyncio.wrap_future(scored_beside(self._live, capture))
@@ -319,7 +288,7 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
         if isinstance(error, Skip):  # no question, no text: nothing to judge
             self._live.skip(cast(Any, error.reason))
             return None
-        if isinstance(error, TimeoutError | OutOfTime):
+        if isinstance(error, TimeoutError):
             why = f"no scores within {self._time_limit:g} s"
         else:
             why = f"{type(error).__name__}: {error}"
@@ -366,13 +335,6 @@ class RagMetricsMiddleware(LiveFace, AgentMiddleware[Any, Any, Any]):
 def _is_final(state: Mapping[str, Any]) -> bool:
     """Whether an agent with this state has answered: it calls no tool, or has its structured response."""
     return answer_in(state, DIALECT) is not None
-
-
-def _noted(gathered: Iterable[Gathered | None]) -> tuple[Chunk, ...] | None:
-    """What the application said in these calls that it retrieved; None where it said nothing."""
-    notes = [each.notes.contexts for each in gathered if each is not None]
-    said = [chunks for chunks in notes if chunks is not None]
-    return tuple(dict.fromkeys(chunk for chunks in said for chunk in chunks)) if said else None
 
 
 def _answer_of(response: Any) -> AIMessage | None:

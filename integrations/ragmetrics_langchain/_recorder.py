@@ -4,6 +4,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ragmetrics_core import Sample
@@ -34,10 +35,11 @@ _LOGGER = logging.getLogger("ragmetrics.live")
 _MOST_WAITING = 1000
 
 
+@dataclass(eq=False)
 class Recorder:
     """Keeps what is open, and hands in what has ended.
 
-    Args:
+    Attributes:
         live: takes the captures.
         rules: where things are.
         extract: gives fields of a sample, which go before all rules.
@@ -48,28 +50,20 @@ class Recorder:
         max_open, ttl: as for `Collector`.
     """
 
-    def __init__(
-        self,
-        live: LiveScorer,
-        rules: Rules,
-        *,
-        extract: Extract | None = None,
-        scope: Scope = "root",
-        needs_contexts: bool = False,
-        session_key: str = "thread_id",
-        label_keys: Sequence[str] = (),
-        max_open: int = 10_000,
-        ttl: float = 900.0,
-    ) -> None:
-        self._live = live
-        self._rules = rules
-        self._extract = extract
-        self._scope = scope
-        self._needs_contexts = needs_contexts
-        self._session_key = session_key
-        self._label_keys = label_keys
+    live: LiveScorer
+    rules: Rules
+    _: KW_ONLY
+    extract: Extract | None
+    scope: Scope
+    needs_contexts: bool
+    session_key: str
+    label_keys: Sequence[str]
+    max_open: int
+    ttl: float
+
+    def __post_init__(self) -> None:
         self._collector = Collector(
-            max_open=max_open, ttl=ttl, on_evicted=lambda _: self._live.skip("never_ended")
+            max_open=self.max_open, ttl=self.ttl, on_evicted=lambda _: self.live.skip("never_ended")
         )
         self._waiting: OrderedDict[str, LangChainTurn] = OrderedDict()
         self._searches: set[str] = set()
@@ -83,7 +77,7 @@ class Recorder:
 
     def hook_failed(self, error: Exception) -> None:
         """Count an error of our own."""
-        self._live.hook_failed(error)
+        self.live.hook_failed(error)
 
     def begin(self, kind: Kind, name: str, inputs: Any, told: Mapping[str, Any]) -> None:
         """Note that a run begins."""
@@ -141,7 +135,7 @@ class Recorder:
             if run.is_unit and run.ended is None:
                 self._take_streamed(run, told)
                 self._wait(self._turn(run))
-                self._live.skip("interrupted" if is_interrupt else reason_of(error))
+                self.live.skip("interrupted" if is_interrupt else reason_of(error))
         finally:
             self._collector.end(node.id)
 
@@ -153,13 +147,13 @@ class Recorder:
         return next((run.notes for run in (node.payload, *_above(node)) if run.is_unit), None)
 
     def _is_unit(self, run: LangChainRun, node: Node) -> bool:
-        if callable(self._scope):
-            return self._scope(RunInfo(run.name, run.kind, run.tags, run.metadata, node.is_root))
-        return node.is_root if self._scope in ("root", "outermost_rag") else run.name == self._scope
+        if callable(self.scope):
+            return self.scope(RunInfo(run.name, run.kind, run.tags, run.metadata, node.is_root))
+        return node.is_root if self.scope in ("root", "outermost_rag") else run.name == self.scope
 
     def _is_whole(self, run: LangChainRun) -> bool:
         """Whether all texts of a run are needed; of what is inside a unit, only the documents are."""
-        return run.is_unit or run.kind != "chain" or self._scope == "outermost_rag"
+        return run.is_unit or run.kind != "chain" or self.scope == "outermost_rag"
 
     def _take_streamed(self, run: LangChainRun, told: Mapping[str, Any]) -> None:
         """In a stream the inputs are complete when it ends."""
@@ -168,7 +162,7 @@ class Recorder:
             run.begin(told["inputs"], whole=self._is_whole(run))
 
     def _no_root(self) -> None:
-        self._live.skip("not_traced")
+        self.live.skip("not_traced")
         if not self._has_root:
             self._has_root = True  # said once
             _LOGGER.warning(
@@ -191,20 +185,20 @@ class Recorder:
     def _finish(self, run: LangChainRun, node: Node) -> None:
         """Hand in what a unit has become, unless it waits for a person or was given up."""
         turn = self._turn(run)
-        is_open = self._extract is None and self._session(run) is not None and not self._has_answer(turn)
+        is_open = self.extract is None and self._session(run) is not None and not self._has_answer(turn)
         if run.interrupted or is_open:
             self._wait(turn)
-            self._live.skip("interrupted" if run.interrupted else "no_answer")
+            self.live.skip("interrupted" if run.interrupted else "no_answer")
         elif run.outputs is None:
-            self._live.skip("abandoned" if run.is_streamed else "no_answer")
-        elif self._scope == "outermost_rag" and not self._has_answer(turn) and any(self._parts(run)):
+            self.live.skip("abandoned" if run.is_streamed else "no_answer")
+        elif self.scope == "outermost_rag" and not self._has_answer(turn) and any(self._parts(run)):
             for part in self._parts(run):
                 self._submit(part, node)
         else:
             self._submit(turn, node)
 
     def _has_answer(self, turn: LangChainTurn) -> bool:
-        return answer_in(turn.outputs(), DIALECT, self._rules.answer_key, turn.run.inputs) is not None
+        return answer_in(turn.outputs(), DIALECT, self.rules.answer_key, turn.run.inputs) is not None
 
     def _parts(self, run: LangChainRun) -> Iterator[LangChainTurn]:
         """The outermost runs inside one that answer a question each with something retrieved."""
@@ -213,7 +207,7 @@ class Recorder:
                 continue
             turn = LangChainTurn(child)
             is_answer = child.kind == "chain" and child.ended and self._has_answer(turn)
-            is_asked = question_in(child.inputs, DIALECT, self._rules.input_key) is not None
+            is_asked = question_in(child.inputs, DIALECT, self.rules.input_key) is not None
             if is_answer and is_asked and any(child.retrievals()):
                 yield turn
             else:
@@ -221,22 +215,22 @@ class Recorder:
 
     def _submit(self, turn: LangChainTurn, node: Node) -> None:
         run = turn.run
-        self._live.submit(
+        self.live.submit(
             Capture(
                 translate=lambda _: self._sample(turn),
-                needs_contexts=self._needs_contexts,
+                needs_contexts=self.needs_contexts,
                 id=str(run.id),
                 name=run.name,
                 noted=turn.noted(),
-                labels={key: run.metadata[key] for key in self._label_keys if key in run.metadata},
+                labels={key: run.metadata[key] for key in self.label_keys if key in run.metadata},
                 session=self._session(run),
                 parent=node.root.payload.trace or node.root.id,
             )
         )
 
     def _sample(self, turn: LangChainTurn) -> Sample:
-        parts, outputs, rules = turn.parts(), turn.outputs(), self._rules
-        given = None if self._extract is None else self._extract(turn.root_run())
+        parts, outputs, rules = turn.parts(), turn.outputs(), self.rules
+        given = None if self.extract is None else self.extract(turn.root_run())
         searches = [call for part in parts for call in part.walk() if call.kind == "tool" and _searched(call)]
         self._searches.update(call.name for call in searches)
         thread = conversation(fields_of(outputs).get(MESSAGES))
@@ -269,7 +263,7 @@ class Recorder:
                 self._waiting.popitem(last=False)
 
     def _session(self, run: LangChainRun) -> str | None:
-        name = run.metadata.get(self._session_key)
+        name = run.metadata.get(self.session_key)
         return None if name is None else str(name)
 
 

@@ -1,6 +1,6 @@
 """What is remembered of an application's runs: references to LangChain's objects, nothing made of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from ragmetrics_core.live import Notes
 from ragmetrics_core.shapes import is_dict, is_list, is_series
 from ragmetrics_langchain._dialect import conversation, documents_in, fields_of, request_of
 
-__all__ = ["LangChainRun", "LangChainTurn", "RetrievedDocuments", "RootRun", "RunInfo"]
+__all__ = ["LangChainRun", "LangChainTurn", "RetrievedDocuments", "RootRun", "RunInfo", "contexts_in"]
 
 # The order in which calls began and ended.
 _ORDER = count(1)
@@ -149,9 +149,7 @@ class LangChainTurn(NamedTuple):
 
     def noted(self) -> tuple[Chunk, ...] | None:
         """What the application said that it retrieved, in all parts; None where it said nothing."""
-        notes = [part.notes.contexts for part in self.parts() if part.notes is not None]
-        said = [contexts for contexts in notes if contexts is not None]
-        return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
+        return contexts_in(part.notes for part in self.parts() if part.notes is not None)
 
     def outputs(self) -> Any:
         """What came out, without what the state of a graph still holds from earlier turns."""
@@ -168,6 +166,12 @@ class LangChainTurn(NamedTuple):
             return self.run.outputs  # what another handler saw the beginning of is only in the state
         written = {name for write in writes for name in _written(write)}
         return {name: value for name, value in state.items() if name in written or conversation(value)}
+
+
+def contexts_in(notes: Iterable[Notes]) -> tuple[Chunk, ...] | None:
+    """What the application said in these notes that it retrieved; None where it said nothing."""
+    said = [contexts for each in notes if (contexts := each.contexts) is not None]
+    return tuple(dict.fromkeys(chunk for contexts in said for chunk in contexts)) if said else None
 
 
 def _written(write: Any) -> Iterator[str]:

@@ -1,9 +1,8 @@
 """A live scorer that takes LangChain's models."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from threading import Thread
 from typing import Any, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -11,27 +10,54 @@ from langchain_core.runnables import Runnable
 from typing_extensions import TypeIs
 
 from ragmetrics_core import Embedder, Judge, Metric
-from ragmetrics_core.adapting import harmless
+from ragmetrics_core.adapting import in_own_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.live import Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings, check_alone
+from ragmetrics_core.keywords import refuse_unknown
+from ragmetrics_core.live import (
+    LIVE_DEFAULTS,
+    Capture,
+    LiveArgs,
+    LiveResult,
+    LiveScorer,
+    LiveSettings,
+    check_alone,
+)
 from ragmetrics_core.protocol import Scorer, TextFunction
 from ragmetrics_langchain._embedder import LangChainEmbedder
 from ragmetrics_langchain._judge import LangChainJudge
 from ragmetrics_langchain._tools import ContextWays
 
-__all__ = ["live_scorer", "scored_beside"]
+__all__ = ["SCORER_DEFAULTS", "ScorerArgs", "live_scorer", "scored_beside"]
+
+
+class ScorerArgs(LiveArgs, total=False):
+    """What every door takes that scores live: models, and the live settings.
+
+    Attributes:
+        judge: the model that judges: a LangChain chat model, any callable from prompt to reply, a judge, or a
+            name such as "embedded".
+        embedder: the model that makes vectors: LangChain embeddings, an embedder, or a name.
+        scorer: the model that rates pairs, for metrics that need one.
+        live: a live scorer in place of metrics, models and live settings; others may use it too.
+        settings: the live settings as one object.
+    """
+
+    judge: Judge | Runnable[Any, Any] | TextFunction | str | None
+    embedder: Embedder | Embeddings | str | None
+    scorer: Scorer | str | None
+    live: LiveScorer | None
+    settings: LiveSettings | None
+
+
+_MODELS = ("judge", "embedder", "scorer")
+SCORER_DEFAULTS: Mapping[str, Any] = {**LIVE_DEFAULTS, **dict.fromkeys((*_MODELS, "live", "settings"))}
+"""What these are when they are not given."""
 
 
 def live_scorer(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]],
-    *,
-    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-    embedder: Embedder | Embeddings | str | None = None,
-    scorer: Scorer | str | None = None,
-    live: LiveScorer | None = None,
-    settings: LiveSettings | None = None,
     ways: ContextWays | None = None,
-    **keywords: Unpack[LiveArgs],
+    **keywords: Unpack[ScorerArgs],
 ) -> LiveScorer:
     """A live scorer that takes LangChain's models too, or the one that is given as `live`.
 
@@ -41,27 +67,25 @@ def live_scorer(
         ConfigError: a mistake in the arguments, something beside a live scorer that it has itself, or a model
             that can only be asked asynchronously.
     """
+    refuse_unknown(keywords, *SCORER_DEFAULTS)
+    given: dict[str, Any] = dict(keywords)
+    live: LiveScorer | None = given.pop("live", None)
     if live is not None:
-        check_alone(metrics, judge, embedder, scorer, settings, **keywords)
+        check_alone(metrics, *(given.pop(name, None) for name in (*_MODELS, "settings")), **given)
         return live
-    own_judge = LangChainJudge(judge) if _is_runnable(judge) else judge
-    own_embedder = LangChainEmbedder(embedder) if isinstance(embedder, Embeddings) else embedder
-    for model in (own_judge, own_embedder):
+    judge, embedder = given.get("judge"), given.get("embedder")
+    if _is_runnable(judge):
+        given["judge"] = judge = LangChainJudge(judge)
+    if isinstance(embedder, Embeddings):
+        given["embedder"] = embedder = LangChainEmbedder(embedder)
+    for model in (judge, embedder):
         if isinstance(model, LangChainJudge | LangChainEmbedder) and model.is_asynchronous_only:
             raise ConfigError(
                 f"{model.identity} can only be asked asynchronously. Its client belongs to the application's "
                 "event loop, and judging happens in threads beside it: give it a synchronous side "
                 "(`_generate`, `embed_documents`, RunnableLambda(function, afunc=...)) or pass another model"
             )
-    return LiveScorer(
-        metrics,
-        judge=own_judge,
-        embedder=own_embedder,
-        scorer=scorer,
-        settings=settings,
-        ways=ways or ContextWays(),
-        **keywords,
-    )
+    return LiveScorer(metrics, ways=ways or ContextWays(), **given)
 
 
 def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
@@ -69,19 +93,8 @@ def scored_beside(live: LiveScorer, capture: Capture) -> "Future[LiveResult]":
 
     What is scored later goes to the sinks all the same.
     """
-    done: Future[LiveResult] = Future()
-
-    def score() -> None:
-        if not done.set_running_or_notify_cancel():
-            return
-        try:
-            done.set_result(live.score(capture))
-        except BaseException as error:  # whatever it is, the future hands it over
-            done.set_exception(harmless(error))
-
     # the context goes along, so that sinks find the span that is open here
-    Thread(target=copy_context().run, args=(score,), name="ragmetrics-waiting", daemon=True).start()
-    return done
+    return in_own_thread(copy_context().run, live.score, capture)
 
 
 def _is_runnable(judge: object) -> TypeIs[Runnable[Any, Any]]:

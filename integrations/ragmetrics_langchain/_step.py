@@ -3,21 +3,19 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import TimeoutError as OutOfTime
+from operator import gt, lt
 from typing import Any, Unpack
 
 from langchain_core.callbacks.manager import BaseRunManager
-from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable, RunnableLambda
 
-from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core import Metric
 from ragmetrics_core.adapting import CapturedRun, Rules, sample_of
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.keywords import unfolded
-from ragmetrics_core.live import LIVE_DEFAULTS, Capture, LiveArgs, LiveResult, LiveScorer, LiveSettings
-from ragmetrics_core.protocol import Scorer, TextFunction
+from ragmetrics_core.live import Capture, LiveResult
 from ragmetrics_langchain._dialect import DIALECT, fields_of
-from ragmetrics_langchain._scorer import live_scorer, scored_beside
+from ragmetrics_langchain._scorer import SCORER_DEFAULTS, ScorerArgs, live_scorer, scored_beside
 from ragmetrics_langchain._tracing import current_trace
 
 __all__ = ["above", "below", "score_step"]
@@ -25,22 +23,17 @@ __all__ = ["above", "below", "score_step"]
 _LOGGER = logging.getLogger("ragmetrics.live")
 
 
-@unfolded(LiveArgs, LIVE_DEFAULTS)
+@unfolded(ScorerArgs, SCORER_DEFAULTS)
 def score_step(
     metrics: str | Metric[Any] | Iterable[str | Metric[Any]] = (),
     *,
-    judge: Judge | Runnable[Any, Any] | TextFunction | str | None = None,
-    embedder: Embedder | Embeddings | str | None = None,
-    scorer: Scorer | str | None = None,
-    live: LiveScorer | None = None,
-    settings: LiveSettings | None = None,
     time_limit: float | None = 30.0,
     input_key: str | None = None,
     context_key: str | None = None,
     answer_key: str | None = None,
     scores_key: str = "scores",
     records_key: str | None = None,
-    **keywords: Unpack[LiveArgs],
+    **keywords: Unpack[ScorerArgs],
 ) -> Runnable[Any, dict[str, Any]]:
     """A step that takes a mapping with question, contexts and answer and adds the scores to it.
 
@@ -69,15 +62,7 @@ def score_step(
     """
     if time_limit is not None and not time_limit > 0:
         raise ConfigError(f"time_limit must be more than 0 seconds, not {time_limit}")
-    own = live_scorer(
-        metrics,
-        judge=judge,
-        embedder=embedder,
-        scorer=scorer,
-        live=live,
-        settings=settings,
-        **keywords,
-    )
+    own = live_scorer(metrics, **keywords)
 
     rules = Rules(input_key=input_key, context_key=context_key, answer_key=answer_key)
 
@@ -105,7 +90,7 @@ def score_step(
         waiting = scored_beside(own, capture(value, run_manager))
         try:
             return scored(value, waiting.result(time_limit))
-        except OutOfTime:
+        except TimeoutError:
             _out_of_time(time_limit)
             return scored(value, None)
 
@@ -136,12 +121,7 @@ def below(
         without_value: what holds when there is no score, because it is undefined or the judge failed.
         scores_key: where `score_step` put the scores.
     """
-
-    def is_below(value: Mapping[str, Any]) -> bool:
-        score: float | None = value[scores_key][metric]
-        return without_value if score is None else score < threshold
-
-    return is_below
+    return _condition(lt, metric, threshold, without_value, scores_key)
 
 
 def above(
@@ -155,9 +135,14 @@ def above(
         without_value: what holds when there is no score, because it is undefined or the judge failed.
         scores_key: where `score_step` put the scores.
     """
+    return _condition(gt, metric, threshold, without_value, scores_key)
 
-    def is_above(value: Mapping[str, Any]) -> bool:
+
+def _condition(
+    holds: Callable[[float, float], bool], metric: str, threshold: float, without_value: bool, scores_key: str
+) -> Callable[[Mapping[str, Any]], bool]:
+    def condition(value: Mapping[str, Any]) -> bool:
         score: float | None = value[scores_key][metric]
-        return without_value if score is None else score > threshold
+        return without_value if score is None else holds(score, threshold)
 
-    return is_above
+    return condition

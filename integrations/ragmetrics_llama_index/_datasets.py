@@ -5,14 +5,14 @@ and its objects are read by their fields, and no class is needed.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from ragmetrics_core import Sample
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.shapes import is_mapping, is_sequence
+from ragmetrics_core.shapes import field_of, is_mapping, is_sequence
 
 __all__ = ["read_labelled_dataset", "write_labelled_dataset"]
 
@@ -65,17 +65,17 @@ def write_labelled_dataset(samples: Iterable[Sample], path: str | Path) -> None:
 
 
 def _sample(example: object, prediction: object) -> Sample:
-    query = _field(example, "query")
+    query = field_of(example, "query")
     if not isinstance(query, str):
         raise SampleError("an example of the dataset has no query")
     fields: dict[str, Any] = {
         "question": query,
-        "reference": _field(example, "reference_answer") or None,
-        "reference_contexts": _texts(_field(example, "reference_contexts")),
+        "reference": field_of(example, "reference_answer") or None,
+        "reference_contexts": _texts(field_of(example, "reference_contexts")),
     }
     if prediction is not None:
-        fields["answer"] = _field(prediction, "response")
-        fields["contexts"] = _texts(_field(prediction, "contexts"))
+        fields["answer"] = field_of(prediction, "response")
+        fields["contexts"] = _texts(field_of(prediction, "contexts"))
     return Sample.from_mapping({name: value for name, value in fields.items() if value is not None})
 
 
@@ -91,13 +91,7 @@ def _entries(source: object, name: str) -> Sequence[object]:
             raise SampleError(f"{source} cannot be read as a dataset of LlamaIndex: {error}") from error
     if is_mapping(source) and name in source and source[name] is None:
         return []  # so an empty list of predictions is saved
-    found = _field(source, name)
+    found = field_of(source, name)
     if not is_sequence(found) or isinstance(found, str):
         raise SampleError(f"this is no dataset of LlamaIndex: it has no {name}")
     return found
-
-
-def _field(value: object, name: str) -> Any:
-    if is_mapping(value):
-        return cast("Mapping[str, Any]", value).get(name)
-    return getattr(value, name, None)

@@ -182,7 +182,7 @@ class RagMetricsEvaluator(BaseEvaluator):
             if self._raises and is_open:
                 raise EvaluationFailed(result) from error
         else:
-            result = result_of(records, self._passing, **given, lower_is_better=self._lower_is_better)
+            result = result_of(records, self._passing, given, self._lower_is_better)
         # outside the handler: it must not carry the error that holds what was taken out
         fails = result.invalid_result or (self._raises_when_failing and result.passing is False)
         if self._raises and fails:

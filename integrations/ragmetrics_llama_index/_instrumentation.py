@@ -6,6 +6,7 @@
 import logging
 import threading
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 from llama_index.core.agent.workflow import AgentWorkflow, BaseWorkflowAgent
@@ -15,12 +16,13 @@ from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr
 from llama_index.core.settings import Settings
 from llama_index.core.workflow import Workflow
 
-from ragmetrics_core import Embedder, Judge, Metric
+from ragmetrics_core import Metric
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.keywords import unfolded
+from ragmetrics_core.keywords import refuse_unknown, unfolded
 from ragmetrics_core.live import LIVE_DEFAULTS, LiveArgs, LiveFace, LiveScorer, LiveSettings, check_alone
 from ragmetrics_core.metrics import resolve
 from ragmetrics_core.protocol import Scorer
+from ragmetrics_core.runs import with_prompts
 from ragmetrics_core.shapes import is_sequence
 from ragmetrics_llama_index._captured import Extract
 from ragmetrics_llama_index._models import AnyEmbedder, AnyLLM, embedder_of, judge_of, needed, settings_judge
@@ -39,17 +41,16 @@ _INSTALLING = threading.Lock()
 class Instrumentation(LiveFace):
     """Live scores, until `uninstrument` or `close`; made by `instrument`."""
 
-    def __init__(self, live: LiveScorer, spans: Spans, watched: Sequence[object], key: object) -> None:
-        self._live = live
+    def __init__(self, spans: Spans, watched: Sequence[object], key: object) -> None:
         self._spans = spans
-        self._handler = SpanHandler(spans, live)
+        self._handler = SpanHandler(spans)
         self._watched = watched  # their ids are watched: they must not be used again
         self._key = key
 
     @property
     def live(self) -> LiveScorer:
         """The live scorer."""
-        return self._live
+        return self._spans.live
 
     @property
     def is_installed(self) -> bool:
@@ -69,12 +70,12 @@ class Instrumentation(LiveFace):
     def close(self, timeout: float | None = None) -> bool:
         """`uninstrument`, finish what was captured and end the threads; False when time ran out."""
         self.uninstrument()
-        return self._live.close(timeout)
+        return self.live.close(timeout)
 
     async def aclose(self, timeout: float | None = None) -> bool:
         """`close` that does not block the running loop."""
         self.uninstrument()
-        return await self._live.aclose(timeout)
+        return await self.live.aclose(timeout)
 
     def _install(self) -> None:
         get_dispatcher().add_span_handler(self._handler)
@@ -141,25 +142,28 @@ def instrument(
     Raises:
         ConfigError: a mistake in the arguments.
     """
+    refuse_unknown(keywords, *LIVE_DEFAULTS)
     scope, watched = _scope(watch)
     tools = _known_tools(context_tools, watch)
     if live is not None:
         check_alone(metrics, llm, embed_model, scorer, settings, **keywords)
-    chosen = () if live is not None else resolve(metrics)
-    key = watched, frozenset(each.signature for each in (chosen if live is None else live.metrics))
-    _end_earlier(key, live)  # before its folder is opened again
-    live = live or LiveScorer(
-        chosen,
-        judge=judge_of(llm) if llm is not None else None,
-        judge_factory=_settings_llm if llm is None and needed(chosen, "judge") else None,
-        embedder=embedder_of(embed_model) if embed_model is not None else None,
-        embedder_factory=_settings_embedder if embed_model is None and needed(chosen, "embedder") else None,
-        scorer=scorer,
-        settings=settings,
-        **keywords,
-    )
+    chosen = live.metrics if live is not None else resolve(metrics)
+    models: dict[str, Any] = {"scorer": scorer}
+    if llm is not None:
+        models["judge"] = judge_of(llm)
+    elif needed(chosen, "judge"):
+        models["judge_factory"] = partial(settings_judge, "a live score")
+    if embed_model is not None:
+        models["embedder"] = embedder_of(embed_model)
+    elif needed(chosen, "embedder"):
+        models["embedder_factory"] = lambda: embedder_of(Settings.embed_model)
+    settings = (settings or LiveSettings()).but(**keywords)
+    if settings.prompts is not None:
+        with_prompts(chosen, settings.prompts)  # which says what is wrong with them
+    key = watched, frozenset(each.signature for each in chosen)
+    _end_earlier(key, live)  # after all mistakes are found, before its folder is opened again
     spans = Spans(
-        live,
+        live or LiveScorer(chosen, **models, settings=settings),
         scope,
         max_open=max_open,
         ttl=ttl,
@@ -167,8 +171,8 @@ def instrument(
         context_tools=tools,
         extract=extract,
     )
-    made = Instrumentation(live, spans, tuple(watch or ()), key)
-    _end_earlier(key, live)  # another thread may have been quicker
+    made = Instrumentation(spans, tuple(watch or ()), key)
+    _end_earlier(key, made.live)  # another thread may have been quicker
     with _INSTALLING:
         made._install()  # pyright: ignore[reportPrivateUsage]  the one place that makes it
     return made
@@ -183,14 +187,6 @@ def _end_earlier(key: object, live: LiveScorer | None) -> None:
         earlier.uninstrument()
     else:
         earlier.close()
-
-
-def _settings_llm() -> Judge:
-    return settings_judge("a live score")
-
-
-def _settings_embedder() -> Embedder:
-    return embedder_of(Settings.embed_model)
 
 
 def _scope(watch: Sequence[object] | None) -> tuple[Watch, object]:

@@ -40,7 +40,7 @@ from ragmetrics_core.models import (
     settings_digest,
 )
 from ragmetrics_core.protocol import Completion, Generate, TextFunction
-from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.shapes import field_of
 
 __all__ = [
     "AnyEmbedder",
@@ -123,8 +123,8 @@ class LlamaIndexJudge(ForeignJudge, Judge):
         text = response.text if isinstance(response, CompletionResponse) else response.message.content
         return Completion(
             text=text or "",
-            model=str(_field(response.raw, "model") or self.llm.metadata.model_name),
-            usage=usage_of(response.additional_kwargs, _field(response.raw, "usage")),
+            model=str(field_of(response.raw, "model") or self.llm.metadata.model_name),
+            usage=usage_of(response.additional_kwargs, field_of(response.raw, "usage")),
             finish_reason=finish_reason(response.raw, response.additional_kwargs),
             held_to="json_schema" if form else None,
         )
@@ -279,7 +279,3 @@ def _told(error: Exception, model: LLM | BaseEmbedding) -> ModelError:
     if isinstance(error, NotImplementedError):
         return ModelRefused(_no_synchronous_side(model))
     return model_error(error, model)
-
-
-def _field(source: Any, name: str) -> Any:
-    return source.get(name) if is_mapping(source) else getattr(source, name, None)

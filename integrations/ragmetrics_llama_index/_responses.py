@@ -12,7 +12,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 
 from ragmetrics_core.adapting import in_thread
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.shapes import is_mapping, is_sequence
+from ragmetrics_core.shapes import field_of, is_mapping, is_sequence
 
 __all__ = ["answer_in", "entry_in", "nodes_in", "read_whole", "text_of_node"]
 
@@ -65,11 +65,9 @@ def answer_in(value: Any) -> str | None:
             return str(value) if value.response is not None else None
         case StreamingResponse() | AsyncStreamingResponse():
             return value.response_txt
-        case _ if is_mapping(value):
-            inner = [value.get(name) for name in _ANSWERS]
         case _:
-            inner = [getattr(value, name, None) for name in _ANSWERS]
-    found = next((each for each in inner if each is not None), None)
+            fields = (field_of(value, name) for name in _ANSWERS)
+            found = next((each for each in fields if each is not None), None)
     if found is not None:
         return answer_in(found)
     return value.model_dump_json() if isinstance(value, BaseModel) else None
@@ -77,14 +75,14 @@ def answer_in(value: Any) -> str | None:
 
 def entry_in(value: Any, name: str) -> str | None:
     """An entry of a response's metadata, as a text; None when it has none of this name."""
-    metadata = value.get("metadata") if is_mapping(value) else getattr(value, "metadata", None)
+    metadata = field_of(value, "metadata")
     found = metadata.get(name) if is_mapping(metadata) else None
     return None if found is None else str(found)
 
 
 def nodes_in(value: Any) -> list[Any] | None:
     """The source nodes of an answer, as a new list; None when it does not say."""
-    found = value.get("source_nodes") if is_mapping(value) else getattr(value, "source_nodes", None)
+    found = field_of(value, "source_nodes")
     return list(found) if is_sequence(found) and not isinstance(found, str) else None
 
 

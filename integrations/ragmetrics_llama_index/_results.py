@@ -1,6 +1,6 @@
 """Evaluation results that carry their proof."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from llama_index.core.evaluation import EvaluationResult
@@ -65,22 +65,14 @@ class Passing(NamedTuple):
 
 
 def result_of(
-    records: Sequence[Record],
-    passing: Passing,
-    *,
-    query: str | None,
-    response: str | None,
-    contexts: Sequence[str] | None,
-    lower_is_better: frozenset[str] = frozenset(),
+    records: Sequence[Record], passing: Passing, given: Mapping[str, Any], lower_is_better: frozenset[str]
 ) -> TracedEvaluationResult:
     """The result that records amount to.
 
     Args:
         records: one for each metric.
         passing: how values become scores.
-        query: the question.
-        response: the answer.
-        contexts: the retrieved texts.
+        given: query, response and contexts.
         lower_is_better: signatures of the metrics whose low end is the good one.
     """
     scores = [passing.scaled(record.value) for record in records if record.value is not None]
@@ -97,7 +89,6 @@ def result_of(
             value <= passing.threshold if falls else value >= passing.threshold
             for value, falls in zip(scores, falling, strict=True)
         )
-    given: dict[str, Any] = {"query": query, "response": response, "contexts": contexts}
     return TracedEvaluationResult(
         **given,
         score=score,

@@ -7,7 +7,7 @@ out of a mean), and `metadata` says why.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from llama_index.core.bridge.pydantic import Field
@@ -41,17 +41,12 @@ __all__ = [
 ]
 
 Formula = Callable[[Sequence[str], Sequence[str], int | None], float | None]
+# A score, None where there is none, and what there is to say about it.
+Outcome = tuple[float | None, dict[str, Any]]
 
 
-class _Ranking(BaseRetrievalMetric):
-    """A formula over the retrieved ids in rank order and the set of expected ids.
-
-    Attributes:
-        k: look at the first so many results only; None for all.
-    """
-
-    k: int | None = Field(default=None, ge=1)
-    _formula: ClassVar[Any]
+class _Metric(BaseRetrievalMetric):
+    """A metric of one retrieval."""
 
     def compute(
         self,
@@ -62,29 +57,44 @@ class _Ranking(BaseRetrievalMetric):
         retrieved_texts: list[str] | None = None,
         **kwargs: Any,
     ) -> RetrievalMetricResult:
-        """The score of one retrieval; NaN where nothing is expected, and where ids are not given."""
-        del query, expected_texts, retrieved_texts, kwargs
-        if retrieved_ids is None or expected_ids is None:
-            return _without("skipped", "retrieved_ids" if retrieved_ids is None else "expected_ids")
-        retrieved, expected = list(retrieved_ids), list(expected_ids)
-        score = self._measured()(retrieved, expected, self.k)
+        """The score of one retrieval; NaN where there is none, and where what it needs is not given."""
+        del kwargs
+        given = {"expected_ids": expected_ids, "expected_texts": expected_texts}
+        given |= {"retrieved_ids": retrieved_ids, "retrieved_texts": retrieved_texts}
+        absent = next((name for name in self._needs if given[name] is None), None)
+        score, metadata = (
+            self._outcome(query, given)
+            if absent is None
+            else (None, {"status": "skipped", "reason": absent})  # an empty list was given
+        )
+        return RetrievalMetricResult(score=math.nan if score is None else score, metadata=metadata)
+
+    _needs: ClassVar[Sequence[str]]
+
+    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+        raise NotImplementedError
+
+
+class _Ranking(_Metric):
+    """A formula over the retrieved ids in rank order and the set of expected ids.
+
+    Attributes:
+        k: look at the first so many results only; None for all.
+    """
+
+    k: int | None = Field(default=None, ge=1)
+    _needs: ClassVar = ("retrieved_ids", "expected_ids")
+    # The formula, and that of the granular form where there is one.
+    _formulas: ClassVar[tuple[Formula, ...]]
+
+    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+        retrieved, expected = list(given["retrieved_ids"]), list(given["expected_ids"])
+        is_granular = bool(getattr(self, f"use_granular_{self.metric_name}", False))
+        score = self._formulas[is_granular](retrieved, expected, self.k)
         if score is None:
-            return _without("undefined", "no_expected_ids")
-        counts = {
-            "retrieved": len(set(retrieved)),
-            "expected": len(set(expected)),
-            "repeated": len(retrieved) - len(set(retrieved)),
-        }
-        return RetrievalMetricResult(score=score, metadata={"status": "ok", **counts})
-
-    def _measured(self) -> Formula:
-        formula: Formula = type(self)._formula
-        return formula
-
-
-def _without(status: str, reason: str) -> RetrievalMetricResult:
-    """No score: something was not given (an empty list was), or there is nothing to find."""
-    return RetrievalMetricResult(score=math.nan, metadata={"status": status, "reason": reason})
+            return None, {"status": "undefined", "reason": "no_expected_ids"}
+        counts = {"retrieved": len(set(retrieved)), "expected": len(set(expected))}
+        return score, {"status": "ok", **counts, "repeated": len(retrieved) - counts["retrieved"]}
 
 
 class HitRate(_Ranking):
@@ -92,9 +102,7 @@ class HitRate(_Ranking):
 
     metric_name: ClassVar[str] = "hit_rate"
     use_granular_hit_rate: bool = False
-
-    def _measured(self) -> Formula:
-        return recall_at if self.use_granular_hit_rate else hit_at
+    _formulas: ClassVar = (hit_at, recall_at)
 
 
 class MRR(_Ranking):
@@ -102,30 +110,28 @@ class MRR(_Ranking):
 
     metric_name: ClassVar[str] = "mrr"
     use_granular_mrr: bool = False
-
-    def _measured(self) -> Formula:
-        return reciprocal_ranks_at if self.use_granular_mrr else reciprocal_rank_at
+    _formulas: ClassVar = (reciprocal_rank_at, reciprocal_ranks_at)
 
 
 class Precision(_Ranking):
     """Share of the retrieved results that are expected."""
 
     metric_name: ClassVar[str] = "precision"
-    _formula: ClassVar = staticmethod(precision_at)
+    _formulas: ClassVar = (precision_at,)
 
 
 class Recall(_Ranking):
     """Share of the expected results that were retrieved."""
 
     metric_name: ClassVar[str] = "recall"
-    _formula: ClassVar = staticmethod(recall_at)
+    _formulas: ClassVar = (recall_at,)
 
 
 class AveragePrecision(_Ranking):
     """Mean precision at the ranks of the expected results, over all that are expected."""
 
     metric_name: ClassVar[str] = "ap"
-    _formula: ClassVar = staticmethod(average_precision_at)
+    _formulas: ClassVar = (average_precision_at,)
 
 
 class NDCG(_Ranking):
@@ -137,10 +143,10 @@ class NDCG(_Ranking):
 
     metric_name: ClassVar[str] = "ndcg"
     mode: Literal["linear", "exponential"] = "linear"
-    _formula: ClassVar = staticmethod(ndcg_at)
+    _formulas: ClassVar = (ndcg_at,)
 
 
-class _Judged(BaseRetrievalMetric):
+class _Judged(_Metric):
     """A metric of ragmetrics over the retrieved texts; the expected texts are the reference.
 
     LlamaIndex calls `compute` without awaiting it, also from `aevaluate`: the loop waits for the judge. In a
@@ -159,30 +165,21 @@ class _Judged(BaseRetrievalMetric):
     redact: Callable[[str], str] | None = Field(default=None, exclude=True, repr=False)
     prompts: str | None = None
 
+    _needs: ClassVar = ("retrieved_texts",)
+
     @property
     def metric(self) -> Metric[Any]:
         """What is measured."""
         return get(self.metric_name)
 
-    def compute(
-        self,
-        query: str | None = None,
-        expected_ids: list[str] | None = None,
-        retrieved_ids: list[str] | None = None,
-        expected_texts: list[str] | None = None,
-        retrieved_texts: list[str] | None = None,
-        **kwargs: Any,
-    ) -> RetrievalMetricResult:
-        """The score of one retrieval, with its record in the metadata; NaN where there is none."""
-        del expected_ids, kwargs
-        if retrieved_texts is None:
-            return _without("skipped", "retrieved_texts")
-        expected = [text for text in expected_texts or [] if text.strip()]
+    def _outcome(self, query: str | None, given: Mapping[str, Any]) -> Outcome:
+        texts: list[str] = given["expected_texts"] or []
+        expected = [text for text in texts if text.strip()]
         sample = Sample.from_mapping(
             {
                 "question": query,
-                "contexts": retrieved_texts,
-                "context_ids": retrieved_ids,
+                "contexts": given["retrieved_texts"],
+                "context_ids": given["retrieved_ids"],
                 "reference": "\n\n".join(expected) or None,
             }
         )
@@ -195,16 +192,13 @@ class _Judged(BaseRetrievalMetric):
             prompts=self.prompts,
         )
         (record,) = run.records()
-        metadata: dict[str, Any] = {
+        reason = {} if record.value is not None else {"reason": record.reason}
+        return record.value, {
             "status": record.status,
             "feedback": record.explain(),
             "record": record,
+            **reason,
         }
-        if record.value is None:
-            metadata["reason"] = record.reason
-        return RetrievalMetricResult(
-            score=math.nan if record.value is None else record.value, metadata=metadata
-        )
 
 
 class ContextPrecision(_Judged):
@@ -219,8 +213,8 @@ class ContextRecall(_Judged):
     metric_name: ClassVar[str] = "context_recall"
 
 
-_RANKINGS: tuple[type[_Ranking], ...] = (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)
-_JUDGED: tuple[type[_Judged], ...] = (ContextPrecision, ContextRecall)
+_JUDGED: tuple[type[_Metric], ...] = (ContextPrecision, ContextRecall)
+_RANKINGS: tuple[type[_Metric], ...] = (HitRate, MRR, Precision, Recall, AveragePrecision, NDCG)
 
 
 def register_retrieval_metrics(*, replace: bool = True) -> tuple[str, ...]:

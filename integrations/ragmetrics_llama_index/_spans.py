@@ -7,7 +7,7 @@ costs one look into a table.
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import count
 from types import FrameType
 from typing import Any, NamedTuple, cast
@@ -107,10 +107,11 @@ class Watch(NamedTuple):
         return isinstance(instance, self.kinds) and not _is_in_an_evaluator(inspect.currentframe())
 
 
+@dataclass(eq=False)
 class Spans:
     """Makes captures of spans.
 
-    Args:
+    Attributes:
         live: takes the captures.
         watch: which engines and workflows are scored.
         max_open: units that may be open at a time.
@@ -120,25 +121,19 @@ class Spans:
         extract: looks first; see `instrument`.
     """
 
-    def __init__(
-        self,
-        live: LiveScorer,
-        watch: Watch,
-        *,
-        max_open: int,
-        ttl: float,
-        needs_contexts: bool,
-        context_tools: Collection[str] = (),
-        extract: Extract | None = None,
-    ) -> None:
-        self._live = live
-        self._watch = watch
-        self._needs_contexts = needs_contexts
-        self._context_tools = frozenset(context_tools)
-        self._extract = extract
+    live: LiveScorer
+    watch: Watch
+    _: KW_ONLY
+    max_open: int
+    ttl: float
+    needs_contexts: bool
+    context_tools: Collection[str]
+    extract: Extract | None
+
+    def __post_init__(self) -> None:
         # Their texts are enough; `extract` gets the nodes.
-        self._hold: Callable[[Any], Any] = chunks_in if extract is None else as_now
-        self._open = Collector(max_open=max_open, ttl=ttl, on_evicted=self._evicted)
+        self._hold: Callable[[Any], Any] = chunks_in if self.extract is None else as_now
+        self._open = Collector(max_open=self.max_open, ttl=self.ttl, on_evicted=self._evicted)
         take_notes(self)
 
     def notes_here(self) -> Notes | None:
@@ -173,7 +168,7 @@ class Spans:
             node.payload = begun(instance, method, given, _around(above), self._hold, clock)
             if isinstance(instance, StreamingAgentChatResponse) and method in _WRITING:
                 _follow(instance, _unit(node), span)
-        elif self._watch.takes(instance, method):
+        elif self.watch.takes(instance, method):
             unit = WorkUnit(
                 seen=OpenCall(Call(kind="chain", name=type(instance).__name__), None),
                 arguments={name: value for name, value in given.items() if name in ARGUMENTS},
@@ -192,7 +187,7 @@ class Spans:
             unit.has_answered = True
             self._answered(span, unit, result)
         elif isinstance(seen := node.payload, OpenCall):
-            is_named = seen.call.name in self._context_tools
+            is_named = seen.call.name in self.context_tools
             ended(seen, span, result, self._hold, unit.clock, is_named=is_named)
 
     def drop(self, span: str, error: BaseException | None) -> None:
@@ -217,7 +212,7 @@ class Spans:
         session = unit.tags.get("session_id")
         capture = Capture(
             translate=sample_of,
-            needs_contexts=self._needs_contexts,
+            needs_contexts=self.needs_contexts,
             name=unit.seen.call.name,
             question=unit.arguments,
             contexts=nodes_in(result),
@@ -225,7 +220,7 @@ class Spans:
             noted=unit.notes.contexts,
             data={
                 "calls": unit.seen.call.children,
-                "extract": self._extract,
+                "extract": self.extract,
                 "rule": "result",
                 "tags": unit.tags,
             },
@@ -243,7 +238,7 @@ class Spans:
                 tee(result, unit.writing, span)
         else:
             self._open.end(span)
-            self._live.submit(capture)
+            self.live.submit(capture)
 
     def _stream(self, capture: Capture, span: str, rule: str) -> Stream:
         capture.data["rule"] = rule
@@ -251,21 +246,21 @@ class Spans:
 
         def finish(answer: Any) -> None:
             capture.answer = answer
-            self._live.submit(capture)
+            self.live.submit(capture)
             self._open.end(span)
 
         return Stream(finish, lambda reason: self._give_up(span, reason))
 
     def _give_up(self, span: str, reason: SkipReason) -> None:
         self._open.end(span)
-        self._live.skip(reason)
+        self.live.skip(reason)
 
     def _evicted(self, root: Node) -> None:
         unit = _unit(root)
         if unit.writing is not None:
             unit.writing.give_up("never_ended")
         elif not unit.has_answered:  # a stream that is still read ends by itself
-            self._live.skip("never_ended")
+            self.live.skip("never_ended")
 
 
 class SpanHandler(NullSpanHandler):
@@ -275,12 +270,10 @@ class SpanHandler(NullSpanHandler):
     """
 
     _spans: Spans = PrivateAttr()
-    _live: LiveScorer = PrivateAttr()
 
-    def __init__(self, spans: Spans, live: LiveScorer) -> None:
+    def __init__(self, spans: Spans) -> None:
         super().__init__()
         self._spans = spans
-        self._live = live
 
     @classmethod
     def class_name(cls) -> str:
@@ -325,11 +318,11 @@ class SpanHandler(NullSpanHandler):
         try:
             note(*arguments)
         except Exception as error:  # the boundary to the host: nothing of ours may reach it
-            self._live.hook_failed(error)
+            self._spans.live.hook_failed(error)
 
     def close(self) -> None:
         """The dispatcher shuts down: finish what was captured."""
-        self._live.flush()
+        self._spans.live.flush()
 
 
 def _method(span: str) -> str:

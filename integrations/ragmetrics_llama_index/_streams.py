@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
@@ -18,35 +19,32 @@ READ: ContextVar[str | None] = ContextVar("ragmetrics_llama_index_read", default
 """The span that a stream was made in, while it is read: a model is often asked only then."""
 
 
+@dataclass(eq=False)
 class Stream:
     """An answer that is still being read.
 
-    Args:
-        finish: takes the tokens, or the answer, once it is there.
-        give_up: takes the reason why there is none.
+    Attributes:
+        on_finish: takes the tokens, or the answer, once it is there.
+        on_give_up: takes the reason why there is none.
     """
 
-    def __init__(self, finish: Callable[[Any], object], give_up: Callable[[SkipReason], object]) -> None:
-        self._finish = finish
-        self._give_up = give_up
-        self._is_settled = False
-        self._tokens: list[Any] = []
-
-    def note(self, token: Any) -> None:
-        """One more token."""
-        self._tokens.append(token)
+    on_finish: Callable[[Any], object]
+    on_give_up: Callable[[SkipReason], object]
+    tokens: list[Any] = field(default_factory=list[Any])
+    is_settled: bool = False
 
     def finish(self, answer: Any = None) -> None:
         """The answer is there: the tokens, unless it is given."""
-        if not self._is_settled:
-            self._is_settled = True
-            self._finish(self._tokens if answer is None else answer)
+        self._settle(self.on_finish, self.tokens if answer is None else answer)
 
     def give_up(self, reason: SkipReason) -> None:
         """There will be no whole answer."""
-        if not self._is_settled:
-            self._is_settled = True
-            self._give_up(reason)
+        self._settle(self.on_give_up, reason)
+
+    def _settle(self, how: Callable[[Any], object], outcome: Any) -> None:
+        if not self.is_settled:
+            self.is_settled = True
+            how(outcome)
 
     def __del__(self) -> None:
         # a generator that nobody began to read is collected without a word
@@ -102,7 +100,7 @@ def _noted(tokens: Generator[T], stream: Stream, span: str) -> Generator[T]:
                     break
                 finally:
                     READ.reset(read)
-                stream.note(_text(token))
+                stream.tokens.append(_text(token))
                 yield token
     finally:
         if hasattr(tokens, "close"):
@@ -121,7 +119,7 @@ async def _anoted(tokens: AsyncGenerator[T], stream: Stream, span: str) -> Async
                     break
                 finally:
                     READ.reset(read)
-                stream.note(_text(token))
+                stream.tokens.append(_text(token))
                 yield token
     finally:
         if hasattr(tokens, "aclose"):

@@ -105,31 +105,31 @@ def evaluate_dataset(
     if not 1 <= fewest <= most:
         raise ConfigError(f"actors must be 1 or more, or the fewest and the most, not {actors}")
     _check_room(fewest * num_cpus)
-    for kind, given in (("judge", judge), ("embedder", embedder), ("scorer", scorer)):
+    models: dict[str, Any] = {"judge": judge, "embedder": embedder, "scorer": scorer}
+    for kind, given in models.items():
         _check_factory(kind, given)
     texts = read_folder(prompts) if isinstance(prompts, str | Path) else prompts
-    manifest = _checked(
-        metrics,
-        judge,
-        embedder,
-        scorer,
+    absent: dict[str, Any] = {kind: _AbsentModel() for kind, given in models.items() if given is not None}
+    run = evaluate(
+        [],
+        metrics=metrics,
+        **absent,
         prompts=texts,
         repeats=repeats,
         redact=redact,
     )
+    manifest = Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)
     parts = Parts.at(out) if out is not None else None
     earlier = _earlier(parts, manifest) if parts else None
     chosen = with_prompts(resolve(metrics), texts) if texts else resolve(metrics)
     plan = WorkerPlan(
         metrics=chosen,
-        judge=judge,
-        embedder=embedder,
-        scorer=scorer,
+        **models,
         parts=parts,
         attempt=uuid.uuid4().hex[:12],
         earlier=earlier,
         finished=ray.put(parts.take_up(frozenset(each.signature for each in chosen))) if parts else None,
-        cache=_made_folder(cache),
+        cache=os.path.abspath(cache) if cache is not None else None,
         traffic=traffic,
         repeats=repeats,
         keep_vectors=keep_vectors,
@@ -152,8 +152,10 @@ def evaluate_dataset(
     )
     if parts is None:
         return results
-    _run(results)
-    return _all_rows(parts)
+    for done in results.iter_rows():  # the actors do all blocks; the first that could not be done ends it
+        if done["error"] is not None:
+            raise getattr(errors, done["error"])(done["message"])
+    return ray.data.read_parquet(parts.out) if parts.names() else ray.data.from_arrow(SCHEMA.empty_table())
 
 
 class _AbsentModel:
@@ -169,19 +171,6 @@ class _AbsentModel:
 
     async def arate(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
         raise NotImplementedError
-
-
-def _checked(metrics: Any, judge: object, embedder: object, scorer: object, **settings: Any) -> Manifest:
-    """What is going to be measured; everything is checked that can be checked without the models."""
-    run = evaluate(
-        [],
-        metrics=metrics,
-        judge=_AbsentModel() if judge is not None else None,
-        embedder=_AbsentModel() if embedder is not None else None,
-        scorer=_AbsentModel() if scorer is not None else None,
-        **settings,
-    )
-    return Manifest(metrics=run.metrics, repeats=run.manifest.repeats, redacted=run.manifest.redacted)
 
 
 def _check_room(reserved: float) -> None:
@@ -222,20 +211,3 @@ def _earlier(parts: Parts, manifest: Manifest) -> Manifest | None:
     if differences := earlier.differences(manifest.model_copy(update=same_models)):
         raise ConfigError(f"{parts.out} holds other results: {'; '.join(differences)}. Choose another folder")
     return earlier
-
-
-def _made_folder(cache: str | Path | None) -> str | None:
-    return os.path.abspath(cache) if cache is not None else None
-
-
-def _run(results: Dataset) -> None:
-    """Let the actors do all blocks; stop at the first that could not be done."""
-    for done in results.iter_rows():
-        if done["error"] is not None:
-            raise getattr(errors, done["error"])(done["message"])
-
-
-def _all_rows(parts: Parts) -> Dataset:
-    if not parts.names():
-        return ray.data.from_arrow(SCHEMA.empty_table())
-    return ray.data.read_parquet(parts.out)

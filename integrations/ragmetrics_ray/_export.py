@@ -2,7 +2,9 @@
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -59,36 +61,35 @@ def to_run(
     return Run.load(out)
 
 
+@dataclass
 class _Writer:
     """Puts rows into a run folder and learns from them what the run is made of."""
 
-    def __init__(self, folder: Folder, metrics: Mapping[str, Metric[Any]]) -> None:
-        self._folder = folder
-        self._metrics = metrics
-        self._entries: dict[str, MetricEntry] = {}
-        self._tally: dict[str, int] = {}
-        self._known: Manifest | None = None
-        self._text = ""
-        self._sample = Sample()
+    folder: Folder
+    metrics: Mapping[str, Metric[Any]]
+    entries: dict[str, MetricEntry] = field(default_factory=dict[str, MetricEntry])
+    tally: Counter[str] = field(default_factory=Counter[str])
+    known: Manifest | None = None
+    text: str = ""
+    sample: Sample = field(default_factory=Sample)
 
     def take_over(self, manifest: Manifest | None) -> None:
         """Take what a file of results says of itself: ranges, notes, what was asked."""
         if manifest is None:
             return
-        self._known = self._known or manifest
-        self._entries |= {entry.signature: entry for entry in manifest.metrics}
-        for name, number in manifest.tally.items():
-            self._tally[name] = self._tally.get(name, 0) + number
+        self.known = self.known or manifest
+        self.entries |= {entry.signature: entry for entry in manifest.metrics}
+        self.tally.update(manifest.tally)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add a score, or a row that is no sample."""
         try:
             if row["status"] == REJECTED:
-                self._folder.reject(BadRow(where=f"row {row['sample_digest'][:16]}", message=row["reason"]))
+                self.folder.reject(BadRow(where=f"row {row['sample_digest'][:16]}", message=row["reason"]))
                 return
             record = Record.from_json(row["record"])
-            if row["sample"] != self._text:
-                self._sample, self._text = Sample.model_validate_json(row["sample"]), row["sample"]
+            if row["sample"] != self.text:
+                self.sample, self.text = Sample.model_validate_json(row["sample"]), row["sample"]
             prompts = {digest: PromptText(**text) for digest, text in json.loads(row["prompts"]).items()}
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError, RecordError) as error:
             raise RecordError(f"a row is no result of evaluate_dataset: {error}") from error
@@ -99,20 +100,17 @@ class _Writer:
                 "was changed after it was written"
             )
         try:
-            self._folder.add_sample(self._sample)
+            self.folder.add_sample(self.sample)
         except SampleError as error:
-            self._folder.reject(BadRow(where=f"sample {self._sample.id}", message=str(error)))
+            self.folder.reject(BadRow(where=f"sample {self.sample.id}", message=str(error)))
             return
         # the folder reads the fields of a text, which a prompt and its text share
-        self._folder.add_prompts(cast("Mapping[str, Prompt[Any]]", prompts))
-        self._folder.add_records([record])
-        self._learn(record)
-
-    def _learn(self, record: Record) -> None:
-        if record.signature not in self._entries:
-            self._entries[record.signature] = self._entry(record)
-        if self._known is None:
-            self._known = Manifest(
+        self.folder.add_prompts(cast("Mapping[str, Prompt[Any]]", prompts))
+        self.folder.add_records([record])
+        if record.signature not in self.entries:
+            self.entries[record.signature] = self._entry(record)
+        if self.known is None:
+            self.known = Manifest(
                 metrics=(),
                 judge=record.judge,
                 embedder=record.embedder,
@@ -122,13 +120,13 @@ class _Writer:
 
     def manifest(self) -> Manifest:
         """What the run is made of."""
-        known = self._known or Manifest(metrics=())
+        known = self.known or Manifest(metrics=())
         return known.model_copy(
-            update={"metrics": tuple(self._entries.values()), "tally": self._tally, "finished": True}
+            update={"metrics": tuple(self.entries.values()), "tally": dict(self.tally), "finished": True}
         )
 
     def _entry(self, record: Record) -> MetricEntry:
-        metric = self._metrics.get(record.signature)
+        metric = self.metrics.get(record.signature)
         if metric is None:
             try:
                 metric = get(record.metric, variant=record.variant, **record.settings)

@@ -28,16 +28,7 @@ __all__ = ["Finished", "Parts", "manifest_of"]
 _MANIFEST: Final = b"ragmetrics"
 _UNFINISHED: Final = ".tmp"
 # Texts that stand in many rows are written once in a file; a sample's does in each of its scores.
-_REPEATED: Final = [
-    "sample_id",
-    "sample_digest",
-    "signature",
-    "metric",
-    "status",
-    "reason",
-    "sample",
-    "prompts",
-]
+_REPEATED: Final = [f.name for f in SCHEMA if f.type == pa.string() and f.name != "record"]
 _DICTIONARY: Final = 64 << 20
 
 
@@ -137,28 +128,21 @@ class Parts:
             table = pq.read_table(f"{folder}/{name}", columns=columns, filesystem=system)
         except (OSError, ValueError) as error:
             raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
-        wanted = columns or SCHEMA.names
-        if missing := sorted(set(wanted) - set(table.column_names)):
+        wanted = [field for field in SCHEMA if columns is None or field.name in columns]
+        if missing := sorted({field.name for field in wanted} - set(table.column_names)):
             raise RecordError(f"{folder}/{name} holds no results: it has no column {missing[0]!r}")
         try:
             table.validate(full=True)
-            for place, column in enumerate(table.column_names):
-                if column in wanted:
-                    table = table.set_column(place, column, _read_as(SCHEMA.field(column), table[column]))
-        except (ValueError, KeyError, OSError) as error:
+            # other writers of the same rows have texts of other widths
+            return table.select([field.name for field in wanted]).cast(
+                pa.schema(wanted, metadata=table.schema.metadata)
+            )
+        except ValueError as error:
             raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
-        return table
 
     def manifest(self) -> Manifest | None:
         """What the folder's first file says the results are made of; None when there is no file."""
-        for name in self.names():
-            system, folder = self._place
-            try:
-                schema = pq.read_schema(f"{folder}/{name}", filesystem=system)
-            except (OSError, ValueError) as error:
-                raise RecordError(f"{folder}/{name} cannot be read as results: {error}") from error
-            return manifest_of(schema)
-        return None
+        return next((manifest_of(self.read(name, ["status"]).schema) for name in self.names()), None)
 
     def take_up(self, signatures: frozenset[str]) -> Finished:
         """Prepare the folder for going on: what is finished stays, failed scores go, to be measured again.
@@ -196,10 +180,9 @@ class Parts:
             samples = scored.group_by(["sample_digest", "sample_id"]).aggregate([])
             pairs = zip(samples["sample_digest"].to_pylist(), samples["sample_id"].to_pylist(), strict=True)
             contents.append(_keys("content", [f"{digest} {sample_id}" for digest, sample_id in pairs]))
-        mended = [key for key, found in some.items() if signatures <= found]
-        for key in mended:
-            del some[key]
-        whole.append(np.array(mended, dtype=np.uint64))
+        # scores of one sample may be in several files
+        whole.append(np.array([key for key, found in some.items() if signatures <= found], dtype=np.uint64))
+        some = {key: found for key, found in some.items() if not signatures <= found}
         return Finished(np.sort(np.concatenate(whole)), some, np.unique(np.concatenate(contents)))
 
     def _without_failed(self, name: str) -> pa.Table:
@@ -236,26 +219,6 @@ def manifest_of(schema: pa.Schema) -> Manifest:
         raise RecordError(
             "a Parquet file there does not hold results of ragmetrics: choose another folder"
         ) from error
-
-
-def _read_as(field: pa.Field, values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as its type has it; other writers of the same rows have texts of other widths.
-
-    Raises:
-        ValueError: it holds other things.
-    """
-    if values.type == field.type:
-        return values
-    textual = pa.types.is_string(field.type)
-    if not pa.types.is_null(values.type) and textual != _is_text(values.type):
-        raise ValueError(f"the column {field.name!r} holds {values.type}")
-    return values.cast(field.type)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_in(keys: NDArray[np.uint64], key: int) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b, sha256
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pyarrow as pa
 
@@ -26,39 +26,22 @@ REJECTED: Final = "rejected"
 # A rejected row is kept to be found again, not to be repeated whole.
 _LONGEST_ROW: Final = 4_000
 
-SCHEMA: Final = pa.schema(
-    [
-        ("sample_id", pa.string()),
-        ("sample_digest", pa.string()),
-        ("signature", pa.string()),
-        ("metric", pa.string()),
-        ("status", pa.string()),
-        ("value", pa.float64()),
-        ("reason", pa.string()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("record", pa.string()),
-        ("sample", pa.string()),
-        ("prompts", pa.string()),
-    ]
-)
+_NUMBERS: Final = ("value", "low", "high")
+_COLUMNS: Final = (
+    "sample_id", "sample_digest", "signature", "metric", "status", "value", "reason", "low", "high", "record",
+    "sample", "prompts",
+)  # fmt: skip
+SCHEMA: Final = pa.schema([(name, pa.float64() if name in _NUMBERS else pa.string()) for name in _COLUMNS])
 
 
 def read(block: pa.Table) -> list[dict[str, Any]]:
     """The rows of a block; a row that Arrow itself cannot read has the single column `unreadable`."""
     try:
-        rows: list[dict[str, Any]] = block.to_pylist()
-    except ValueError:  # bytes that are no UTF-8 in some row
-        rows = [_read_one(block.slice(place, 1)) for place in range(block.num_rows)]
-    return rows
-
-
-def _read_one(row: pa.Table) -> dict[str, Any]:
-    try:
-        (found,) = row.to_pylist()
-    except ValueError as error:
-        return {"unreadable": str(error)}
-    return dict(found)
+        return cast("list[dict[str, Any]]", block.to_pylist())
+    except ValueError as error:  # bytes that are no UTF-8 in some row
+        if block.num_rows == 1:
+            return [{"unreadable": str(error)}]
+        return [row for place in range(block.num_rows) for row in read(block.slice(place, 1))]
 
 
 def row_digest(row: Mapping[str, Any]) -> str:
@@ -76,13 +59,8 @@ def score_row(record: Record) -> dict[str, Any]:
     assert record.sample is not None
     assert record.prompts is not None
     low, high = record.bounds or (None, None)
-    return {
-        "sample_id": record.sample_id,
-        "sample_digest": record.sample_digest,
-        "signature": record.signature,
-        "metric": record.metric,
-        "status": record.status,
-        "value": record.value,
+    names = ("sample_id", "sample_digest", "signature", "metric", "status", "value")
+    return {name: getattr(record, name) for name in names} | {
         # half a character in the words of a server has no UTF-8 form
         "reason": record.reason and record.reason.encode("utf-8", "replace").decode(),
         "low": low,

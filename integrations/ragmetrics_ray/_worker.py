@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 import ray
 
-from ragmetrics_core import Embedder, Judge, Metric, Run, Sample, aevaluate, as_judge
+from ragmetrics_core import Metric, Run, Sample, aevaluate, as_judge
 from ragmetrics_core.errors import ConfigError, RagMetricsError
-from ragmetrics_core.models import Line, Traffic, as_embedder, keyless
+from ragmetrics_core.models import Line, Traffic, as_embedder, as_scorer, keyless
 from ragmetrics_core.protocol import Scorer
 from ragmetrics_core.runs import BadRow, Manifest, Progress, read_samples
 from ragmetrics_ray._parts import Finished, Parts
@@ -26,6 +26,13 @@ __all__ = ["Actor", "WorkerPlan"]
 DONE = pa.schema(
     [("part", pa.string()), ("rows", pa.int64()), ("error", pa.string()), ("message", pa.string())]
 )
+
+# What makes a model of a factory's result, or of a name.
+_MAKERS: Mapping[str, Callable[[Any], Any]] = {
+    "judge": as_judge,
+    "embedder": as_embedder,
+    "scorer": as_scorer,
+}
 
 T = TypeVar("T")
 
@@ -57,11 +64,6 @@ class WorkerPlan:
     keep_vectors: bool = False
     redact: Callable[[str], str] | None = None
 
-    @property
-    def signatures(self) -> tuple[str, ...]:
-        """The metrics by name."""
-        return tuple(metric.signature for metric in self.metrics)
-
 
 class _Task(NamedTuple):
     """A sample and the metrics that it still lacks."""
@@ -70,13 +72,12 @@ class _Task(NamedTuple):
     wanted: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     """A block, sorted: what is to be measured, and what is no sample."""
 
     digest: str
-    tasks: list[_Task] = field(default_factory=list)
-    rejected: list[dict[str, Any]] = field(default_factory=list)
+    tasks: list[_Task]
+    rejected: list[dict[str, Any]]
 
 
 class _Results(NamedTuple):
@@ -96,9 +97,8 @@ class Actor:
     def __init__(self, plan: WorkerPlan) -> None:
         self._plan = plan
         self._finished = ray.get(plan.finished) if plan.finished is not None else Finished()
-        self._judge: Judge | None = None
-        self._embedder: Embedder | None = None
-        self._scorer: Scorer | None = None
+        # One line to each model, which all blocks of this actor share.
+        self._models: dict[str, Any] = {}
         self._manifest = Manifest(metrics=())
         # An actor that fails while it is made is an error of Ray's: the mistake is told at the first block.
         self._problem: RagMetricsError | None = None
@@ -106,7 +106,9 @@ class Actor:
         threading.Thread(target=self._loop.run_forever, name="ragmetrics-actor", daemon=True).start()
         self._gate = asyncio.Lock()
         try:
-            self._make_models()
+            for kind, make in _MAKERS.items():
+                if (given := getattr(plan, kind)) is not None:
+                    self._models[kind] = Line(make(_made(kind, given)), plan.traffic)
             self._manifest = self._on_loop(self._checked())
         except RagMetricsError as error:
             self._problem = error
@@ -119,21 +121,20 @@ class Actor:
         Raises:
             RagMetricsError: the block could not be done, and its rows do not go to a folder.
         """
-        if self._plan.parts is None:
-            self._refuse()
-            return table_of(self._measured(self._sorted(read(block))).rows)
         done: dict[str, Any] = dict.fromkeys(DONE.names) | {"rows": 0}
         try:
-            self._refuse()
-            done |= self._kept(self._sorted(read(block)), self._plan.parts)
+            if self._problem is not None:
+                raise self._problem
+            sorted_block = self._sorted(read(block))
+            if self._plan.parts is None:
+                return table_of(self._measured(sorted_block).rows)
+            done |= self._kept(sorted_block, self._plan.parts)
         except RagMetricsError as error:
+            if self._plan.parts is None:
+                raise
             # Ray would hand on the traceback and not the error; `evaluate_dataset` raises it again.
             done |= {"error": type(error).__name__, "message": str(error)}
         return pa.Table.from_pylist([done], schema=DONE)
-
-    def _refuse(self) -> None:
-        if self._problem is not None:
-            raise self._problem
 
     def _kept(self, block: _Block, parts: Parts) -> dict[str, Any]:
         """Measure what a block lacks and write it down."""
@@ -144,16 +145,6 @@ class Actor:
         rows, tally = self._measured(block)
         parts.write(name, table_of(rows), self._manifest.model_copy(update={"tally": tally}))
         return {"part": name, "rows": len(rows)}
-
-    def _make_models(self) -> None:
-        """One client of each model, with a line to it that all blocks of this actor share."""
-        plan, traffic = self._plan, self._plan.traffic
-        if plan.judge is not None:
-            self._judge = Line(as_judge(_made("judge", plan.judge)), traffic)
-        if plan.embedder is not None:
-            self._embedder = Line(as_embedder(_made("embedder", plan.embedder)), traffic)
-        if plan.scorer is not None:
-            self._scorer = Line(_made("scorer", plan.scorer), traffic)
 
     async def _checked(self) -> Manifest:
         """What the results are made of; it must be what those in the folder are made of.
@@ -166,7 +157,7 @@ class Actor:
             metrics=run.metrics,
             judge=run.judge,
             embedder=run.embedder,
-            scorer=self._scorer.identity if self._scorer else None,
+            scorer=self._models["scorer"].identity if "scorer" in self._models else None,
             repeats=self._plan.repeats,
             redacted=self._plan.redact is not None,
             versions={"ragmetrics": version("ragmetrics")},
@@ -181,7 +172,7 @@ class Actor:
 
     def _sorted(self, rows: Sequence[Mapping[str, Any]]) -> _Block:
         """Tell samples from what is none, and leave out what an earlier evaluation has finished."""
-        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32])
+        block = _Block(sha256("".join(map(row_digest, rows)).encode("ascii")).hexdigest()[:32], [], [])
         for row, sample in zip(rows, read_samples(rows, redact=self._plan.redact), strict=True):
             if isinstance(sample, BadRow):
                 unreadable = set(row) == {"unreadable"} and self._plan.redact is None
@@ -195,7 +186,7 @@ class Actor:
             key = key_of("sample", sample.id)
             if not self._finished.has(key):
                 has = self._finished.some.get(key, frozenset())
-                wanted = tuple(each for each in self._plan.signatures if each not in has)
+                wanted = tuple(each.signature for each in self._plan.metrics if each.signature not in has)
                 block.tasks.append(_Task(sample, wanted))
         return block
 
@@ -239,9 +230,7 @@ class Actor:
         return await aevaluate(
             samples,
             metrics=metrics,
-            judge=self._judge,
-            embedder=self._embedder,
-            scorer=self._scorer,
+            **self._models,
             cache=self._cache(cache),
             traffic=plan.traffic,
             repeats=plan.repeats,

@@ -23,7 +23,7 @@ from ragmetrics_core.adapting._interfaces import can_only_raise
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.adapting._moment import as_now
 from ragmetrics_core.adapting._skip import Skip
-from ragmetrics_core.adapting._threads import Pool, harmless, in_thread, lend
+from ragmetrics_core.adapting._threads import Pool, harmless, in_own_thread, in_thread, lend
 from ragmetrics_core.adapting._translation import sample_of
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "finish_reason",
     "first_taken",
     "harmless",
+    "in_own_thread",
     "in_thread",
     "is_cut",
     "is_judging",

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from math import isfinite, nan
 from typing import Any, NamedTuple, TypeGuard
 
-from ragmetrics_core.shapes import is_mapping, is_tuple
+from ragmetrics_core.shapes import field_of, is_mapping, is_tuple
 
 __all__ = ["Chunk", "chunks_of"]
 
@@ -71,14 +71,14 @@ def _chunks(value: object, unknown: list[str], depth: int) -> Iterator[Chunk]:
 
 
 def _chunk(document: object) -> Chunk | None:
-    score = _number(_field(document, "score"))
-    inner = _field(document, "node")  # LlamaIndex: a node with its score
+    score = _number(field_of(document, "score"))
+    inner = field_of(document, "node")  # LlamaIndex: a node with its score
     document = document if inner is None else inner
-    if not any(_has(document, name) for name in _TEXTS) and not callable(_field(document, "get_content")):
+    if not any(_has(document, name) for name in _TEXTS) and not callable(field_of(document, "get_content")):
         return None
-    texts = (_field(document, name) for name in _TEXTS)
+    texts = (field_of(document, name) for name in _TEXTS)
     text: object = next((each for each in texts if isinstance(each, str)), None)
-    if text is None and callable(read := _field(document, "get_content")):
+    if text is None and callable(read := field_of(document, "get_content")):
         text = read()
     id = _first(document, _IDS)
     if id is None and is_mapping(meta := _first(document, ("metadata", "meta"))):
@@ -87,13 +87,7 @@ def _chunk(document: object) -> Chunk | None:
 
 
 def _first(document: object, names: Iterable[str]) -> object:
-    return next((value for name in names if (value := _field(document, name)) is not None), None)
-
-
-def _field(document: object, name: str) -> Any:
-    if is_mapping(document):
-        return document.get(name)
-    return getattr(document, name, None)
+    return next((value for name in names if (value := field_of(document, name)) is not None), None)
 
 
 def _has(document: object, name: str) -> bool:

@@ -6,7 +6,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import Final, Literal
 
-from ragmetrics_core.shapes import is_mapping, is_series
+from ragmetrics_core.shapes import field_of, is_series
 
 __all__ = ["Ending", "ending", "finish_reason", "is_cut"]
 
@@ -122,18 +122,18 @@ def _reasons(source: object, depth: int) -> Iterator[str]:
     """The reasons in a thing, the surest first."""
     if source is None or isinstance(source, (str, bytes, int, float)):
         return
-    details = _field(source, "incomplete_details")
-    reason = details if isinstance(details, str) else _field(details, "reason")
+    details = field_of(source, "incomplete_details")
+    reason = details if isinstance(details, str) else field_of(details, "reason")
     if (word := _word(reason)) is not None:
         yield word
     for name in _NAMES:
-        if (word := _word(_field(source, name))) is not None:
+        if (word := _word(field_of(source, name))) is not None:
             yield word
     if depth < 3:
         for name in _INSIDE:
-            inner = _field(source, name)
+            inner = field_of(source, name)
             yield from _reasons(inner[0] if is_series(inner) and inner else inner, depth + 1)
-    status = _word(_field(source, "status"))
+    status = _word(field_of(source, "status"))
     if status is not None and status.casefold() in _STATUSES:
         yield status
 
@@ -144,9 +144,3 @@ def _word(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         return None
     return str(value)
-
-
-def _field(source: object, name: str) -> object:
-    if is_mapping(source):
-        return source.get(name)
-    return getattr(source, name, None)

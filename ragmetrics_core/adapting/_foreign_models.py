@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ragmetrics_core.protocol import Usage, fixed_property
-from ragmetrics_core.shapes import is_mapping
+from ragmetrics_core.shapes import field_of
 
 __all__ = ["ForeignModel", "ForeignName", "usage_of"]
 
@@ -68,11 +68,7 @@ def usage_of(*sources: object) -> Usage | None:
     """
     for source in sources:
         for names in _TOKENS:
-            prompt, completion = (_field(source, name) for name in names)
+            prompt, completion = (field_of(source, name) for name in names)
             if isinstance(prompt, int) and isinstance(completion, int):
                 return Usage(prompt, completion)
     return None
-
-
-def _field(source: object, name: str) -> object:
-    return source.get(name) if is_mapping(source) else getattr(source, name, None)

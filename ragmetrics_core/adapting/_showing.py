@@ -13,11 +13,11 @@ from ragmetrics_core.adapting._stages import (
     once,
     texts_in,
 )
-from ragmetrics_core.adapting._wiring import SHORTEST, calls_before, messages_in, reply_of
+from ragmetrics_core.adapting._wiring import SHORTEST, messages_in, reply_of
 from ragmetrics_core.samples import Sample, SoughtText, Stage, StageChunk, sought_in
 from ragmetrics_core.shapes import is_series
 
-__all__ = ["ShownChunks", "shown_to_the_model"]
+__all__ = ["KnownRun", "ShownChunks", "shown_to_the_model"]
 
 SYSTEM = "system message of the model, with its instructions"
 
@@ -31,15 +31,31 @@ class ShownChunks(NamedTuple):
     model: str = ""
 
 
-def shown_to_the_model(
-    run: CapturedRun,
-    makers: Sequence[Call],
-    request: Sequence[CapturedMessage] | None,
-    retrieval: RetrievalSteps,
-    sample: Sample,
-    dialect: Dialect,
-    rules: Rules,
-) -> ShownChunks:
+class KnownRun(NamedTuple):
+    """What is known of an answered question before its contexts are.
+
+    Attributes:
+        run: the run.
+        makers: the calls that made the answer.
+        before: the calls that it was made of, in the order in which they ended.
+        request: the messages of the makers; None where they are not known.
+        retrieval: the stages among the calls before.
+        sample: the sample so far.
+        dialect, rules: as for `sample_of`.
+    """
+
+    run: CapturedRun
+    makers: Sequence[Call]
+    before: Sequence[Call]
+    request: Sequence[CapturedMessage] | None
+    retrieval: RetrievalSteps
+    sample: Sample
+    dialect: Dialect
+    rules: Rules
+
+
+def shown_to_the_model(known: KnownRun) -> ShownChunks:
+    run, request, retrieval, dialect = known.run, known.request, known.retrieval, known.dialect
     components = ", ".join(dict.fromkeys(step.call.name for step in retrieval.steps))
     named = _documents(run.sources, dialect)
     if request is None:
@@ -50,16 +66,12 @@ def shown_to_the_model(
                 chunks = None
         if chunks is None:
             chunks = _loose(run, dialect)
-        found = (
-            None
-            if chunks is None
-            else [_marked(SoughtText("unseen", chunk.text), chunk) for chunk in once(chunks)]
-        )
-        return ShownChunks(
-            found, f"{components or 'response'}: no request was seen" if found is not None else "none"
-        )
-    model = ", ".join(dict.fromkeys(call.name for call in makers))
-    stood, steps = _standing(run, makers, request, retrieval, sample, dialect)
+        if chunks is None:
+            return ShownChunks(None, "none")
+        unseen = [_marked(SoughtText("unseen", chunk.text), chunk) for chunk in once(chunks)]
+        return ShownChunks(unseen, f"{components or 'response'}: no request was seen")
+    model = ", ".join(dict.fromkeys(call.name for call in known.makers))
+    stood, steps = _standing(known, request)
     if stood:
         rule = ", ".join(dict.fromkeys([*filter(None, [components]), *(step.component for step in steps)]))
         return ShownChunks(stood, f"{rule or 'run'}, shown to {model}", steps, model)
@@ -70,44 +82,32 @@ def shown_to_the_model(
             and not retrieval.texts_of_tools
             and not any(step.chunks for step in retrieval.last)
         )
-        or _is_explained(run, request, makers, sample, dialect)
+        or _is_explained(known, request)
     ):
         return ShownChunks([], f"{components or 'response'}: nothing was shown to {model}", model=model)
-    if rules.system_message and (system := [each.text for each in request if each.role == "system"]):
+    if known.rules.system_message and (system := [each.text for each in request if each.role == "system"]):
         text = "\n\n".join(system)
         return ShownChunks([_marked(sought_in([text], [[text]])[0][0], Chunk(text))], SYSTEM, model=model)
-    if retrieval.steps or named:
-        return ShownChunks(
-            None,
-            f"unknown: no chunk of {components or 'the response'} stands in what {model} was sent; if it was "
-            "shown them in other words, write note_contexts(documents)",
-        )
-    return ShownChunks(None, "none")
+    if not retrieval.steps and not named:
+        return ShownChunks(None, "none")
+    rule = f"unknown: no chunk of {components or 'the response'} stands in what {model} was sent; if it was "
+    return ShownChunks(None, rule + "shown them in other words, write note_contexts(documents)")
 
 
-def _standing(
-    run: CapturedRun,
-    makers: Sequence[Call],
-    request: Sequence[CapturedMessage],
-    retrieval: RetrievalSteps,
-    sample: Sample,
-    dialect: Dialect,
-) -> tuple[list[StageChunk], list[Stage]]:
+def _standing(known: KnownRun, request: Sequence[CapturedMessage]) -> tuple[list[StageChunk], list[Stage]]:
     """The chunks that stand in the request, in its order; and the steps between whose texts do."""
-    calls = calls_before(run, makers)
+    run, retrieval, sample, dialect = known.run, known.retrieval, known.sample, known.dialect
     last = once(chunk for step in retrieval.last for chunk in step.chunks)
     earlier = [step.chunks for step in reversed(retrieval.steps)]
-    sources = [
-        chunk
-        for value in (*(call.inputs for call in (*calls, *makers)), run.sources, run.inputs, run.outputs)
-        for chunk in documents_anywhere(value, dialect)
-    ]
+    held = [call.inputs for call in (*known.before, *known.makers)]
+    held += [run.sources, run.inputs, run.outputs]
+    sources = [chunk for value in held for chunk in documents_anywhere(value, dialect)]
     groups = [last, *earlier, sources, _loose(run, dialect) or [] if not retrieval.steps else []]
-    known: set[str] = set()
+    taken: set[str] = set()
     options: list[list[tuple[Chunk, str]]] = []
     for group in groups:
-        fresh = [chunk for chunk in once(group) if chunk.text not in known]
-        known |= {chunk.text for chunk in fresh}
+        fresh = [chunk for chunk in once(group) if chunk.text not in taken]
+        taken |= {chunk.text for chunk in fresh}
         options.append([(chunk, text) for chunk in fresh for text in _texts(chunk)])
     besides = [sample.question or "", *(turn.content for turn in sample.history or ())]
     besides += [stage.query for stage in sample.stages or () if stage.query]
@@ -124,7 +124,7 @@ def _standing(
                 best[id(chunk)] = chunk, sought
         standing += [_marked(sought, chunk) for chunk, sought in best.values()]
     claimed = [each for each in standing if each.message is not None]
-    written, stages = _written(calls, retrieval, messages, besides, claimed, dialect)
+    written, stages = _written(known, messages, besides, claimed)
     return sorted([*standing, *written], key=lambda each: (each.message or 0, each.start or 0)), stages
 
 
@@ -139,20 +139,16 @@ def _texts(chunk: Chunk) -> list[str]:
 
 
 def _written(
-    calls: Sequence[Call],
-    retrieval: RetrievalSteps,
-    messages: Sequence[str],
-    besides: Sequence[str],
-    claimed: Sequence[StageChunk],
-    dialect: Dialect,
+    known: KnownRun, messages: Sequence[str], besides: Sequence[str], claimed: Sequence[StageChunk]
 ) -> tuple[list[StageChunk], list[Stage]]:
     """What steps between wrote of the documents (summaries, compressions) and the request holds."""
-    texts = [chunk.text for step in retrieval.steps for chunk in step.chunks]
+    dialect = known.dialect
+    texts = [chunk.text for step in known.retrieval.steps for chunk in step.chunks]
     if not texts:
         return [], []
     written: list[StageChunk] = []
     stages: list[Stage] = []
-    for call in calls:
+    for call in known.before:
         if call.kind not in ("chain", "model") or not _reads(call, texts, dialect):
             continue
         made = [text for text in texts_in(call.outputs, dialect) if len(text.strip()) >= SHORTEST]
@@ -178,36 +174,26 @@ def _reads(call: Call, texts: Sequence[str], dialect: Dialect) -> bool:
 
 
 def _overlap(sought: SoughtText, chunk: StageChunk) -> bool:
-    place = sought.place
-    return (
-        place is not None
-        and chunk.message == place.message
-        and (chunk.start or 0) < place.end
-        and place.start < (chunk.end or 0)
-    )
+    if sought.place is None or chunk.message != sought.place.message:
+        return False
+    return (chunk.start or 0) < sought.place.end and sought.place.start < (chunk.end or 0)
 
 
-def _is_explained(
-    run: CapturedRun,
-    request: Sequence[CapturedMessage],
-    makers: Sequence[Call],
-    sample: Sample,
-    dialect: Dialect,
-) -> bool:
+def _is_explained(known: KnownRun, request: Sequence[CapturedMessage]) -> bool:
     """Whether all that went into the prompt is known to be no document: the question, what was said before.
 
     The prompt is the call that made the messages; without one, the messages themselves must be known texts.
     """
-    calls = calls_before(run, makers)
+    sample, dialect = known.sample, known.dialect
     sides = [sample.question, *(turn.content for turn in sample.history or ())]
     sides += [stage.query for stage in sample.stages or ()]
     # what a model wrote that was shown documents may be these in other words
     texts = [chunk.text for stage in sample.stages or () for chunk in stage.chunks]
-    models = [call for call in calls if call.kind == "model"]
+    models = [call for call in known.before if call.kind == "model"]
     sides += [reply_of(call, dialect) for call in models if not texts or not _reads(call, texts, dialect)]
-    known = {" ".join(text.split()) for text in sides if text} | {""}
+    explained = {" ".join(text.split()) for text in sides if text} | {""}
     whole = " ".join(" ".join(each.text.split()) for each in request)
-    prompts = [call for call in calls if call.kind == "prompt" and _made(call, whole, dialect)]
+    prompts = [call for call in known.before if call.kind == "prompt" and _made(call, whole, dialect)]
     values: Iterable[Any]
     if prompts:
         fields = dialect.fields(prompts[-1].inputs)
@@ -220,7 +206,7 @@ def _is_explained(
         said = [each.text for each in messages_in(value, dialect)]
         if not said and not (is_series(value) and not value):
             return False
-        if any(" ".join(text.split()) not in known for text in said):
+        if any(" ".join(text.split()) not in explained for text in said):
             return False
     return True
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from ragmetrics_core.adapting._judging import is_judging
 from ragmetrics_core.errors import ModelError
 
-__all__ = ["Pool", "harmless", "in_thread", "lend"]
+__all__ = ["Pool", "harmless", "in_own_thread", "in_thread", "lend"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -72,7 +72,7 @@ async def in_thread(function: Callable[P, T], /, *args: P.args, **kwargs: P.kwar
         raise ModelError(
             "too many calls that did not answer in their time still run; none can be made beside them"
         )
-    submit = _in_thread_of_its_own if pool is None else pool.submit
+    submit = in_own_thread if pool is None else pool.submit
     future: Future[T] = submit(context.run, function, *args, **kwargs)
     try:
         return await asyncio.wrap_future(future)
@@ -94,7 +94,8 @@ def harmless(error: BaseException) -> Exception:
     return replaced
 
 
-def _in_thread_of_its_own(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
+def in_own_thread(function: Callable[..., T], /, *args: Any, **kwargs: Any) -> "Future[T]":
+    """Call a function in a new thread; who waits may stop to wait, and the call goes on until it returns."""
     # A loop's default pool has a handful of threads on a small machine, and belongs to the application.
     future: Future[T] = Future()
 

@@ -7,7 +7,7 @@ from typing import Any
 from ragmetrics_core.adapting._captured import Call, CapturedMessage, CapturedRun, Dialect, NamedValue, Rules
 from ragmetrics_core.adapting._documents import chunks_of
 from ragmetrics_core.adapting._fields import answer_in, at, history_in, question_in
-from ragmetrics_core.adapting._showing import ShownChunks, shown_to_the_model
+from ragmetrics_core.adapting._showing import KnownRun, shown_to_the_model
 from ragmetrics_core.adapting._skip import Skip
 from ragmetrics_core.adapting._stages import (
     documents_by_place,
@@ -15,7 +15,7 @@ from ragmetrics_core.adapting._stages import (
 )
 from ragmetrics_core.adapting._wiring import calls_before, makers_of, request_of
 from ragmetrics_core.errors import SampleError
-from ragmetrics_core.samples import Sample, Stage, Turn
+from ragmetrics_core.samples import Sample, Turn
 from ragmetrics_core.shapes import is_series
 
 __all__ = ["sample_of"]
@@ -59,7 +59,8 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
         history = history_in(run.inputs, run.outputs, question.value, dialect)
     makers = makers_of(run, answer.value, dialect)
     request = request_of(makers, dialect)
-    retrieval = retrieval_of(calls_before(run, makers), dialect, rules)
+    before = calls_before(run, makers)
+    retrieval = retrieval_of(before, dialect, rules)
     sample = Sample(
         question=question.value,
         answer=answer.value,
@@ -73,10 +74,13 @@ def sample_of(run: CapturedRun, dialect: Dialect, rules: Rules | None = None) ->
     if said is None:
         said = run.contexts or _at_key(run, dialect, rules)
     if said is not None:
-        sample = _with_said(sample, said, dialect)
+        sample, found = _with_said(sample, said, dialect), said.rule
     else:
-        shown = shown_to_the_model(run, makers, request, retrieval, sample, dialect, rules)
-        sample = _with_shown(sample, shown)
+        shown = shown_to_the_model(KnownRun(run, makers, before, request, retrieval, sample, dialect, rules))
+        found = shown.rule
+        if shown.chunks is not None:
+            sample = sample.with_shown(shown.chunks, component=shown.model, steps=shown.stages)
+    sample = sample.model_copy(update={"labels": sample.labels | {"found_contexts": found}})
     return sample if given is None else _with_more(sample, given)
 
 
@@ -134,31 +138,11 @@ def _with_said(sample: Sample, said: NamedValue, dialect: Dialect) -> Sample:
     if unknown and not chunks:
         raise SampleError(f"{said.rule} gives contexts that have no text: {unknown[0]}")
     unique = list({chunk.text: chunk for chunk in reversed(chunks)}.values())[::-1]
-    sample = sample.with_contexts(
+    return sample.with_contexts(
         [chunk.text for chunk in unique],
         ids=[chunk.id for chunk in unique],
         scores=[chunk.score for chunk in unique],
         component=said.rule,
-    )
-    return sample.model_copy(update={"labels": sample.labels | {"found_contexts": said.rule}})
-
-
-def _with_shown(sample: Sample, shown: ShownChunks) -> Sample:
-    labels = sample.labels | {"found_contexts": shown.rule}
-    if shown.chunks is None:
-        return sample.model_copy(update={"labels": labels})
-    chunks = tuple(
-        chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(shown.chunks, start=1)
-    )
-    stage = Stage(name="shown", component=shown.model, query=sample.question, chunks=chunks)
-    ids = [chunk.id for chunk in chunks if chunk.id is not None]
-    return sample.model_copy(
-        update={
-            "contexts": tuple(chunk.text for chunk in chunks),
-            "context_ids": tuple(ids) if ids and len(ids) == len(chunks) else None,
-            "stages": (*(sample.stages or ()), *shown.stages, stage),
-            "labels": labels,
-        }
     )
 
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, TypeVar
 
-from ragmetrics_core._overlap import counted
+from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.drivers._marked_words import placed_in
 from ragmetrics_core.drivers._own_code import OwnCode, status_of
 from ragmetrics_core.drivers._questions import Drawn, Question

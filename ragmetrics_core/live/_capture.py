@@ -186,7 +186,7 @@ def without_texts(capture: Capture, redact: Redact) -> Capture:
     return replace(
         released(capture),
         name=capture.name and redacted(redact, capture.name),
-        labels=dict(zip(Renamed(redact).all(capture.labels), values, strict=True)),
+        labels=dict(zip(map(Renamed(redact).of, capture.labels), values, strict=True)),
         session=capture.session and redacted(redact, capture.session),
         data={} if span is None else {"span_context": span},
         parent=capture.parent,

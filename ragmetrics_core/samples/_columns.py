@@ -8,10 +8,11 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
+from functools import partial
 from typing import Any, Final, TypeAlias, cast
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ragmetrics_core.errors import SampleError
 from ragmetrics_core.samples._stages import Stage
-from ragmetrics_core.shapes import Json, is_mapping, is_series
+from ragmetrics_core.shapes import is_list, is_mapping, is_series
 
 __all__ = ["TEXT_COLUMNS", "Label", "field_named", "is_sample_column", "read_row", "shown", "spelled"]
 
@@ -44,29 +45,22 @@ _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "labels": ("labels",),
 }
 _FIELD_OF: Final = {column: name for name, columns in _COLUMNS.items() for column in columns}
-_TEXT_FIELDS: Final = frozenset({"question", "answer", "reference", "language"})
-_ID_FIELDS: Final = frozenset({"context_ids", "reference_context_ids"})
 _DEEPEVAL_COLUMNS: Final = frozenset({"actual_output", "expected_output", "retrieval_context"})
 _DOCUMENT_KEYS: Final = ("page_content", "content", "text")
 
-TEXT_COLUMNS: Final = frozenset(c for c, name in _FIELD_OF.items() if name in _TEXT_FIELDS or c == "id")
-
 # LangSmith: the parts of an example, and what the columns inside of each mean
-_CONTENT_FIELD_OF: Final = {c: name for c, name in _FIELD_OF.items() if name not in {"id", "labels"}}
-_AS_REFERENCE: Final = {
-    "answer": "reference",
-    "reference": "reference",
-    "references": "references",
-    "contexts": "reference_contexts",
-    "reference_contexts": "reference_contexts",
-    "context_ids": "reference_context_ids",
-    "reference_context_ids": "reference_context_ids",
+_CONTENT: Final = {c: name for c, name in _FIELD_OF.items() if name not in {"id", "labels"}}
+_EXPECTED: Final = {"answer": "reference"} | {
+    name.removeprefix("reference_"): name for name in ("reference_contexts", "reference_context_ids")
 }
 _LANGSMITH: Final[Mapping[str, Mapping[str, str]]] = {
-    "inputs": _CONTENT_FIELD_OF,
-    "outputs": _CONTENT_FIELD_OF | {"output": "answer"},
-    "reference_outputs": {c: _AS_REFERENCE[name] for c, name in _FIELD_OF.items() if name in _AS_REFERENCE}
-    | {"output": "reference"},
+    "inputs": _CONTENT,
+    "outputs": _CONTENT | {"output": "answer"},
+    "reference_outputs": {
+        column: _EXPECTED.get(name, name)
+        for column, name in (_FIELD_OF | {"output": "answer"}).items()
+        if name in {*_EXPECTED, *_EXPECTED.values(), "references"}
+    },
 }
 
 _STAGES: Final = TypeAdapter(tuple[Stage, ...])
@@ -94,13 +88,13 @@ def is_sample_column(column: str) -> bool:
     return field_named(column) is not None
 
 
-def field_named(column: str) -> str | None:
-    """The field of a sample that a column of this name is read into; None for a label."""
-    return _field_of(column, deepeval=False)
+def field_named(column: str, *, deepeval: bool = False) -> str | None:
+    """The field of a sample that a column of this name is read into; None for a label.
 
-
-def _field_of(column: str, *, deepeval: bool) -> str | None:
-    """The field that a column means; None for a label."""
+    Args:
+        column: its name.
+        deepeval: it stands beside a column of DeepEval.
+    """
     name = spelled(column)
     if name == "context" and deepeval:
         return "reference_contexts"
@@ -123,19 +117,16 @@ def read_row(row: Mapping[str, object], *, textual: bool) -> dict[str, Any]:
     source: dict[str, str] = {}
     for column, raw in cells:
         value = None if textual and raw == "" else _plain(raw)
-        name = _field_of(column, deepeval=deepeval)
+        name = field_named(column, deepeval=deepeval)
         if name is None or name == "labels":
-            found = _mapping(column, value) if name else {column: value}
-            for label, content in found.items():
+            for label, content in (_labels(column, value) if name else {column: value}).items():
                 read = _label(label, content, textual=textual)
-                if label in labels and labels[label] != read:
+                if labels.setdefault(_text("a label's name", label), read) != read:
                     raise SampleError(f"label {label!r} is given twice with different values")
-                labels[_text("a label's name", label)] = read
         elif value is not None:
-            read_value = _field(name, column, value)
-            if name in values and values[name] != read_value:
+            field = _READERS.get(name, _words)(repr(column), value)
+            if values.setdefault(name, field) != field:
                 raise SampleError(f"{source[name]!r} and {column!r} both mean {name} and disagree; keep one")
-            values.setdefault(name, read_value)
             source.setdefault(name, column)
     if not values.keys() - {"id", "language"}:
         raise SampleError(f"nothing to evaluate, found only the columns {[column for column, _ in cells]}")
@@ -164,27 +155,7 @@ def _plain(value: object) -> object:
     return None if type(value).__name__ in {"NAType", "NaTType"} else value
 
 
-def _field(
-    name: str, column: str, value: object
-) -> str | tuple[str, ...] | tuple[float, ...] | tuple[dict[str, str], ...] | tuple[Stage, ...]:
-    """The value of one field, from a cell that is not absent."""
-    if name == "id":
-        return _identifier(repr(column), value)
-    if name in {"history", "request_messages"}:
-        return _turns(column, value)
-    if name == "stages":
-        return _stages(column, value)
-    if name == "reference_context_grades":
-        return _grades(column, value)
-    if name in _TEXT_FIELDS:
-        return _text(repr(column), value) if name == "language" else _words(repr(column), value)
-    items = _decoded(value) if isinstance(value, str) else value
-    if isinstance(items, _SCALARS):  # one where a list is expected is a list of one
-        items = [items]
-    if not is_series(items):
-        raise SampleError(f"{column!r} must be a list of texts, got {shown(value)}")
-    read = _identifier if name in _ID_FIELDS else _passage
-    return tuple(read(f"{column!r} item {n}", _plain(item)) for n, item in enumerate(items, start=1))
+# What makes a field of a cell, each with the cell's name for an error; it is never an absent cell.
 
 
 def _text(what: str, value: object) -> str:
@@ -206,14 +177,17 @@ def _words(what: str, value: object) -> str:
         if math.isinf(value):
             raise SampleError(f"{what} must be text or a finite number, got {value}")
         return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(float(value))
-    if isinstance(value, date | time):
-        return value.isoformat()
     if isinstance(value, int):  # of more than 4300 digits there is no text
         with suppress(ValueError):
             return str(value)
-    if isinstance(value, Decimal | UUID):
-        return str(value)
-    return _text(what, value)
+    return _text(what, _dated(value))
+
+
+def _dated(value: object) -> object:
+    """The text of a date, an exact number or a UUID; anything else as it is."""
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal | UUID) else value
 
 
 def _identifier(what: str, value: object) -> str:
@@ -235,20 +209,33 @@ def _passage(what: str, value: object) -> str:
     return _words(what, value)
 
 
-def _grades(column: str, value: object) -> tuple[float, ...]:
+def _listed(what: str, value: object, read: Callable[[str, object], str] = _passage) -> tuple[str, ...]:
+    """Several texts; one where a list is expected is a list of one."""
+    items = _decoded(value) if isinstance(value, str) else [value] if isinstance(value, _SCALARS) else value
+    if not is_series(items):
+        raise SampleError(f"{what} must be a list of texts, got {shown(value)}")
+    return tuple(read(f"{what} item {n}", _plain(item)) for n, item in enumerate(items, start=1))
+
+
+def _grades(what: str, value: object) -> tuple[float, ...]:
     """Finite numbers, also as a JSON list that was written as text."""
-    items = value
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            items = json.loads(value)
+    items = _parsed(value)
     numbers = [_plain(item) for item in items] if is_series(items) else [items]
-    if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in numbers):
-        raise SampleError(f"{column!r} must be a list of numbers, got {shown(value)}")
-    grades = [each for each in numbers if isinstance(each, int | float)]
+    grades = [each for each in numbers if isinstance(each, int | float) and not isinstance(each, bool)]
+    if len(grades) < len(numbers):
+        raise SampleError(f"{what} must be a list of numbers, got {shown(value)}")
     # a whole number may be larger than any float
     if not all(abs(each) <= sys.float_info.max for each in grades):
-        raise SampleError(f"{column!r} must hold finite numbers, got {shown(value)}")
+        raise SampleError(f"{what} must hold finite numbers, got {shown(value)}")
     return tuple(map(float, grades))
+
+
+def _parsed(value: object) -> object:
+    """What a text says as JSON; what is none as it is."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            return cast("object", json.loads(value))
+    return value
 
 
 def _decoded(text: str) -> list[str]:
@@ -256,58 +243,61 @@ def _decoded(text: str) -> list[str]:
     listed = text.strip()
     if not (listed.startswith("[") and listed.endswith("]")):
         return [text]
-    try:
-        items: Json = json.loads(listed)
-    except (ValueError, RecursionError):
-        items = None
-    if isinstance(items, list):
-        texts = [item for item in items if isinstance(item, str)]
-        if len(texts) == len(items):
-            return texts
-    if not _STRING_LIST.fullmatch(listed):
-        return [text]
-    try:
+    items = _parsed(listed)
+    if is_list(items) and all(isinstance(item, str) for item in items):
+        return [str(item) for item in items]
+    if _STRING_LIST.fullmatch(listed):
         # what reaches the parser is one quoted string at a time: no names, no calls, no nesting
-        return [ast.literal_eval(item) for item in _STRING_ITEM.findall(listed)]
-    except (ValueError, SyntaxError):
-        return [text]
+        with suppress(ValueError, SyntaxError):
+            return [ast.literal_eval(item) for item in _STRING_ITEM.findall(listed)]
+    return [text]
 
 
-def _turns(column: str, value: object) -> tuple[dict[str, str], ...]:
+def _turns(what: str, value: object) -> tuple[dict[str, str], ...]:
     """The role and the content of each message."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            raise SampleError(f"{column!r} must be a list of messages, got {shown(value)}") from None
-    if not is_series(value):
-        raise SampleError(f"{column!r} must be a list of messages, got {shown(value)}")
+    messages = _parsed(value)
+    if not is_series(messages):
+        raise SampleError(f"{what} must be a list of messages, got {shown(messages)}")
     turns: list[dict[str, str]] = []
-    for n, message in enumerate(value, start=1):
-        what = f"{column!r} item {n}"
+    for n, message in enumerate(messages, start=1):
+        item = f"{what} item {n}"
         if not is_mapping(message) and not isinstance(message, BaseModel):
-            raise SampleError(f"{what} must have a role and a content, got {shown(message)}")
+            raise SampleError(f"{item} must have a role and a content, got {shown(message)}")
         parts: dict[Any, object] = dict(message)
-        turns.append({key: _text(f"{what} {key}", parts.get(key)) for key in ("role", "content")})
+        turns.append({key: _text(f"{item} {key}", parts.get(key)) for key in ("role", "content")})
     return tuple(turns)
 
 
-def _stages(column: str, value: object) -> tuple[Stage, ...]:
+def _stages(what: str, value: object) -> tuple[Stage, ...]:
     """The stages of a retrieval, as a sample writes them."""
     try:
         return _STAGES.validate_json(value) if isinstance(value, str) else _STAGES.validate_python(value)
     except ValidationError as error:
-        raise SampleError(f"{column!r} must be a list of stages: {error.errors()[0]['msg']}") from None
+        raise SampleError(f"{what} must be a list of stages: {error.errors()[0]['msg']}") from None
 
 
-def _mapping(column: str, value: object) -> Mapping[str, object]:
+# Of a field that is not named here: `_words`.
+_READERS: Final[Mapping[str, Callable[[str, object], object]]] = {
+    "id": _identifier,
+    "language": _text,
+    **dict.fromkeys(("contexts", "references", "reference_contexts"), _listed),
+    **dict.fromkeys(("context_ids", "reference_context_ids"), partial(_listed, read=_identifier)),
+    "reference_context_grades": _grades,
+    **dict.fromkeys(("history", "request_messages"), _turns),
+    "stages": _stages,
+}
+_LISTS: Final = frozenset({name for name in _COLUMNS if name in _READERS} - {"id", "language"})
+TEXT_COLUMNS: Final = frozenset(c for c, name in _FIELD_OF.items() if name not in _LISTS | {"labels"})
+
+
+# Labels
+
+
+def _labels(column: str, value: object) -> Mapping[str, object]:
     """The labels of a column of that name; what is no mapping is one label, as in any other column."""
     if value is None:
         return {}
-    inner = value
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            inner = json.loads(value)
+    inner = _parsed(value)
     if not is_mapping(inner):
         return {column: value}
     if not all(isinstance(key, str) for key in inner):
@@ -317,40 +307,26 @@ def _mapping(column: str, value: object) -> Mapping[str, object]:
 
 def _label(name: str, value: object, *, textual: bool) -> Label:
     value = _plain(value)
-    if textual and isinstance(value, str):
-        value = _typed(value)
+    value = _typed(value) if textual and isinstance(value, str) else _dated(value)
     if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, str):
-        return _text(f"label {name!r}", value)
-    if isinstance(value, int):
-        return float(value) if abs(value) <= 2**53 else _json_text(name, value)
-    if isinstance(value, float):
-        if math.isinf(value):
-            raise SampleError(f"label {name!r} must be a finite number, got {value}")
+    if isinstance(value, float) and math.isinf(value):
+        raise SampleError(f"label {name!r} must be a finite number, got {value}")
+    if isinstance(value, float) or (isinstance(value, int) and abs(value) <= 2**53):
         return float(value)
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, Decimal | UUID):
-        return str(value)
-    return _json_text(name, value)
-
-
-def _json_text(name: str, value: object) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False, default=_jsonable)
-    except (TypeError, ValueError, RecursionError):
-        raise SampleError(f"label {name!r} cannot be kept, got {shown(value)}") from None
-    return _text(f"label {name!r}", text)
+    if not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False, default=_jsonable)
+        except (TypeError, ValueError, RecursionError):
+            raise SampleError(f"label {name!r} cannot be kept, got {shown(value)}") from None
+    return _text(f"label {name!r}", value)
 
 
 def _typed(text: str) -> Label:
     """A cell of a CSV file as the truth value or number that it spells, otherwise the text."""
     truth = {"true": True, "false": False}.get(text.strip().casefold())
-    if truth is not None:
-        return truth
-    if not _NUMBER.fullmatch(text):
-        return text
+    if truth is not None or not _NUMBER.fullmatch(text):
+        return text if truth is None else truth
     number = float(text)
     # from 2**53 on a float no longer tells neighbouring whole numbers apart
     return text if abs(number) >= 2**53 else number
@@ -360,11 +336,10 @@ def _jsonable(value: object) -> object:
     """What JSON can write for numpy values and dates inside a label; `json.dumps` calls it."""
     if isinstance(value, np.generic | np.ndarray):
         return cast("object", value.tolist())
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, Decimal | UUID):
-        return str(value)
-    raise TypeError(type(value).__name__)
+    plain = _dated(value)
+    if plain is value:
+        raise TypeError(type(value).__name__)
+    return plain
 
 
 def shown(value: object) -> str:

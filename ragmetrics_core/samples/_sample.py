@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -35,10 +35,6 @@ __all__ = [
 Texts = list[str] | tuple[str, ...]
 # An id that a sample without one was given, also as the second of its kind.
 _MADE_ID = re.compile(r"s-[0-9a-f]{16}(-\d+)?")
-_CONTENT = (
-    "question", "answer", "contexts", "reference", "references", "reference_contexts", "context_ids",
-    "reference_context_ids", "reference_context_grades", "history", "language", "stages", "request_messages",
-)  # fmt: skip
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -211,21 +207,27 @@ class Sample(BaseModel, frozen=True):
         else:
             messages = [message.content for message in self.request_messages]
             (found,) = sought_in(messages, [texts], besides=[self.question or ""])
-        chunks = tuple(
-            StageChunk.of(one._replace(text=text), rank=rank, id=id, score=score)
-            for rank, (text, one, id, score) in enumerate(
-                zip(texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True),
-                start=1,
+        chunks = [
+            StageChunk.of(one._replace(text=text), rank=1, id=id, score=score)
+            for text, one, id, score in zip(
+                texts, found, ids or [None] * len(texts), scores or [None] * len(texts), strict=True
             )
-        )
-        stages = tuple(stage for stage in self.stages or () if stage.name != "shown")
-        shown = Stage(name="shown", component=component, query=self.question, chunks=chunks)
-        known = tuple(id for id in ids if id is not None)
+        ]
+        return self.with_shown(chunks, component=component)
+
+    def with_shown(
+        self, chunks: Sequence[StageChunk], *, component: str = "", steps: Sequence[Stage] = ()
+    ) -> Self:
+        """The sample with these chunks, in order, as contexts and stage "shown", which follows `steps`."""
+        ranked = tuple(chunk.model_copy(update={"rank": rank}) for rank, chunk in enumerate(chunks, start=1))
+        stages = [stage for stage in self.stages or () if stage.name != "shown"]
+        shown = Stage(name="shown", component=component, query=self.question, chunks=ranked)
+        ids = tuple(chunk.id for chunk in ranked if chunk.id is not None)
         return self.model_copy(
             update={
-                "contexts": tuple(texts),
-                "context_ids": known if known and len(known) == len(texts) else None,
-                "stages": (*stages, shown),
+                "contexts": tuple(chunk.text for chunk in ranked),
+                "context_ids": ids if ids and len(ids) == len(ranked) else None,
+                "stages": (*stages, *steps, shown),
             }
         )
 
@@ -241,7 +243,7 @@ class Sample(BaseModel, frozen=True):
     @cached_property
     def _digest(self) -> str:
         # the underscore keeps the cached value out of `dict(sample)`
-        fields = ((name, getattr(self, name)) for name in _CONTENT)
+        fields = ((name, getattr(self, name)) for name in type(self).model_fields.keys() - {"id", "labels"})
         content = {name: value for name, value in fields if value is not None}
         for name in ("history", "request_messages", "stages"):
             if name in content:
@@ -284,51 +286,37 @@ class Sample(BaseModel, frozen=True):
         Raises:
             ConfigError: `redact` raised something or returned no text.
         """
+        names = Renamed(redact)
 
-        def applied(value: Any) -> Any:
+        def applied(field: str, value: Any) -> Any:
             match value:
+                case str() if field in {"context_ids", "reference_context_ids"}:
+                    return names.of(value)
                 case str():
                     return redacted(redact, value)
                 case Turn():
-                    return Turn(role=applied(value.role), content=applied(value.content))
+                    return Turn(role=redacted(redact, value.role), content=redacted(redact, value.content))
+                case Stage():
+                    return value.redacted(partial(redacted, redact), names.of)
                 case _ if is_tuple(value):
-                    return tuple(map(applied, value))
+                    return tuple(applied(field, part) for part in value)
                 case _:
                     return value
 
-        names = Renamed(redact)
+        fields = type(self).model_fields.keys() - {"id", "labels"}
+        changed = {name: applied(name, getattr(self, name)) for name in sorted(fields)}
+        if changed["language"] != self.language:
+            changed["language"] = None
         # lists and mappings became JSON text, in which escapes may hide something
         values = (
             redacted_reply(redact, each) if isinstance(each, str) else each for each in self.labels.values()
         )
-        labels = dict(zip(Renamed(redact).all(self.labels), values, strict=True))
-        ids = {
-            name: names.all(given)
-            for name in ("context_ids", "reference_context_ids")
-            if (given := getattr(self, name))
-        }
-        language = self.language if applied(self.language) == self.language else None
+        changed["labels"] = dict(zip(map(Renamed(redact).of, self.labels), values, strict=True))
         # an id that was made of content needs no redaction, and may look like what is taken out
-        is_kept = self.has_derived_id or _MADE_ID.fullmatch(self.id) or applied(self.id) == self.id
-        changed: dict[str, Any] = {}
-        if self.stages is not None:
-            changed["stages"] = tuple(
-                stage.redacted(lambda text: redacted(redact, text), lambda id: names.all([id])[0])
-                for stage in self.stages
-            )
-        apart = {"id", "language", "labels", *ids, *changed}
-        changed |= {
-            name: applied(getattr(self, name)) for name in type(self).model_fields if name not in apart
-        }
-        return self.model_copy(
-            update={
-                **changed,
-                **ids,
-                "labels": labels,
-                "language": language,
-                **({} if is_kept else {"id": ""}),
-            }
-        )
+        is_made = self.has_derived_id or _MADE_ID.fullmatch(self.id)
+        if not is_made and redacted(redact, self.id) != self.id:
+            changed["id"] = ""
+        return self.model_copy(update=changed)
 
     @classmethod
     def from_mapping(cls, row: Mapping[str, object], *, where: str = "", textual: bool = False) -> Self:

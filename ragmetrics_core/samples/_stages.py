@@ -1,13 +1,14 @@
 """What became of a retrieval, stage by stage, and whether its texts stand in what the model was sent."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import unescape
 from itertools import islice
 from typing import Literal, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
 __all__ = [
@@ -94,15 +95,17 @@ class Stage(BaseModel, frozen=True):
 
     def redacted(self, redact: Callable[[str], str], rename: Callable[[str], str]) -> Self:
         """The same stage with other texts and ids, without the places, which were those of the texts."""
-        gone = {"message": None, "start": None, "end": None}
         chunks = tuple(
-            chunk.model_copy(
-                update=gone
-                | {"text": redact(chunk.text), "id": None if chunk.id is None else rename(chunk.id)}
+            StageChunk(
+                text=redact(chunk.text),
+                id=chunk.id and rename(chunk.id),
+                score=chunk.score,
+                rank=chunk.rank,
+                shown=chunk.shown,
             )
             for chunk in self.chunks
         )
-        query = None if self.query is None else redact(self.query)
+        query = self.query and redact(self.query)
         return self.model_copy(update={"component": redact(self.component), "query": query, "chunks": chunks})
 
 
@@ -177,7 +180,7 @@ def sought_in(
     claimed: list[RequestPlace] = []
     outcome: list[list[SoughtText]] = []
     for group in texts:
-        wanted = [_Writing(text).spaced() for text in group]
+        wanted = [_Writing.of(text).spaced() for text in group]
         wholes = [_whole(forms, form, [*elsewhere, *claimed]) for form in wanted]
         here = [place for place in wholes if place is not None]
         left = forms
@@ -222,75 +225,69 @@ def unproven(stage: Stage, messages: Sequence[str]) -> Iterator[Unproven]:
 
 def _elsewhere(forms: "Sequence[Sequence[_Writing]]", text: str) -> list[RequestPlace]:
     """Where a text stands as what it is; where it is a message of its own, only there."""
-    wanted = _Writing(text).spaced().text.strip()
+    wanted = _Writing.of(text).spaced().text.strip()
     places = list(islice(_places(forms, wanted), _MOST))
     own = [place for place in places if forms[place.message - 1][0].text.strip() == wanted]
     return own or places
 
 
-class _Writing:
-    """A text written otherwise, which knows where each of its characters comes from."""
+class _Writing(NamedTuple):
+    """A text written otherwise, and where in the text as it was each of its characters begins and ends."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._maps: list[tuple[list[int], list[tuple[int, int, bool]]]] = []
+    text: str
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
 
-    def spaced(self) -> "_Writing":
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """A text as it is."""
+        places = np.arange(len(text) + 1)
+        return cls(text, places[:-1], places[1:])
+
+    def spaced(self) -> Self:
         """With single spaces only."""
         return self.rewritten(_SPACE, lambda _: " ")
 
-    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> "_Writing":
+    def rewritten(self, pattern: re.Pattern[str], write: Callable[[str], str]) -> Self:
         """With all matches of a pattern written anew; itself where there are none."""
-        pieces: list[str] = []
-        starts: list[int] = []
-        origins: list[tuple[int, int, bool]] = []
-        length = last = 0
-        for match in pattern.finditer(self.text):
-            copied, made = self.text[last : match.start()], write(match[0])
-            starts += [length, length + len(copied)]
-            origins += [(last, match.start(), True), (match.start(), match.end(), False)]
-            pieces += [copied, made]
-            length += len(copied) + len(made)
-            last = match.end()
-        if not pieces:
-            return self
-        form = _Writing("".join([*pieces, self.text[last:]]))
-        starts.append(length)
-        origins.append((last, len(self.text), True))
-        form._maps = [*self._maps, (starts, origins)]
-        return form
+        spans: list[tuple[int, int]] = []
+        lengths: list[int] = []
 
-    def without(self, number: int, places: Sequence[RequestPlace]) -> "_Writing":
-        """With characters that no text has at these places of the message of this number."""
-        here = [place for place in places if place.message == number]
-        if not here:
+        def written(match: re.Match[str]) -> str:
+            made = write(match[0])
+            spans.append(match.span())
+            lengths.append(len(made))
+            return made
+
+        text = pattern.sub(written, self.text)
+        if not spans:
             return self
+        firsts, lasts = np.array(spans).T
+        size = len(self.text) + 1
+        edges = np.bincount(firsts, minlength=size) - np.bincount(lasts, minlength=size)
+        copies = 1 - edges.cumsum()[:-1]  # of each character; of a match none but what stands for its first
+        copies[firsts] = lengths
+        ends = self.ends.copy()
+        ends[firsts] = self.ends[lasts - 1]
+        return type(self)(text, self.starts.repeat(copies), ends.repeat(copies))
+
+    def without(self, number: int, places: Sequence[RequestPlace]) -> Self:
+        """With characters that no text has at these places of the message of this number."""
         text = self.text
-        for place in here:
-            start, end = (
-                bisect_left(range(len(text)), at, key=lambda each: self.origin(each, each + 1)[0])
-                for at in (place.start, place.end)
-            )
-            text = text[:start] + "\0" * (end - start) + text[end:]
-        form = _Writing(text)
-        form._maps = self._maps
-        return form
+        for place in places:
+            if place.message == number:
+                start, end = self.starts.searchsorted((place.start, place.end))
+                text = text[:start] + "\0" * int(end - start) + text[end:]
+        return self._replace(text=text)
 
     def origin(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the text as it was that these characters come from."""
-        for starts, origins in reversed(self._maps):
-            first = bisect_right(starts, start) - 1
-            from_, _, is_copied = origins[first]
-            new_start = from_ + (start - starts[first] if is_copied else 0)
-            final = bisect_right(starts, end - 1) - 1
-            from_, to, is_copied = origins[final]
-            start, end = new_start, (from_ + end - starts[final] if is_copied else to)
-        return start, end
+        return int(self.starts[start]), int(self.ends[end - 1])
 
 
 def _forms(text: str) -> Iterator[_Writing]:
     """A message as it is, and as what it may be the writing of."""
-    plain = _Writing(text)
+    plain = _Writing.of(text)
     yield plain.spaced()
     decoded = plain
     for _ in range(2):  # a tool's JSON may be a text in another JSON

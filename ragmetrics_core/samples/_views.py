@@ -78,19 +78,14 @@ class View:
             MissingField: the sample lacks one of them.
         """
         values: dict[str, Any] = {}
-        for name, is_needed in cls._taken():
+        needed = cls.required()
+        for name in needed + cls.optional():
             value = getattr(sample, name)
             if value is not None:
                 values[name] = value
-            elif is_needed:
+            elif name in needed:
                 raise UnverifiedContexts if name == "contexts" and sample.is_withheld else MissingField(name)
         return cls(**values)
-
-    @classmethod
-    @cache
-    def _taken(cls) -> tuple[tuple[str, bool], ...]:
-        """The fields that are taken, those first that are needed."""
-        return (*[(name, True) for name in cls.required()], *[(name, False) for name in cls.optional()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +97,29 @@ class Answered(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Grounded(View):
+class Referenced(Answered):
+    """A question, its answer and the expected answers, of which `reference` is the first."""
+
+    reference: str
+    references: tuple[str, ...] = ()
+
+
+Asked = Referenced
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded(Answered):
     """An answer and the contexts that it should rest on."""
 
-    question: str
-    answer: str
     contexts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Complete(Grounded):
+    """Question, answer, contexts and expected answer."""
+
+    reference: str
+    references: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,30 +131,9 @@ class Retrieved(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Referenced(View):
-    """A question, its answer and the expected answer."""
-
-    question: str
-    answer: str
-    reference: str
-    references: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Compared(View):
-    """An answer and the expected answer."""
-
-    answer: str
-    reference: str
-    references: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Attributed(View):
+class Attributed(Retrieved):
     """A question, what was retrieved for it and the expected answer."""
 
-    question: str
-    contexts: tuple[str, ...]
     reference: str
     references: tuple[str, ...] = ()
 
@@ -157,18 +148,7 @@ class ReferencedContexts(View):
 
 
 @dataclass(frozen=True, slots=True)
-class Complete(View):
-    """Question, answer, contexts and expected answer."""
-
-    question: str
-    answer: str
-    contexts: tuple[str, ...]
-    reference: str
-    references: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Worded(View):
+class Compared(View):
     """An answer and the expected answers, of which `reference` is the first."""
 
     answer: str
@@ -176,14 +156,7 @@ class Worded(View):
     references: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked(View):
-    """A question, its answer and the expected answers, of which `reference` is the first."""
-
-    question: str
-    answer: str
-    reference: str
-    references: tuple[str, ...] = ()
+Worded = Compared
 
 
 @dataclass(frozen=True, slots=True)

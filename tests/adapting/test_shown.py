@@ -1,11 +1,22 @@
 """What the model was shown is known and verified, or it is said that nobody knows."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from ragmetrics_core import Sample
-from ragmetrics_core.adapting import Call, CapturedMessage, CapturedRun, NamedValue, Rules, Skip, sample_of
+from ragmetrics_core.adapting import (
+    Call,
+    CapturedMessage,
+    CapturedRun,
+    Kind,
+    NamedValue,
+    Rules,
+    Skip,
+    sample_of,
+)
 from ragmetrics_core.samples import Turn
 from tests.adapting.plain import PLAIN, Clock, Doc, Said
 
@@ -22,20 +33,31 @@ def run_of(*calls: Call, outputs: object = "In 1893.", **more: object) -> Captur
     return CapturedRun(calls=calls, inputs={"question": QUESTION}, outputs=outputs, **more)  # type: ignore[arg-type]
 
 
+def call(kind: Kind, name: str, inputs: object, outputs: object, **more: Any) -> Callable[[Clock], Call]:
+    return lambda clock: clock.call(kind, name, inputs, outputs, **more)
+
+
+def search(*documents: Doc) -> Callable[[Clock], Call]:
+    return call("retriever", "search", QUESTION, list(documents))
+
+
+def answer(*texts: str) -> Callable[[Clock], Call]:
+    return call("model", "llm", asked(*texts), "In 1893.")
+
+
+def sample_from(*calls: Callable[[Clock], Call], **more: object) -> Sample:
+    """The sample of a run in which these calls were made one after the other."""
+    clock = Clock()
+    return sample_of(run_of(*(made(clock) for made in calls), **more), PLAIN)
+
+
 def stages(sample: Sample) -> list[tuple[str, str, int]]:
     return [(stage.name, stage.component, len(stage.chunks)) for stage in sample.stages or ()]
 
 
 def test_a_chunk_that_stands_in_the_request_is_a_context_with_its_place():
-    clock = Clock()
     prompt = f"Answer from:\n{LADY.text}\n\nQuestion: {QUESTION}"
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
-            clock.call("model", "llm", asked(prompt), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY, FERRY), answer(prompt))
     assert sample.contexts == (LADY.text,)
     assert sample.context_ids == ("lady",)
     (chunk,) = sample.shown_stage.chunks  # type: ignore[union-attr]
@@ -44,86 +66,56 @@ def test_a_chunk_that_stands_in_the_request_is_a_context_with_its_place():
 
 
 def test_what_a_filter_drops_is_no_context_and_a_filter_that_drops_all_leaves_none():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
-            clock.call("postprocessor", "cutoff", [LADY, FERRY], []),
-            clock.call("model", "llm", asked("You are kind.", QUESTION), "In 1893."),
-        ),
-        PLAIN,
+    sample = sample_from(
+        search(LADY, FERRY),
+        call("postprocessor", "cutoff", [LADY, FERRY], []),
+        answer("You are kind.", QUESTION),
     )
     assert sample.contexts == ()
     assert stages(sample) == [("retrieved", "search", 2), ("filtered", "cutoff", 0), ("shown", "llm", 0)]
 
 
 def test_a_state_whose_documents_a_node_empties_shows_none():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("chain", "retrieve", {"question": QUESTION}, {"docs": [LADY]}),
-            clock.call("chain", "grade", {"question": QUESTION, "docs": [LADY]}, {"docs": []}),
-            clock.call("model", "llm", asked("Be kind.", QUESTION), "In 1893."),
-        ),
-        PLAIN,
+    sample = sample_from(
+        call("chain", "retrieve", {"question": QUESTION}, {"docs": [LADY]}),
+        call("chain", "grade", {"question": QUESTION, "docs": [LADY]}, {"docs": []}),
+        answer("Be kind.", QUESTION),
     )
     assert sample.contexts == ()
     assert [stage[:2] for stage in stages(sample)][:2] == [("retrieved", "retrieve"), ("filtered", "grade")]
 
 
 def test_chunks_of_which_none_stands_in_the_request_are_no_contexts_and_nobody_knows_which_are():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY]),
-            clock.call("model", "llm", asked("Their tower is from the nineties.", QUESTION), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY), answer("Their tower is from the nineties.", QUESTION))
     assert sample.contexts is None
     assert "note_contexts" in str(sample.labels["found_contexts"])
     assert stages(sample) == [("retrieved", "search", 1)]
 
 
 def test_a_prompt_that_was_given_the_question_alone_shows_nothing():
-    clock = Clock()
-    first = clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "no_answer")
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY]),
-            first,
-            clock.call("prompt", "second", {"question": QUESTION}, asked(f"From memory: {QUESTION}")),
-            clock.call("model", "llm 2", asked(f"From memory: {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
+    first = call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "no_answer")
+    sample = sample_from(
+        search(LADY),
+        first,
+        call("prompt", "second", {"question": QUESTION}, asked(f"From memory: {QUESTION}")),
+        call("model", "llm 2", asked(f"From memory: {QUESTION}"), "In 1893."),
     )
     assert sample.contexts == ()
 
 
 def test_a_summary_of_the_documents_is_a_stage_and_what_was_shown():
-    clock = Clock()
     summary = "A harbour board put the lighthouse up, in 1893."
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
-            clock.call("model", "summarizer", asked(f"Summarize: {LADY.text} {FERRY.text}"), summary),
-            clock.call("model", "llm", asked(f"{summary} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
+    sample = sample_from(
+        search(LADY, FERRY),
+        call("model", "summarizer", asked(f"Summarize: {LADY.text} {FERRY.text}"), summary),
+        answer(f"{summary} {QUESTION}"),
     )
     assert sample.contexts == (summary,)
     assert ("filtered", "summarizer", 1) in stages(sample)
 
 
 def test_a_chunk_that_is_cut_off_is_partly_shown_and_its_text_is_the_part():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY]),
-            clock.call("model", "llm", asked(f"{LADY.text[:32]}... {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY), answer(f"{LADY.text[:32]}... {QUESTION}"))
     assert sample.contexts == (LADY.text[:32].strip(),)
     assert sample.shown == ("partial",)
 
@@ -136,39 +128,20 @@ def test_a_chunk_that_is_cut_off_is_partly_shown_and_its_text_is_the_part():
     ],
 )
 def test_white_space_and_escapes_of_the_writing_hide_no_chunk(written: str):
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY]),
-            clock.call("model", "llm", asked(written, QUESTION), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY), answer(written, QUESTION))
     assert (sample.contexts, sample.shown) == ((LADY.text,), ("verified",))
 
 
 def test_a_window_that_is_shown_in_place_of_its_sentence_is_the_context():
-    clock = Clock()
     window = f"It is old. {LADY.text} It still shines."
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY._replace(window=window)]),
-            clock.call("model", "llm", asked(f"{window} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY._replace(window=window)), answer(f"{window} {QUESTION}"))
     assert sample.contexts == (window,)
 
 
 @pytest.mark.parametrize("nothing", ["[]", '{"documents": []}', [], {"documents": []}])
 def test_a_tool_that_finds_nothing_is_a_stage_without_chunks(nothing: object):
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("tool", "search", {"query": "lighthouse"}, nothing),
-            clock.call("model", "llm", asked("Be kind.", QUESTION, str(nothing)), "In 1893."),
-        ),
-        PLAIN,
+    sample = sample_from(
+        call("tool", "search", {"query": "lighthouse"}, nothing), answer("Be kind.", QUESTION, str(nothing))
     )
     assert sample.contexts == ()
     assert stages(sample)[0] == ("retrieved", "search", 0)
@@ -195,27 +168,16 @@ def test_the_text_of_a_tool_is_a_chunk_only_where_the_application_says_so():
 
 
 def test_what_the_application_says_is_taken_and_marked_where_the_request_has_it_not():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
-            contexts=NamedValue([LADY, FERRY], "context_key 'docs'"),
-        ),
-        PLAIN,
+    sample = sample_from(
+        answer(f"{LADY.text} {QUESTION}"), contexts=NamedValue([LADY, FERRY], "context_key 'docs'")
     )
     assert sample.contexts == (LADY.text, FERRY.text)
     assert sample.shown == ("verified", "absent")
 
 
 def test_without_a_request_the_last_stages_are_the_contexts_and_unseen():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
-            clock.call("postprocessor", "rank", [LADY, FERRY], [FERRY]),
-            answered_by=(),
-        ),
-        PLAIN,
+    sample = sample_from(
+        search(LADY, FERRY), call("postprocessor", "rank", [LADY, FERRY], [FERRY]), answered_by=()
     )
     assert (sample.contexts, sample.shown) == ((FERRY.text,), ("unseen",))
 
@@ -239,14 +201,7 @@ def test_several_answers_are_none_and_the_line_to_write_is_told_once(caplog: pyt
 
 
 def test_a_chunk_that_only_stands_in_the_question_was_not_shown():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [Doc("the lighthouse"), LADY]),
-            clock.call("model", "llm", asked(f"{LADY.text[4:]} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(Doc("the lighthouse"), LADY), answer(f"{LADY.text[4:]} {QUESTION}"))
     assert sample.contexts == (LADY.text[4:],)
 
 
@@ -270,29 +225,15 @@ def test_a_chunk_that_was_an_answer_before_is_shown_where_a_tool_says_it():
 
 def test_chunks_that_share_their_beginning_are_told_apart():
     head = "Document of the harbour board, volume seven. "
-    clock = Clock()
     first, second = Doc(head + "It was built in 1893."), Doc(head + "It leaves at seven.")
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [first, second]),
-            clock.call("model", "llm", asked(f"{first.text} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(first, second), answer(f"{first.text} {QUESTION}"))
     assert sample.contexts == (first.text,)
 
 
 def test_of_a_chunk_that_is_shown_behind_its_overlap_with_another_the_rest_is_a_context():
     overlap, rest = "The board meets on Mondays.", "Its chair is chosen by the five oldest skippers."
-    clock = Clock()
     first, second = Doc(f"{LADY.text} {overlap}"), Doc(f"{overlap} {rest}")
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [first, second]),
-            clock.call("model", "llm", asked(f"{first.text} {rest}\n{QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(first, second), answer(f"{first.text} {rest}\n{QUESTION}"))
     # the second chunk stands there whole, for its beginning is the end of the first
     assert sample.contexts == (first.text, second.text)
     assert sample.shown == ("verified", "verified")
@@ -324,28 +265,16 @@ def test_nothing_but_the_question_in_the_request_shows_nothing():
 
 
 def test_what_a_redactor_takes_out_is_in_no_stage_and_no_message():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY, FERRY]),
-            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    ).redacted(lambda text: text.replace("1893", "[year]"))
+    sample = sample_from(search(LADY, FERRY), answer(f"{LADY.text} {QUESTION}")).redacted(
+        lambda text: text.replace("1893", "[year]")
+    )
     assert "1893" not in sample.model_dump_json()
     assert sample.shown == ("verified",)
     assert sample.unproven == ()
 
 
 def test_a_stage_that_says_another_place_than_the_request_has_is_found_out():
-    clock = Clock()
-    sample = sample_of(
-        run_of(
-            clock.call("retriever", "search", QUESTION, [LADY]),
-            clock.call("model", "llm", asked(f"{LADY.text} {QUESTION}"), "In 1893."),
-        ),
-        PLAIN,
-    )
+    sample = sample_from(search(LADY), answer(f"{LADY.text} {QUESTION}"))
     assert sample.unproven == ()
     request = [Turn(role="user", content=f"Some other text than that. {QUESTION}")]
     assert [each.rank for each in sample.model_copy(update={"request_messages": request}).unproven] == [1]

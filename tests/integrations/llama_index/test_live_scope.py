@@ -245,6 +245,23 @@ def test_the_same_call_again_goes_on_in_the_same_folder_and_leaves_no_thread(liv
     assert sorted(record.sample.question for record in run.records()) == ["one?", "three?", "two?"]
 
 
+def test_a_mistake_is_told_in_a_sentence_and_ends_no_earlier_instrumentation(live):
+    first = live()
+    for wrong, message in (
+        ({"judge": judge_llm()}, "unexpected keyword argument 'judge'"),
+        ({"concurency": 3}, "unexpected keyword argument 'concurency'; 'concurrency' is one"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            instrument("faithfulness", judge_llm(), **wrong)
+    for refused in ({"sample_rate": 2.0}, {"prompts": "no such folder"}):
+        with pytest.raises(ConfigError):
+            instrument("faithfulness", judge_llm(), **refused)
+
+    assert first.is_installed
+    engine().query(QUERY)
+    assert questions(first) == [QUERY]
+
+
 def test_a_live_scorer_of_ones_own_is_used_and_not_closed_by_the_same_call_again():
     engine_ = engine()
     with LiveScorer("faithfulness", judge="embedded") as own:

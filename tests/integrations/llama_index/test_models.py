@@ -15,12 +15,8 @@ from pydantic import PrivateAttr
 
 from ragmetrics_core import Embedder, Judge, evaluate
 from ragmetrics_core.errors import (
-    AccessRefused,
     ConfigError,
-    ModelError,
-    ModelOverloaded,
     ModelRefused,
-    ModelTimeout,
     TransientModelError,
 )
 from ragmetrics_core.prompts import STATEMENTS
@@ -33,7 +29,6 @@ from ragmetrics_llama_index import (
     instrument,
 )
 from tests.integrations.llama_index.fakes import FunctionLLM, WordEmbedding, judging
-from tests.servers import Answer, OpenAIServer
 
 
 def request(draws: int = 1) -> Generate[Any]:
@@ -173,59 +168,6 @@ def test_an_embedding_model_that_is_asynchronous_only_is_refused_when_the_scorer
 
     with pytest.raises(ConfigError, match=r"AsyncOnly has no synchronous interface, .* an embedder"):
         instrument("answer_similarity", embed_model=AsyncOnly())
-
-
-class HttpError(Exception):
-    def __init__(self, status: int) -> None:
-        super().__init__(f"status {status}")
-        self.status_code = status
-
-
-class HTTPStatusError(Exception):
-    """As httpx has it: the status is the response's."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"status {status}")
-        self.response = SimpleNamespace(status_code=status)
-
-
-class APIConnectionError(Exception):
-    """As providers' clients name it."""
-
-
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (HttpError(429), ModelOverloaded),
-        (HttpError(500), TransientModelError),
-        (HttpError(401), AccessRefused),
-        (HTTPStatusError(429), ModelOverloaded),
-        (HTTPStatusError(401), AccessRefused),
-        (ConnectionError("lost"), TransientModelError),
-        (APIConnectionError("lost"), TransientModelError),
-        (TimeoutError("late"), ModelTimeout),
-        (ValueError("odd"), ModelError),
-        (ModelRefused("no"), ModelRefused),
-    ],
-)
-def test_a_failure_says_whether_it_may_pass(error, kind):
-    def fails(prompt: str) -> str:
-        raise error
-
-    with pytest.raises(ModelError) as failed:
-        asked(FunctionLLM(fails))
-    assert type(failed.value) is kind
-    assert str(error) in str(failed.value)
-
-
-def test_the_wait_that_a_server_asks_for_is_kept():
-    openai = pytest.importorskip("openai", reason="needs the package that LlamaIndex's model calls with")
-    with OpenAIServer(Answer(status=429, body={}, headers={"Retry-After": "7"})) as server:
-        client = openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0)
-        with pytest.raises(ModelOverloaded) as failed:
-            asked(FunctionLLM(lambda prompt: client.chat.completions.create(model="m", messages=[])))
-
-    assert failed.value.retry_after == 7.0
 
 
 def test_the_identity_names_class_model_and_settings_and_no_key():

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ragmetrics_core import scoring
@@ -21,6 +22,17 @@ from ragmetrics_core.protocol import Count
 __all__ = ["Counted", "counted"]
 
 Counts = Mapping[str, tuple[int, ...]]
+
+
+def _no_synonyms(word: str) -> Sequence[Any]:
+    """Synonyms need downloaded data."""
+    del word
+    return ()
+
+
+# What METEOR's alignment asks for: stems, here the words, and synonyms, here none.
+_UNSTEMMED = SimpleNamespace(stem=str)
+_NO_SYNONYMS = SimpleNamespace(synsets=_no_synonyms)
 
 
 class Counted(NamedTuple):
@@ -94,22 +106,15 @@ def _meteor(request: Count) -> Counted:
 
     settings = {"stemmer": True, **request.settings}
     align: Callable[..., tuple[list[tuple[int, int]], Any, Any]] = align_words
-    stemmer = _porter() if settings["stemmer"] else _Unstemmed()
+    stemmer = _porter() if settings["stemmer"] else _UNSTEMMED
     answer = scoring.words_of(request.answer, language="und")
-    matches: list[int] = []
-    chunks: list[int] = []
-    lengths: list[int] = []
-    for text in request.references:
-        reference = scoring.words_of(text, language="und")
-        pairs, _, _ = align(answer, reference, stemmer=stemmer, wordnet=_NoSynonyms())
-        matches.append(len(pairs))
-        chunks.append(_runs(pairs))
-        lengths.append(len(reference))
+    references = [scoring.words_of(text, language="und") for text in request.references]
+    aligned = [align(answer, each, stemmer=stemmer, wordnet=_NO_SYNONYMS)[0] for each in references]
     counts = {
-        "matches": tuple(matches),
-        "chunks": tuple(chunks),
+        "matches": tuple(map(len, aligned)),
+        "chunks": tuple(map(_runs, aligned)),
         "answer": (len(answer),),
-        "reference": tuple(lengths),
+        "reference": tuple(map(len, references)),
     }
     stages = "exact, porter stem" if settings["stemmer"] else "exact"
     return Counted(counts, f"nltk {version('nltk')} stages:{stages}")
@@ -121,21 +126,6 @@ _PROCEDURES: Mapping[str, Callable[[Count], Counted]] = {
     "rouge": _rouge,
     "meteor": _meteor,
 }
-
-
-class _NoSynonyms:
-    """A word net without a word: the matching stage of METEOR that needs downloaded data finds nothing."""
-
-    def synsets(self, word: str) -> Sequence[Any]:
-        del word
-        return ()
-
-
-class _Unstemmed:
-    """A stemmer that leaves words as they are."""
-
-    def stem(self, word: str) -> str:
-        return word
 
 
 @cache
