@@ -9,24 +9,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from ragmetrics_core.cli import _cache, _study
 from ragmetrics_core.cli._audit import audit
-from ragmetrics_core.cli._batch import batch
-from ragmetrics_core.cli._cache import cache
-from ragmetrics_core.cli._catch_up import catch_up
-from ragmetrics_core.cli._correct import correct
-from ragmetrics_core.cli._diff import diff
-from ragmetrics_core.cli._evaluate import evaluate
-from ragmetrics_core.cli._grouped import GroupedCommand
-from ragmetrics_core.cli._merge import merge
+from ragmetrics_core.cli._batch import catch_up, export, import_
+from ragmetrics_core.cli._evaluate import evaluate, plan
 from ragmetrics_core.cli._metrics import metrics
-from ragmetrics_core.cli._plan import plan
+from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._probe import probe
-from ragmetrics_core.cli._report import report
-from ragmetrics_core.cli._runs import runs
+from ragmetrics_core.cli._runs import correct, diff, merge, report, runs, verdicts
 from ragmetrics_core.cli._screen import write_anything
 from ragmetrics_core.cli._show import show
-from ragmetrics_core.cli._study import study
-from ragmetrics_core.cli._verdicts import verdicts
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
 from ragmetrics_core.report._terminal import visible
 
@@ -42,23 +34,14 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 class _Commands(TyperGroup):
     """The group of all commands; whatever goes wrong in one ends as a sentence and an exit code."""
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
         """Run a command; always exits."""
-        del prog_name, complete_var, standalone_mode, windows_expand_args
         write_anything()
-        sys.exit(self._run(args, extra))
+        sys.exit(self._run(args, {**extra, "prog_name": NAME, "standalone_mode": False}))
 
     def _run(self, args: Sequence[str] | None, extra: dict[str, Any]) -> int:
         try:
-            code = super().main(args=args, prog_name=NAME, standalone_mode=False, **extra)
+            code = super().main(args, **extra)
         except UsageError as error:
             where = error.ctx.command_path if error.ctx else NAME
             message = " ".join(error.format_message().split()).rstrip(".")
@@ -95,12 +78,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics, probe):
-    app.command(cls=GroupedCommand, no_args_is_help=False)(command)
-app.command("catch-up", cls=GroupedCommand, no_args_is_help=False)(catch_up)
-app.add_typer(batch, name="batch")
-app.add_typer(cache, name="cache")
-app.add_typer(study, name="study")
+add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, runs, merge, metrics)
+add_commands(app, probe, catch_up)
+batch = typer.Typer(help="Ask the judge by file: write open requests down, read the replies back.")
+cache = typer.Typer(help="Look into a journal of answered calls, or make it smaller.")
+study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
+app.add_typer(add_commands(batch, export, import_), name="batch")
+app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
+app.add_typer(add_commands(study, *_study.STUDIES), name="study")
 
 
 @app.callback()

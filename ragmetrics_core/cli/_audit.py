@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import AsJson, OwnMetrics, RunFolder, open_run
+from ragmetrics_core.cli._arguments import AsJson, OwnMetrics, RunFolder
+from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import page, show, write_json
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._json_pages import audit_json
@@ -18,12 +19,10 @@ __all__ = ["audit"]
 
 def audit(
     run: RunFolder,
+    *,
     metrics: OwnMetrics = None,
     as_json: AsJson = False,
-    processes: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many processes look at the records. Without it: one a core for many."),
-    ] = None,
+    processes: Annotated[int | None, typer.Option(min=1)] = None,
 ) -> None:
     """Derive every score again, without any model, and the run as a whole.
 
@@ -31,14 +30,22 @@ def audit(
     against the manifest: records that are missing, a judge of another name, labels that were edited. All that
     differs is listed. The exit code is 1 when anything differs or cannot be derived, or the run did not
     finish. Of a run that another process is still writing, what it has so far is checked, and that is said.
+
+    Args:
+        processes: How many processes look at the records. Without it: one a core for many.
     """
     read = open_run(run, metrics)
-    code = _as_json(read, processes) if as_json else _as_page(read, len(read.keys), processes)
-    if code:
-        raise typer.Exit(code)
+    if as_json:
+        written = audit_json(read, processes=processes)
+        write_json(written)
+        passed = written.passed
+    else:
+        passed = _page(read, processes)
+    if not passed:
+        raise typer.Exit(1)
 
 
-def _as_page(read: Run, count: int, processes: int | None) -> int:
+def _page(read: Run, processes: int | None) -> bool:
     console = page()
     failed = whole = 0
     for key, differences in read.audit(processes=processes):
@@ -46,7 +53,7 @@ def _as_page(read: Run, count: int, processes: int | None) -> int:
         failed += is_record
         whole += not is_record
         show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
-    records = number_of(count, "record") + " checked"
+    records = number_of(len(read.keys), "record") + " checked"
     if failed:
         console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
     if whole:
@@ -70,10 +77,4 @@ def _as_page(read: Run, count: int, processes: int | None) -> int:
         console.print(Text(line))
     if read.is_written:
         console.print("another process is still writing the run: what follows was not there to be checked")
-    return 0 if passed else 1
-
-
-def _as_json(read: Run, processes: int | None) -> int:
-    found = audit_json(read, processes=processes)
-    write_json(found)
-    return 0 if found.passed else 1
+    return passed

@@ -1,0 +1,153 @@
+"""Commands from functions: the signature says the arguments and options, the docstring what each of them is.
+
+Parameters by place are arguments, keywords are options. An underscore at a name's end only keeps it apart
+from Python's own: `json_` is --json. A parameter whose type is a dataclass stands for its fields, and
+`**settings` for the keywords of a typed dictionary; what each of these is stands below it.
+"""
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache, wraps
+from inspect import Parameter, Signature, cleandoc, getdoc, getsource, signature
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import typer
+from typer.core import TyperCommand
+
+from ragmetrics_core.cli._arguments import Measuring
+from ragmetrics_core.keywords import names_in
+from ragmetrics_core.models import BudgetArgs, TrafficArgs
+from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS
+
+__all__ = ["add_commands"]
+
+_GROUPS = {
+    "Data and metrics": "only on question label source by good metrics variant prompts cards repeats "
+    "full_repeats limit redact strict_shown",
+    "Models": "judge judge_option embedder scorer",
+    "Traffic": " ".join(names_in(TrafficArgs)),
+    "Budget": " ".join(names_in(BudgetArgs)),
+    "Output": "out requests overwrite beside cache on_error keep_vectors date format_ min_ max_ fail_if",
+}
+"""The groups in which a command that asks a judge shows its options, in their order."""
+
+_ARGUMENT = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
+
+
+class _Command(TyperCommand):
+    """A command whose help has a section for each group of its options, where it asks a judge."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options, the options of no group last."""
+        left = {each.name: each for each in self.get_params(ctx)}
+        sections = {"Arguments": [name for name, each in left.items() if each.param_type_name == "argument"]}
+        if "judge" in left:
+            sections |= {title: names.split() for title, names in _GROUPS.items()}
+        rows = {
+            title: [left.pop(name) for name in names if name in left] for title, names in sections.items()
+        }
+        rows["Other options" if len(rows) > 1 else "Options"] = list(left.values())
+        for title, options in rows.items():
+            if options:
+                with formatter.section(title):
+                    formatter.write_dl([record for each in options if (record := each.get_help_record(ctx))])
+
+
+def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.Typer:
+    """The group with a command for each function, called as the function is."""
+    for function in functions:
+        name = function.__name__.rstrip("_").replace("_", "-")
+        group.command(name, cls=_Command, no_args_is_help=False)(_command_of(function))
+    return group
+
+
+def _command_of(function: Callable[..., None]) -> Callable[..., None]:
+    """The function as typer takes it: every argument and option a keyword, with its words."""
+    text, _, section = (getdoc(function) or "").partition("\n\nArgs:\n")
+    hints = get_type_hints(function, include_extras=True)
+    told = dict(_ARGUMENT.findall(section))
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    words: dict[str, str] = {}
+    for settings in (TrafficArgs, BudgetArgs, Measuring, *groups.values()):
+        words |= words_of(settings)
+    own: list[Parameter] = []
+    shared: list[Parameter] = []
+    for each in signature(function).parameters.values():
+        hint = hints[each.name]
+        if each.name in groups:
+            kinds = get_type_hints(hint, include_extras=True)
+            shared += (_option(field.name, kinds[field.name], field.default, words) for field in fields(hint))
+        elif each.kind is Parameter.VAR_KEYWORD:
+            kinds = get_type_hints(get_args(hint)[0], include_extras=True)
+            shared += (_option(name, kind, EVALUATION_DEFAULTS[name], words) for name, kind in kinds.items())
+        else:
+            own.append(_option(each.name, hint, each.default, words, told.get(each.name), place=each.kind))
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        function(**given)
+
+    command.__doc__ = text
+    command.__signature__ = Signature([*own, *shared])  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in (*own, *shared)}
+    return command
+
+
+def _option(
+    name: str,
+    hint: Any,
+    default: Any,
+    words: Mapping[str, str],
+    told: str | None = None,
+    place: Any = Parameter.KEYWORD_ONLY,
+) -> Parameter:
+    """A parameter of typer's: an argument, or the option of that name."""
+    kind, *declared = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+    is_argument = place is Parameter.POSITIONAL_OR_KEYWORD
+    option: Any = copy(declared[0]) if declared else typer.Argument() if is_argument else typer.Option()
+    is_list = list in {get_origin(each) for each in (kind, *get_args(kind))}
+    if is_argument:
+        placeholder = f"{name.upper().removesuffix('S')}..." if is_list else name.upper()
+        option.metavar = option.metavar or placeholder
+    elif option.default is ...:
+        option.param_decls = (f"--{name.rstrip('_').replace('_', '-')}",)
+    else:
+        option.param_decls = (option.default, *option.param_decls)
+    text = told or option.help or words[name]
+    option.help = _help(text, words, default, is_list=is_list)
+    option.default = ... if default in (Parameter.empty, MISSING) else default
+    option.show_default = default is not None
+    kind = Path | None if Path in get_args(kind) and not is_list else kind
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
+
+
+def _help(text: str, words: Mapping[str, str], default: Any, *, is_list: bool) -> str:
+    """The first paragraph of what a setting says of itself, in the words of a command line."""
+    first = " ".join(text.partition("\n\n")[0].split())
+    if not is_list:
+        first = first.partition(" Several times")[0]
+    if default is None:
+        first = first.replace("; None for no limit", "")
+    options = re.sub(r"`(\w+)`", lambda found: f"--{found[1]}" if found[1] in words else found[0], first)
+    return options.replace("None for", "0 for")
+
+
+@cache
+def words_of(settings: type) -> dict[str, str]:
+    """What the settings of a class are, as the text below each of them says."""
+    words: dict[str, str] = {}
+    for each in reversed(settings.__mro__[:-1]):
+        if each.__module__.startswith("ragmetrics_core."):
+            (definition,) = ast.parse(dedent(getsource(each))).body
+            for setting, text in pairwise(definition.body):  # type: ignore[attr-defined]
+                if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr):
+                    words[ast.unparse(setting.target)] = cleandoc(ast.literal_eval(text.value))
+    return words
