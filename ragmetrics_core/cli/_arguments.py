@@ -20,8 +20,8 @@ from ragmetrics_core.probe import chosen_by_cards
 __all__ = [
     "AsJson",
     "Data",
+    "Evaluating",
     "Judging",
-    "Measuring",
     "MetricName",
     "OwnMetrics",
     "Positive",
@@ -99,7 +99,7 @@ class Judging:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measuring(Judging):
+class Evaluating(Judging):
     """How samples are measured."""
 
     variant: str | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Unpack
 import typer
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import Data, Judging, Measuring, RunFolder, traffic_of
+from ragmetrics_core.cli._arguments import Data, Evaluating, Judging, RunFolder, traffic_of
 from ragmetrics_core.cli._evaluate import closing
 from ragmetrics_core.cli._own import redact_of
 from ragmetrics_core.cli._progress import count_rows, progress_of
@@ -23,7 +23,7 @@ from ragmetrics_core.wording import number_of
 __all__ = ["catch_up", "export", "import_"]
 
 
-def export(data: Data, measuring: Measuring, *, out: Path, requests: Path) -> None:
+def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path) -> None:
     """Write all requests that are open now to a file, without asking the judge.
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
@@ -32,8 +32,8 @@ def export(data: Data, measuring: Measuring, *, out: Path, requests: Path) -> No
         out: The run's folder; the same one for every wave.
         requests: The file to write, in the format of OpenAI's batch interface.
     """
-    chosen = measuring.keywords(asked=False)
-    with progress_of(remarks(), count_rows(data, at_most=measuring.limit)) as progress:
+    chosen = evaluating.keywords(asked=False)
+    with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
         wave = export_wave(data, requests, out=out, **chosen, progress=progress)
     if not wave.waiting:
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))

@@ -10,7 +10,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import AsJson, Data, Measuring, traffic_of
+from ragmetrics_core.cli._arguments import AsJson, Data, Evaluating, traffic_of
 from ragmetrics_core.cli._limits import Limits, tell
 from ragmetrics_core.cli._progress import count_rows, progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
@@ -28,7 +28,7 @@ __all__ = ["closing", "evaluate", "plan"]
 
 def evaluate(
     data: Data,
-    measuring: Measuring,
+    evaluating: Evaluating,
     limits: Limits,
     *,
     strict_shown: bool = False,
@@ -56,11 +56,11 @@ def evaluate(
         keep_vectors: Keep vectors in the records.
         fail_if: Exit with 3 where a mean reaches its limit, but its interval does not.
     """
-    chosen = measuring.keywords()
+    chosen = evaluating.keywords()
     limits.check(chosen["metrics"])
-    last = []
+    last: list[Progress] = []
     try:
-        with progress_of(remarks(), count_rows(data, at_most=measuring.limit)) as report:
+        with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as report:
 
             def progress(now: Progress) -> None:
                 last[:] = [now]
@@ -69,7 +69,7 @@ def evaluate(
             run = run_evaluation(
                 data,
                 **chosen,
-                **traffic_of(settings, measuring.judge_option),
+                **traffic_of(settings, evaluating.judge_option),
                 out=out,
                 overwrite=overwrite,
                 on_error=on_error,
@@ -101,7 +101,7 @@ def evaluate(
 
 def plan(
     data: Data,
-    measuring: Measuring,
+    evaluating: Evaluating,
     *,
     out: Path | None = None,
     prices: Path | None = None,
@@ -112,7 +112,7 @@ def plan(
     Args:
         out: The run's folder, if it has begun: what it holds is left out.
     """
-    counted = make_plan(data, **measuring.keywords(asked=False), out=out, prices=prices)
+    counted = make_plan(data, **evaluating.keywords(asked=False), out=out, prices=prices)
     if as_json:
         write_json(plan_json(counted))
     else:

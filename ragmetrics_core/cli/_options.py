@@ -7,7 +7,7 @@ from Python's own: `json_` is --json. A parameter whose type is a dataclass stan
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, wraps
@@ -20,7 +20,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from ragmetrics_core.cli._arguments import Measuring
+from ragmetrics_core.cli._arguments import Evaluating
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.models import BudgetArgs, TrafficArgs
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS
@@ -70,24 +70,26 @@ def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.T
 def _command_of(function: Callable[..., None]) -> Callable[..., None]:
     """The function as typer takes it: every argument and option a keyword, with its words."""
     text, _, section = (getdoc(function) or "").partition("\n\nArgs:\n")
-    hints = get_type_hints(function, include_extras=True)
     told = dict(_ARGUMENT.findall(section))
+    hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = signature(function).parameters
     words: dict[str, str] = {}
-    for settings in (TrafficArgs, BudgetArgs, Measuring, *groups.values()):
+    defaults = {**EVALUATION_DEFAULTS, **{name: each.default for name, each in parameters.items()}}
+    for settings in (TrafficArgs, BudgetArgs, Evaluating, *groups.values()):
         words |= words_of(settings)
-    own: list[Parameter] = []
-    shared: list[Parameter] = []
-    for each in signature(function).parameters.values():
-        hint = hints[each.name]
-        if each.name in groups:
-            kinds = get_type_hints(hint, include_extras=True)
-            shared += (_option(field.name, kinds[field.name], field.default, words) for field in fields(hint))
-        elif each.kind is Parameter.VAR_KEYWORD:
-            kinds = get_type_hints(get_args(hint)[0], include_extras=True)
-            shared += (_option(name, kind, EVALUATION_DEFAULTS[name], words) for name, kind in kinds.items())
-        else:
-            own.append(_option(each.name, hint, each.default, words, told.get(each.name), place=each.kind))
+    for group in groups.values():
+        defaults |= {field.name: field.default for field in fields(group)}
+    options: list[Parameter] = []
+    for name, each in parameters.items():
+        kinds, is_argument = {name: hints[name]}, each.kind is Parameter.POSITIONAL_OR_KEYWORD
+        if name in groups or each.kind is Parameter.VAR_KEYWORD:
+            settings = groups.get(name) or get_args(hints[name])[0]
+            kinds, is_argument = get_type_hints(settings, include_extras=True), False
+        for key, kind in kinds.items():
+            texts = told.get(key, ""), words.get(key, "")
+            options.append(_option(key, kind, defaults[key], *texts, is_argument=is_argument))
+    options.sort(key=lambda each: each.name not in parameters)
 
     @wraps(function)
     def command(**given: Any) -> None:
@@ -96,48 +98,31 @@ def _command_of(function: Callable[..., None]) -> Callable[..., None]:
         function(**given)
 
     command.__doc__ = text
-    command.__signature__ = Signature([*own, *shared])  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in (*own, *shared)}
+    command.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in options}
     return command
 
 
-def _option(
-    name: str,
-    hint: Any,
-    default: Any,
-    words: Mapping[str, str],
-    told: str | None = None,
-    place: Any = Parameter.KEYWORD_ONLY,
-) -> Parameter:
+def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_argument: bool) -> Parameter:
     """A parameter of typer's: an argument, or the option of that name."""
     kind, *declared = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    is_argument = place is Parameter.POSITIONAL_OR_KEYWORD
     option: Any = copy(declared[0]) if declared else typer.Argument() if is_argument else typer.Option()
-    is_list = list in {get_origin(each) for each in (kind, *get_args(kind))}
+    is_list = list in map(get_origin, (kind, *get_args(kind)))
     if is_argument:
-        placeholder = f"{name.upper().removesuffix('S')}..." if is_list else name.upper()
-        option.metavar = option.metavar or placeholder
+        shown = f"{name.upper().removesuffix('S')}..." if is_list else name.upper()
+        option.metavar = option.metavar or shown
     elif option.default is ...:
         option.param_decls = (f"--{name.rstrip('_').replace('_', '-')}",)
     else:
         option.param_decls = (option.default, *option.param_decls)
-    text = told or option.help or words[name]
-    option.help = _help(text, words, default, is_list=is_list)
+    # the first paragraph of what a setting says of itself, in the words of a command line
+    text = re.sub(r"`(\w+)`", r"--\1", " ".join((told or option.help or words).partition("\n\n")[0].split()))
+    text = text if is_list else text.partition(" Several times")[0]
+    option.help = text.replace("; None for no limit", "" if default is None else "; 0 for no limit")
     option.default = ... if default in (Parameter.empty, MISSING) else default
     option.show_default = default is not None
     kind = Path | None if Path in get_args(kind) and not is_list else kind
     return Parameter(name, Parameter.KEYWORD_ONLY, default=option, annotation=kind)
-
-
-def _help(text: str, words: Mapping[str, str], default: Any, *, is_list: bool) -> str:
-    """The first paragraph of what a setting says of itself, in the words of a command line."""
-    first = " ".join(text.partition("\n\n")[0].split())
-    if not is_list:
-        first = first.partition(" Several times")[0]
-    if default is None:
-        first = first.replace("; None for no limit", "")
-    options = re.sub(r"`(\w+)`", lambda found: f"--{found[1]}" if found[1] in words else found[0], first)
-    return options.replace("None for", "0 for")
 
 
 @cache

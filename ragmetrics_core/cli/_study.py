@@ -12,10 +12,10 @@ from ragmetrics_core.cli._study_compare import compare
 from ragmetrics_core.cli._study_labels import annotate, annotations
 from ragmetrics_core.cli._study_output import (
     Alpha,
-    Output,
     Plotted,
     Runs,
     Seed,
+    StudyOutput,
     Testing,
     Wanted,
     open_runs,
@@ -108,7 +108,7 @@ def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
     output.draw(plot=partial(_draw_trend, study))
 
 
-def repeats(run: RunFolder, output: Output, *, metrics: Wanted = None, seed: Seed = 0) -> None:
+def repeats(run: RunFolder, output: StudyOutput, *, metrics: Wanted = None, seed: Seed = 0) -> None:
     """Tell how much of a score's variance is the judge's own, and on which verdicts its votes differ.
 
     For a run with --repeats or --full-repeats of 2 or more, or with a panel of judges.

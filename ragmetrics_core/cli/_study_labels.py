@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 import typer
 
 from ragmetrics_core.cli._screen import remarks
-from ragmetrics_core.cli._study_output import Output, Runs, Seed, Wanted
+from ragmetrics_core.cli._study_output import Runs, Seed, StudyOutput, Wanted
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._annotation_sheet import sheet_html
 from ragmetrics_core.runs import Run
@@ -212,7 +212,7 @@ def annotate(
 def annotations(
     run: Path,
     exports: list[Path],
-    output: Output,
+    output: StudyOutput,
     *,
     beside: list[Path] | None = None,
     labels: Path | None = None,

@@ -19,11 +19,11 @@ from ragmetrics_core.study import Scores, StudyTable, named_runs, read_scores
 __all__ = [
     "Alpha",
     "Cluster",
-    "Output",
     "Plotted",
-    "Resampling",
     "Runs",
     "Seed",
+    "Studied",
+    "StudyOutput",
     "Tables",
     "Testing",
     "Wanted",
@@ -54,7 +54,7 @@ Wanted = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resampling:
+class Studied:
     """Of which metrics a study is, and how it draws."""
 
     metrics: Wanted = None
@@ -63,7 +63,7 @@ class Resampling:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Testing(Resampling):
+class Testing(Studied):
     """The same, and what is called significant."""
 
     alpha: Alpha = 0.05
@@ -142,7 +142,7 @@ class Tables:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(Tables):
+class StudyOutput(Tables):
     """The same for most studies."""
 
     format_: Literal["terminal", "csv", "markdown", "json"] | None = None
@@ -150,7 +150,7 @@ class Output(Tables):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plotted(Output):
+class Plotted(StudyOutput):
     """The same for studies that can be drawn."""
 
     plot: Path | None = None

@@ -11,7 +11,7 @@ import typer
 from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_labels import Labelling, Labels, Source, on_one_scale, scale_ends
-from ragmetrics_core.cli._study_output import Alpha, Cluster, Output, Plotted, Resampling, Runs, open_runs
+from ragmetrics_core.cli._study_output import Alpha, Cluster, Plotted, Runs, Studied, StudyOutput, open_runs
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
@@ -78,7 +78,7 @@ class _Drawn(Plotted):
 def concordance(
     runs: Runs,
     source: Source,
-    output: Output,
+    output: StudyOutput,
     *,
     correct_from: CorrectFrom = None,
     metrics: str = "faithfulness,factual_correctness",
@@ -118,7 +118,7 @@ def agreement(
     run: Annotated[Path | None, typer.Argument(metavar="[RUN]")] = None,
     *,
     how: Labelling,
-    resampling: Resampling,
+    studied: Studied,
     output: _Drawn,
     level: Literal["nominal", "ordinal", "interval"] | None = None,
     weights: Literal["none", "linear", "quadratic"] = "quadratic",
@@ -153,7 +153,7 @@ def agreement(
         correct_from=correct_from,
         judgements=judgements,
         **vars(how),
-        **vars(resampling),
+        **vars(studied),
     )
     tables = list(agreement_tables(study))
     short = [
@@ -164,7 +164,7 @@ def agreement(
     output.draw(**{name: partial(draw, study) for name, draw in draws.items()})
 
 
-def correlations(runs: Runs, source: Source, resampling: Resampling, output: Output) -> None:
+def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
     """Tell which metric goes best with people, in one labelled set or over several.
 
     Spearman's and Kendall's correlations with people, set by set and averaged over the sets; and of each two
@@ -173,15 +173,15 @@ def correlations(runs: Runs, source: Source, resampling: Resampling, output: Out
     Args:
         runs: A run for each set that people labelled.
     """
-    output.show(people_tables(study_people(*_people(runs, source), **vars(resampling))))
+    output.show(people_tables(study_people(*_people(runs, source), **vars(studied))))
 
 
 def pairwise(
     a: Path,
     b: Path,
     preferences: Path,
-    resampling: Resampling,
-    output: Output,
+    studied: Studied,
+    output: StudyOutput,
     *,
     label: str | None = None,
 ) -> None:
@@ -197,14 +197,14 @@ def pairwise(
     first, second = open_runs([a, b])
     _, units = Labelling(label=label).units(preferences)
     said = {unit.sample_id: values for unit, values in units.items()}
-    output.show(preference_tables(study_preferences(first, second, said, **vars(resampling))))
+    output.show(preference_tables(study_preferences(first, second, said, **vars(studied))))
 
 
 def systems(
     runs: Runs,
     source: Source,
-    resampling: Resampling,
-    output: Output,
+    studied: Studied,
+    output: StudyOutput,
     *,
     by: str | None = None,
     question: str | None = None,
@@ -230,7 +230,7 @@ def systems(
     pairs = list(zip(opened, said, strict=True))
     if by is not None:
         pairs = systems_of(opened[0], said[0], by, question=question)
-    output.show(system_tables(study_systems(pairs, **vars(resampling))))
+    output.show(system_tables(study_systems(pairs, **vars(studied))))
 
 
 def estimate(
@@ -277,7 +277,7 @@ def estimate(
 def plan(
     run: Path,
     how: Labelling,
-    output: Output,
+    output: StudyOutput,
     *,
     metric: str = "faithfulness",
     width: Width = 0.1,
