@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from ragmetrics_core.cli import _cache, _study
+from ragmetrics_core.cli import _cache
 from ragmetrics_core.cli._audit import audit
 from ragmetrics_core.cli._batch import catch_up, export, import_
 from ragmetrics_core.cli._evaluate import evaluate, plan
@@ -19,6 +19,7 @@ from ragmetrics_core.cli._probe import probe
 from ragmetrics_core.cli._runs import correct, diff, merge, report, runs, verdicts
 from ragmetrics_core.cli._screen import write_anything
 from ragmetrics_core.cli._show import show
+from ragmetrics_core.cli._study import study
 from ragmetrics_core.errors import ConfigError, RagMetricsError, RecordError
 from ragmetrics_core.report._terminal import visible
 
@@ -82,10 +83,9 @@ add_commands(app, evaluate, plan, show, report, audit, verdicts, diff, correct, 
 add_commands(app, probe, catch_up)
 batch = typer.Typer(help="Ask the judge by file: write open requests down, read the replies back.")
 cache = typer.Typer(help="Look into a journal of answered calls, or make it smaller.")
-study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
 app.add_typer(add_commands(batch, export, import_), name="batch")
 app.add_typer(add_commands(cache, _cache.stats, _cache.prune), name="cache")
-app.add_typer(add_commands(study, *_study.STUDIES), name="study")
+app.add_typer(study, name="study")
 
 
 @app.callback()

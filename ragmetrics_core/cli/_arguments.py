@@ -47,29 +47,27 @@ Named = Sequence[str | Metric[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Which metrics are measured, and by which models."""
+    """Which metrics are measured, and by which models.
+
+    Attributes:
+        metrics: Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of
+            your own. Without it: the recommended two.
+        redact: Put [redacted] in place of what this regular expression finds, before anything is asked or
+            written; or MODULE:FUNCTION, from text to text. May be given several times.
+        judge: embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL,
+            grounded:MODEL or cascade:CHEAP,DEAR. Several times: a panel, whose majority decides.
+        judge_option: A setting of the judge: temperature, seed, max_tokens, response_format or timeout;
+            NAME=none does not send it. Several times.
+        embedder: embedded, openai:MODEL or openai:MODEL@URL.
+        scorer: cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub.
+    """
 
     metrics: str | None = None
-    """Names: faithfulness,context_recall/ragas-0.4,ndcg@10,rouge(kind=2); MODULE:NAME for one of your own.
-    Without it: the recommended two."""
-
     redact: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None
-    """Put [redacted] in place of what this regular expression finds, before anything is asked or written; or
-    MODULE:FUNCTION, from text to text. May be given several times."""
-
     judge: list[str] | None = None
-    """embedded, embedded:strict, openai:MODEL, openai:MODEL@URL, llama, llama:PATH, entailment:MODEL,
-    grounded:MODEL or cascade:CHEAP,DEAR. Several times: a panel, whose majority decides."""
-
     judge_option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None
-    """A setting of the judge: temperature, seed, max_tokens, response_format or timeout; NAME=none does not
-    send it. Several times."""
-
     embedder: str | None = None
-    """embedded, openai:MODEL or openai:MODEL@URL."""
-
     scorer: str | None = None
-    """cross-encoder:MODEL or token-match:MODEL, a folder or a name on the hub."""
 
     def keywords(self, *, asked: bool = True) -> Settings:
         """What the doors that measure are given of it; without `metrics` they take the recommended ones.
@@ -100,29 +98,26 @@ class Judging:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluating(Judging):
-    """How samples are measured."""
+    """How samples are measured.
+
+    Attributes:
+        variant: Variant of all metrics named without one: strict, paper, ragas-0.4.
+        prompts: Folder of prompt files that replace those of the same name.
+        cards: Cards of `ragmetrics probe --on`: a metric named without settings takes those with which this
+            judge ranks better beyond doubt.
+        repeats: Ask for each verdict N times; the majority decides.
+        full_repeats: Measure each metric N times from the start.
+        limit: Only the first N rows.
+        cache: File with answered calls that runs share, in place of the run's own.
+    """
 
     variant: str | None = None
-    """Variant of all metrics named without one: strict, paper, ragas-0.4."""
-
     prompts: Path | None = None
-    """Folder of prompt files that replace those of the same name."""
-
     cards: Annotated[Path | None, typer.Option(metavar="CARDS")] = None
-    """Cards of `ragmetrics probe --on`: a metric named without settings takes those with which this judge
-    ranks better beyond doubt."""
-
     repeats: Positive = 1
-    """Ask for each verdict N times; the majority decides."""
-
     full_repeats: Positive = 1
-    """Measure each metric N times from the start."""
-
     limit: Annotated[int | None, typer.Option(min=1)] = None
-    """Only the first N rows."""
-
     cache: Path | None = None
-    """File with answered calls that runs share, in place of the run's own."""
 
     def keywords(self, *, asked: bool = True) -> Settings:
         """The same with how often, of how much, and with the settings of metrics that the cards choose.

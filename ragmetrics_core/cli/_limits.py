@@ -18,13 +18,15 @@ __all__ = ["Limits", "tell"]
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What the means of a run are held to."""
+    """What the means of a run are held to.
+
+    Attributes:
+        min_: Exit with 1 if the mean is lower: faithfulness=0.8. Several times.
+        max_: Exit with 1 if the mean is higher: hallucination=0.1. Several times.
+    """
 
     min_: list[str] | None = None
-    """Exit with 1 if the mean is lower: faithfulness=0.8. Several times."""
-
     max_: list[str] | None = None
-    """Exit with 1 if the mean is higher: hallucination=0.1. Several times."""
 
     def __bool__(self) -> bool:
         return bool(self.min_ or self.max_)

@@ -2,7 +2,7 @@
 
 Parameters by place are arguments, keywords are options. An underscore at a name's end only keeps it apart
 from Python's own: `json_` is --json. A parameter whose type is a dataclass stands for its fields, and
-`**settings` for the keywords of a typed dictionary; what each of these is stands below it.
+`**settings` for the keywords of a typed dictionary; each of these says itself what it is.
 """
 
 import ast
@@ -14,13 +14,13 @@ from functools import cache, wraps
 from inspect import Parameter, Signature, cleandoc, getdoc, getsource, signature
 from itertools import pairwise
 from pathlib import Path
-from textwrap import dedent
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import typer
 from typer.core import TyperCommand
 
 from ragmetrics_core.cli._arguments import Evaluating
+from ragmetrics_core.cli._study_output import Testing
 from ragmetrics_core.keywords import names_in
 from ragmetrics_core.models import BudgetArgs, TrafficArgs
 from ragmetrics_core.runs._settings import EVALUATION_DEFAULTS
@@ -37,7 +37,7 @@ _GROUPS = {
 }
 """The groups in which a command that asks a judge shows its options, in their order."""
 
-_ARGUMENT = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
+_TOLD = re.compile(r"^ {4}(\w+): (.+(?:\n {5,}.+)*)", re.MULTILINE)
 
 
 class _Command(TyperCommand):
@@ -70,13 +70,13 @@ def add_commands(group: typer.Typer, *functions: Callable[..., None]) -> typer.T
 def _command_of(function: Callable[..., None]) -> Callable[..., None]:
     """The function as typer takes it: every argument and option a keyword, with its words."""
     text, _, section = (getdoc(function) or "").partition("\n\nArgs:\n")
-    told = dict(_ARGUMENT.findall(section))
+    told = dict(_TOLD.findall(section))
     hints = get_type_hints(function, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = signature(function).parameters
     words: dict[str, str] = {}
     defaults = {**EVALUATION_DEFAULTS, **{name: each.default for name, each in parameters.items()}}
-    for settings in (TrafficArgs, BudgetArgs, Evaluating, *groups.values()):
+    for settings in (TrafficArgs, BudgetArgs, Testing, Evaluating, *groups.values()):
         words |= words_of(settings)
     for group in groups.values():
         defaults |= {field.name: field.default for field in fields(group)}
@@ -127,12 +127,9 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
 
 @cache
 def words_of(settings: type) -> dict[str, str]:
-    """What the settings of a class are, as the text below each of them says."""
-    words: dict[str, str] = {}
-    for each in reversed(settings.__mro__[:-1]):
-        if each.__module__.startswith("ragmetrics_core."):
-            (definition,) = ast.parse(dedent(getsource(each))).body
-            for setting, text in pairwise(definition.body):  # type: ignore[attr-defined]
-                if isinstance(setting, ast.AnnAssign) and isinstance(text, ast.Expr):
-                    words[ast.unparse(setting.target)] = cleandoc(ast.literal_eval(text.value))
-    return words
+    """What the settings of a class are: its docstring says it, or the text below each of a typed dictionary's."""
+    if not is_typeddict(settings):
+        return dict(_TOLD.findall("\n".join(getdoc(each) or "" for each in reversed(settings.__mro__))))
+    body = ast.parse(getsource(settings)).body[0].body  # type: ignore[attr-defined]
+    told = [(setting, text) for setting, text in pairwise(body) if isinstance(setting, ast.AnnAssign)]
+    return {ast.unparse(setting.target): cleandoc(ast.literal_eval(text.value)) for setting, text in told}

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.metrics import Metric
@@ -120,7 +120,7 @@ def _function(given: str) -> Redact:
         ) from error
     if not callable(found):
         raise ConfigError(f"--redact {given!r} is no function, but a {type(found).__name__}")
-    return found
+    return cast("Redact", found)
 
 
 def _own(name: str) -> Any:

@@ -43,40 +43,40 @@ Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 
 @dataclass(frozen=True, kw_only=True)
 class OfLabels:
-    """How a labelled file is read and measured."""
+    """How a labelled file is read and measured.
+
+    Attributes:
+        question: With --on: what people were asked about. Without it: by the label's name.
+        label: With --on: the column of the labels.
+        source: With --on: what an item was made from. Without it: equal contexts, or equal questions.
+        by: With --on: groups that are shown apart.
+        good: With --on: the labels that are good: a,b.
+        metrics: With --on: other metrics than the question's own, or several settings of one, which are
+            compared: faithfulness,faithfulness(per_call=1).
+    """
 
     question: Literal["faithful", "correct", "relevant"] | None = None
-    """With --on: what people were asked about. Without it: by the label's name."""
-
     label: Column = None
-    """With --on: the column of the labels."""
-
     source: Column = None
-    """With --on: what an item was made from. Without it: equal contexts, or equal questions."""
-
     by: Column = None
-    """With --on: groups that are shown apart."""
-
     embedder: str | None = None
     prices: Path | None = None
 
     good: Annotated[str | None, typer.Option(metavar="VALUES")] = None
-    """With --on: the labels that are good: a,b."""
-
     metrics: str | None = None
-    """With --on: other metrics than the question's own, or several settings of one, which are compared:
-    faithfulness,faithfulness(per_call=1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitness:
-    """What makes a judge fit."""
+    """What makes a judge fit.
+
+    Attributes:
+        min_accuracy: Exit with 1 when the accuracy is below this, or undefined.
+        max_steered: Exit with 1 when the steered rate (strict) is above this, or undefined.
+    """
 
     min_accuracy: Share = None
-    """Exit with 1 when the accuracy is below this, or undefined."""
-
     max_steered: Share = None
-    """Exit with 1 when the steered rate (strict) is above this, or undefined."""
 
     def failures(self, card: FitnessCard) -> Iterator[str]:
         """What keeps the judge from being fit; what is undefined is never fit."""

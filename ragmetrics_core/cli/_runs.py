@@ -9,7 +9,6 @@ from rich.text import Text
 from ragmetrics_core.cli._arguments import AsJson, MetricName, OwnMetrics, RunFolder, SampleId
 from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import Output, page, remarks, show, write_json
-from ragmetrics_core.cli._study_output import Cluster
 from ragmetrics_core.records._comparison import diff as compare
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._html import write_report
@@ -48,7 +47,7 @@ def report(
     *,
     out: Annotated[Path, typer.Option("--out", "-o")] = Path("report.html"),
     all_: bool = False,
-    cluster: Cluster = None,
+    cluster: str | None = None,
 ) -> None:
     """Write a run as one HTML file to open in a browser, or two runs side by side.
 

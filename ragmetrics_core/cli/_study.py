@@ -1,13 +1,14 @@
 """The studies of runs: `ragmetrics study groups`, `trend`, `repeats` and others; the list of all studies."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ragmetrics_core.cli._arguments import RunFolder
+from ragmetrics_core.cli._options import add_commands
 from ragmetrics_core.cli._study_compare import compare
 from ragmetrics_core.cli._study_labels import annotate, annotations
 from ragmetrics_core.cli._study_output import (
@@ -18,6 +19,7 @@ from ragmetrics_core.cli._study_output import (
     StudyOutput,
     Testing,
     Wanted,
+    draw_shares,
     open_runs,
 )
 from ragmetrics_core.cli._study_people import (
@@ -33,7 +35,7 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal, call_address, decode_vector
 from ragmetrics_core.models import as_embedder
 from ragmetrics_core.records import Record
-from ragmetrics_core.report._plots import draw_curves, draw_groups, draw_histograms, draw_intervals
+from ragmetrics_core.report._plots import draw_groups, draw_histograms, draw_intervals
 from ragmetrics_core.runs import Run, read_samples
 from ragmetrics_core.runs._own_loop import on_own_loop
 from ragmetrics_core.samples import Sample
@@ -62,7 +64,7 @@ from ragmetrics_core.study import (
     trend_tables,
 )
 
-__all__ = ["STUDIES"]
+__all__ = ["study"]
 
 
 def groups(
@@ -91,8 +93,7 @@ def groups(
     opened = open_runs(runs)
     name = None if baseline is None else opened[paths.index(baseline.resolve())].name
     study = study_groups(opened, by=by, baseline=name, one_sided=one_sided, **vars(testing))
-    output.show(group_tables(study))
-    output.draw(plot=partial(draw_groups, study))
+    output.show(group_tables(study), plot=partial(draw_groups, study))
 
 
 def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
@@ -104,8 +105,7 @@ def trend(runs: Runs, testing: Testing, output: Plotted) -> None:
         runs: Runs, the earliest first.
     """
     study = study_trend(open_runs(runs), **vars(testing))
-    output.show(trend_tables(study))
-    output.draw(plot=partial(_draw_trend, study))
+    output.show(trend_tables(study), plot=partial(_draw_trend, study))
 
 
 def repeats(run: RunFolder, output: StudyOutput, *, metrics: Wanted = None, seed: Seed = 0) -> None:
@@ -134,14 +134,11 @@ def cosine(run: RunFolder, output: Plotted, *, embedder: str | None = None, seed
     if not compared:
         raise ConfigError(f"no metric of {run} compares by cosine: answer_relevance and answer_similarity do")
     identity = opened.embedder or "an unknown embedder"
-    vectors: dict[str, Sequence[float]] = {}
-    texts: dict[str, str] = {}
-    for texts_of_metric in compared:
-        vectors.update(texts_of_metric.vectors)
-        texts.update(texts_of_metric.texts)
+    texts = {digest: text for pairs in compared for digest, text in pairs.texts.items()}
+    vectors = {digest: vector for pairs in compared for digest, vector in pairs.vectors.items()}
     wanted = {digest for pairs in compared for pair in pairs.pairs for digest in pair[1:]}
     lacking = {digest: texts[digest] for digest in sorted(wanted - vectors.keys()) if digest in texts}
-    vectors.update(_journalled(opened, identity, lacking))
+    vectors |= _journalled(run / "journal.sqlite", identity, lacking)
     lacking = {digest: text for digest, text in lacking.items() if digest not in vectors}
     if lacking and embedder is not None:
         model = as_embedder(embedder)
@@ -155,8 +152,9 @@ def cosine(run: RunFolder, output: Plotted, *, embedder: str | None = None, seed
             "--embedder"
         )
     studies = [study_cosines(pairs, vectors, embedder=identity, seed=seed) for pairs in compared]
-    output.show(cosine_tables(studies), short=cosine_tables(studies, most=10))
-    output.draw(plot=partial(_draw_cosines, studies))
+    output.show(
+        cosine_tables(studies), short=cosine_tables(studies, most=10), plot=partial(_draw_cosines, studies)
+    )
 
 
 def retriever(
@@ -186,8 +184,7 @@ def retriever(
         samples = _by_label(data, by)
     retrievers = [first_hits(name, rows) for name, rows in samples.items()]
     study = study_retrieval(retrievers, ks=sorted(set(map(int, parts))), alpha=alpha, seed=seed)
-    output.show(retrieval_tables(study))
-    output.draw(plot=partial(_draw_retrieval, study))
+    output.show(retrieval_tables(study), plot=partial(_draw_retrieval, study))
 
 
 def funnel(run: RunFolder, output: Plotted) -> None:
@@ -198,29 +195,12 @@ def funnel(run: RunFolder, output: Plotted) -> None:
     Relevant are the samples' reference_context_ids, or reference_contexts: chunks, or quotes from them.
     """
     study = study_funnel(Run.load(run))
-    output.show(funnel_tables(study))
-    output.draw(plot=partial(_draw_funnel, study))
+    output.show(funnel_tables(study), plot=partial(_draw_funnel, study))
 
 
-STUDIES: Sequence[Callable[..., None]] = (
-    groups,
-    compare,
-    concordance,
-    agreement,
-    correlations,
-    pairwise,
-    systems,
-    estimate,
-    plan,
-    repeats,
-    trend,
-    cosine,
-    retriever,
-    funnel,
-    annotate,
-    annotations,
-)
-"""All commands of the study, in the order of the help."""
+study = typer.Typer(help="From scores to what they mean: groups, comparisons, agreement with people.")
+add_commands(study, groups, compare, concordance, agreement, correlations, pairwise, systems, estimate)
+add_commands(study, plan, repeats, trend, cosine, retriever, funnel, annotate, annotations)
 
 
 def _embedded(run: Run) -> Iterator[Record]:
@@ -232,23 +212,19 @@ def _embedded(run: Run) -> Iterator[Record]:
             yield from records
 
 
-def _journalled(run: Run, identity: str, texts: dict[str, str]) -> dict[str, Sequence[float]]:
+def _journalled(path: Path, identity: str, texts: Mapping[str, str]) -> dict[str, Sequence[float]]:
     """The vectors that the run's own journal has."""
-    path = None if run.path is None else run.path / "journal.sqlite"
-    if path is None or not path.is_file() or not texts:
+    if not path.is_file():
         return {}
     with Journal(path) as journal:
-        bodies = {
-            digest: journal.get(call_address(identity, "embed", text)) for digest, text in texts.items()
-        }
-    return {digest: decode_vector(body).tolist() for digest, body in bodies.items() if body is not None}
+        bodies = [journal.get(call_address(identity, "embed", text)) for text in texts.values()]
+    replies = zip(texts, bodies, strict=True)
+    return {digest: decode_vector(body).tolist() for digest, body in replies if body is not None}
 
 
 def _samples(path: Path) -> list[Sample]:
-    if path.is_dir():
-        return list(Run.load(path).samples())
     samples: list[Sample] = []
-    for row in read_samples(path):
+    for row in Run.load(path).samples() if path.is_dir() else read_samples(path):
         if not isinstance(row, Sample):
             raise ConfigError(f"{path}: {row.where}: {row.message}")
         samples.append(row)
@@ -291,13 +267,8 @@ def _draw_cosines(studies: Sequence[CosineStudy], path: Path) -> None:
 
 
 def _draw_retrieval(study: RetrievalStudy, path: Path) -> None:
-    curves: dict[str, list[tuple[float, float]]] = {}
-    bands: dict[str, list[Any]] = {}
-    for accuracy in study.accuracies:
-        value, low, high = (end or 0.0 for end in accuracy.share)
-        curves.setdefault(accuracy.retriever, []).append((accuracy.k, value))
-        bands.setdefault(accuracy.retriever, []).append((accuracy.k, low, high))
-    draw_curves(curves, path, title="Accuracy at k", axes=("k", "accuracy"), bands=bands)
+    points = [(accuracy.retriever, accuracy.k, accuracy.share) for accuracy in study.accuracies]
+    draw_shares(points, path, title="Accuracy at k", axes=("k", "accuracy"))
 
 
 def _draw_funnel(study: Funnel, path: Path) -> None:

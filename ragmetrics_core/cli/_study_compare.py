@@ -46,11 +46,16 @@ class FailIf(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class _Output(Tables):
-    format_: Literal["terminal", "csv", "markdown", "json", "junit", "github"] | None = None
-    """Without it: what --out ends in, else terminal. github: commands of a workflow, and its step summary."""
+    """Where the comparison goes, and in which form.
 
+    Attributes:
+        format_: Without it: what --out ends in, else terminal. github: commands of a workflow, and its step
+            summary.
+        plot: Draw the result into this file (.svg or .png).
+    """
+
+    format_: Literal["terminal", "csv", "markdown", "json", "junit", "github"] | None = None
     plot: Path | None = None
-    """Draw the result into this file (.svg or .png)."""
 
 
 def compare(
@@ -108,7 +113,7 @@ def compare(
         del settings["metrics"]
         if len(two := names(between)) != 2:
             raise ConfigError(f"--between takes two metrics, separated by a comma, not {between!r}")
-        found = compare_metrics(*two, before, *others, **settings)
+        found = compare_metrics(two[0], two[1], before, *others, **settings)
     gate = decide(found, [condition.value for condition in fail_if or ()], held, runs=(before, after))
     detailed = trace or (3 if comment or is_github else 0)
     traces = _traces(a, b, found, detailed) if detailed and b is not None else []

@@ -40,10 +40,7 @@ from ragmetrics_core.wording import number_of
 __all__ = ["Labelling", "Labels", "Source", "annotate", "annotations", "on_one_scale", "scale_ends"]
 
 Labels = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LABELS", help="What people said: CSV or JSON lines with sample_id, annotator, value."
-    ),
+    Path, typer.Argument(help="What people said: CSV or JSON lines with sample_id, annotator, value.")
 ]
 Value = bool | float | str
 
@@ -58,17 +55,18 @@ class Agreed(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling:
-    """How a file of labels is read."""
+    """How a file of labels is read.
+
+    Attributes:
+        label: Which label of the file. Without it: the only one that it has.
+        adjudicator: The annotator who decides where the others have no majority.
+        consensus: What makes the consensus. Without it: the mean of graded numbers, and the majority of all
+            else and where there is an adjudicator.
+    """
 
     label: str | None = None
-    """Which label of the file. Without it: the only one that it has."""
-
     adjudicator: str | None = None
-    """The annotator who decides where the others have no majority."""
-
     consensus: Literal["majority", "mean", "median"] | None = None
-    """What makes the consensus. Without it: the mean of graded numbers, and the majority of all else and
-    where there is an adjudicator."""
 
     def units(self, labels: Path) -> tuple[str, dict[LabelledUnit, dict[str, Value]]]:
         """The label's name, and what each annotator said of each whole sample of a file.
@@ -107,14 +105,16 @@ class Labelling:
 
 @dataclass(frozen=True, kw_only=True)
 class Source(Labelling):
-    """Where it stands what people said of the samples of runs."""
+    """Where it stands what people said of the samples of runs.
+
+    Attributes:
+        label: A label of the run's samples, or with --labels one of the file.
+        labels: What people said: CSV or JSON lines with sample_id, annotator, value (and label). One for each
+            run in their order, or one for all.
+    """
 
     label: str | None = None
-    """A label of the run's samples, or with --labels one of the file."""
-
     labels: list[Path] | None = None
-    """What people said: CSV or JSON lines with sample_id, annotator, value (and label). One for each run in
-    their order, or one for all."""
 
     def files(self, count: int) -> Sequence[Path | None]:
         """The file of each run: one for all, or one for each in their order; none without files.
@@ -122,7 +122,7 @@ class Source(Labelling):
         Raises:
             ConfigError: there are neither one nor as many files as runs.
         """
-        given = self.labels or [None]
+        given: Sequence[Path | None] = self.labels or [None]
         if len(given) not in (1, count):
             raise ConfigError(
                 f"{len(given)} files of --labels for {count} runs: give one, or one for each run in order"
@@ -242,10 +242,8 @@ def annotations(
             f"nothing in {exports[0]} is about {run}: it must have the folder's name that it had on the sheet"
         )
     if labels is not None:
-        rows = (
-            {"sample_id": unit.sample_id, "annotator": annotator, "label": label, "value": value}
-            for unit, annotator, label, value in ratings
-        )
+        columns = "sample_id", "annotator", "label", "value"
+        rows = [dict(zip(columns, (unit.sample_id, *said), strict=True)) for unit, *said in ratings]
         write_whole(labels, "".join(f"{json.dumps(row)}\n" for row in rows))
         remarks().print(f"{len(ratings)} ratings written to {labels}")
     if apply:

@@ -4,14 +4,23 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ragmetrics_core.cli._arguments import RunFolder
 from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import remarks
 from ragmetrics_core.cli._study_labels import Labelling, Labels, Source, on_one_scale, scale_ends
-from ragmetrics_core.cli._study_output import Alpha, Cluster, Plotted, Runs, Studied, StudyOutput, open_runs
+from ragmetrics_core.cli._study_output import (
+    Alpha,
+    Plotted,
+    Runs,
+    Studied,
+    StudyOutput,
+    draw_shares,
+    open_runs,
+)
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.report._plots import draw_curves, draw_heat_map, draw_intervals
 from ragmetrics_core.runs import Run
@@ -19,6 +28,7 @@ from ragmetrics_core.study import (
     HUMAN,
     Agreement,
     Concordance,
+    Estimate,
     Judgement,
     QualityEstimate,
     Scores,
@@ -66,13 +76,15 @@ Width = Annotated[float, typer.Option(min=0.0001)]
 
 @dataclass(frozen=True, kw_only=True)
 class _Drawn(Plotted):
-    """The same for agreement, which has more to draw."""
+    """The same for agreement, which has more to draw.
+
+    Attributes:
+        roc: Draw the ROC curves into this file.
+        calibration: Draw the calibration curves into this file.
+    """
 
     roc: Path | None = None
-    """Draw the ROC curves into this file."""
-
     calibration: Path | None = None
-    """Draw the calibration curves into this file."""
 
 
 def concordance(
@@ -84,7 +96,7 @@ def concordance(
     metrics: str = "faithfulness,factual_correctness",
     above: str = "0.7",
     below: str = "0.3",
-    cluster: Cluster = None,
+    cluster: str | None = None,
 ) -> None:
     """Tell how likely an answer is correct above, and wrong below, thresholds of metrics.
 
@@ -105,11 +117,9 @@ def concordance(
             values, label, said = source.agreed(scores, file)
             at_least = likert_threshold(said) if correct_from is None else correct_from
             correct = good_values({**values}, label, at_least=at_least)
-        ends = {"above": _numbers(above), "below": _numbers(below)}
+        settings: dict[str, Any] = {"above": _numbers(above), "below": _numbers(below), "cluster": cluster}
         wanted = names(metrics)
-        studies.append(
-            study_concordance(scores, correct, label=label, metrics=wanted, cluster=cluster, **ends)
-        )
+        studies.append(study_concordance(scores, correct, label=label, metrics=wanted, **settings))
     output.show(concordance_tables(studies))
 
 
@@ -156,12 +166,9 @@ def agreement(
         **vars(studied),
     )
     tables = list(agreement_tables(study))
-    short = [
-        table for table in tables if table.name != "calibration" and (table.name != "open" or table.rows)
-    ]
-    output.show(tables, short=short)
+    short = [each for each in tables if each.name != "calibration" and (each.rows or each.name != "open")]
     draws = {"plot": _draw_correlations, "roc": _draw_roc, "calibration": _draw_calibration}
-    output.draw(**{name: partial(draw, study) for name, draw in draws.items()})
+    output.show(tables, short, **{name: partial(draw, study) for name, draw in draws.items()})
 
 
 def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
@@ -234,7 +241,7 @@ def systems(
 
 
 def estimate(
-    run: Annotated[Path, typer.Argument(help="The run's folder.")],
+    run: RunFolder,
     labels: Labels,
     how: Labelling,
     output: Plotted,
@@ -244,7 +251,7 @@ def estimate(
     by: str | None = None,
     against: Path | None = None,
     against_labels: Path | None = None,
-    cluster: Cluster = None,
+    cluster: str | None = None,
 ) -> None:
     """Estimate the mean quality as people judge it, from scores of all samples and labels of some.
 
@@ -270,8 +277,7 @@ def estimate(
         tables += powered_tables(powered_runs(scores, others[0], both, metric=metric, cluster=cluster))
     if by is not None:
         tables += powered_tables(powered_slices(scores, said, metric=metric, by=by, cluster=cluster))
-    output.show(tables)
-    output.draw(plot=partial(_draw_estimate, study))
+    output.show(tables, plot=partial(_draw_estimate, study))
 
 
 def plan(
@@ -285,7 +291,7 @@ def plan(
     against: Path | None = None,
     labels: Path | None = None,
     scale: Scale = None,
-    cluster: Cluster = None,
+    cluster: str | None = None,
     alpha: Alpha = 0.05,
 ) -> None:
     """Tell how many samples, labels and votes a wanted width, or a difference to be found, needs.
@@ -363,20 +369,16 @@ def _draw_roc(study: Agreement, path: Path) -> None:
 
 
 def _draw_calibration(study: Agreement, path: Path) -> None:
-    curves: dict[str, list[tuple[float, float]]] = {}
-    bands: dict[str, list[tuple[float, float, float]]] = {}
+    points: list[tuple[str, float, Estimate]] = []
     for name, detection in study.detections.items():
         # the diagonal is where a score says how likely the answer is correct: 1 - score where lower is better
-        turned = name in study.lower_is_better
-        shown = f"1 - {name}" if turned else name
-        for bin_ in detection.bins:
-            at = 1 - bin_.mean if turned else bin_.mean
-            value, low, high = (end or 0.0 for end in bin_.correct)
-            curves.setdefault(shown, []).append((at, value))
-            bands.setdefault(shown, []).append((at, low, high))
-    if not curves:
+        if name in study.lower_is_better:
+            points += ((f"1 - {name}", 1 - bin_.mean, bin_.correct) for bin_ in detection.bins)
+        else:
+            points += ((name, bin_.mean, bin_.correct) for bin_ in detection.bins)
+    if not points:
         raise ConfigError(
             "there is no calibration curve to draw: answers of a run that people judged are needed"
         )
     axes = "mean score", "share of correct answers"
-    draw_curves(curves, path, title="Calibration", axes=axes, diagonal=True, bands=bands)
+    draw_shares(points, path, title="Calibration", axes=axes, diagonal=True)
