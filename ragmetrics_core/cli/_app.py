@@ -47,14 +47,15 @@ class _Commands(TyperGroup):
             where = error.ctx.command_path if error.ctx else NAME
             message = " ".join(error.format_message().split()).rstrip(".")
             return _complain(f"{message or 'a command is missing'} (see: {where} --help)", WRONG_USE)
-        except (ConfigError, RecordError) as error:
-            return _complain(str(error), WRONG_USE)
         except RagMetricsError as error:
-            return _complain(str(error), FAILED)
+            is_wrong_use = isinstance(error, ConfigError | RecordError)
+            return _complain(str(error), WRONG_USE if is_wrong_use else FAILED)
         except (KeyboardInterrupt, typer.Abort):
-            return _interrupted()
+            code = INTERRUPTED
         except BrokenPipeError:
-            return _nobody_reads()
+            # the reader of the output has gone (`| head`): be quiet, also when Python flushes at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return FAILED
         except OSError as error:
             file = f"{error.filename}: " if error.filename else ""
             return _complain(f"{file}{error.strerror or error}", WRONG_USE)
@@ -65,14 +66,13 @@ class _Commands(TyperGroup):
             hint = "please report it; with RAGMETRICS_TRACEBACK=1 the command says where"
             return _complain(f"{told}; {hint}", OWN_MISTAKE)
         # newer releases of typer turn an interruption into this exit code by themselves
-        return _interrupted() if code == INTERRUPTED else int(code or 0)
+        return _complain("interrupted", code) if code == INTERRUPTED else int(code or 0)
 
 
 app = typer.Typer(
     name=NAME,
     cls=_Commands,
     add_completion=False,
-    no_args_is_help=False,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -94,24 +94,11 @@ def start(
     is_version_wanted: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
     """Evaluate retrieval-augmented generation; every score can be opened and recomputed from its record."""
-    if is_version_wanted:
-        typer.echo(f"{NAME} {version(NAME)}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    if is_version_wanted or context.invoked_subcommand is None:
+        typer.echo(f"{NAME} {version(NAME)}" if is_version_wanted else context.get_help())
         raise typer.Exit
 
 
 def _complain(message: str, code: int) -> int:
     sys.stderr.write(f"{NAME}: {' '.join(visible(message).split())}\n")
     return code
-
-
-def _interrupted() -> int:
-    return _complain("interrupted", INTERRUPTED)
-
-
-def _nobody_reads() -> int:
-    """The reader of the output has gone (`| head`): be quiet, also when Python flushes at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FAILED

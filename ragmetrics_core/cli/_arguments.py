@@ -36,8 +36,7 @@ SampleId = Annotated[str, typer.Argument(help="A sample's id.")]
 MetricName = Annotated[str, typer.Argument(help="A metric's name or signature.")]
 Data = Annotated[Path, typer.Argument(help="A .jsonl, .json, .csv, .tsv or .parquet file; text also as .gz.")]
 OwnMetrics = Annotated[
-    str | None,
-    typer.Option(help="Metrics of your own that the run has: MODULE:NAME, separated by commas."),
+    str | None, typer.Option(help="Metrics of your own that the run has: MODULE:NAME, separated by commas.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs.")]
 Positive = Annotated[int, typer.Option(min=1)]

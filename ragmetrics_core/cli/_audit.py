@@ -54,21 +54,22 @@ def _page(read: Run, processes: int | None) -> bool:
         whole += not is_record
         show(console, terminal.difference_lines(key.sample_id, key.signature, differences))
     records = number_of(len(read.keys), "record") + " checked"
+    is_left = not read.finished and not read.is_written
     if failed:
         console.print(Text(f"{records}, {failed} of them not as the replies give", "bold red"))
-    if whole:
-        told = "the run as a whole is not what its manifest says"
-        console.print(Text(told if failed else f"{records}: {told}", "bold red"))
-    if not read.finished and not read.is_written:
-        told = "the run did not finish: what it has was checked, and what it lacks is not known"
-        console.print(Text(told if failed or whole else f"{records}: {told}", "bold red"))
-    passed = not failed and not whole and (read.finished or read.is_written)
+    told = {
+        "the run as a whole is not what its manifest says": whole,
+        "the run did not finish: what it has was checked, and what it lacks is not known": is_left,
+    }
+    passed = not failed
+    for text in (text for text, is_so in told.items() if is_so):
+        console.print(Text(f"{records}: {text}" if passed else text, "bold red"))
+        passed = False
     shown = ShownContexts.of(read.samples())
     if passed:
-        is_clean = not shown.contradicted
-        told = "each score follows from its record"
-        told += "" if is_clean else ", and some rest on contexts that were not shown"
-        console.print(Text(f"{records}: {told}", "bold green" if is_clean else "bold yellow"))
+        more = ", and some rest on contexts that were not shown" if shown.contradicted else ""
+        style = "bold yellow" if shown.contradicted else "bold green"
+        console.print(Text(f"{records}: each score follows from its record{more}", style))
     if "reader" not in read.manifest.versions:
         console.print(
             "its first replies were read by earlier rules: those records are recomputed from what was read"

@@ -59,19 +59,16 @@ def import_(
         replies: A line for each reply, as a batch interface gives them, or {"custom_id": .., "reply": ..}.
     """
     taken = import_replies(run, replies, cache=cache, redact=redact_of(redact))
-    said = [f"{number_of(taken.replies, 'reply', 'replies')} taken"]
+    lines = [f"{number_of(taken.replies, 'reply', 'replies')} taken"]
     if taken.failed:
         some = number_of(taken.failed, "request failed and stays open", "requests failed and stay open")
-        said.append(f"{some}: {taken.reason}")
+        lines.append(f"{some}: {taken.reason}")
     if taken.unknown:
         some = number_of(taken.unknown, "reply is", "replies are")
-        said.append(f"{some} to no open request of this run (to another run's, or taken before)")
-    said.append(
-        f"{number_of(taken.waiting, 'request is', 'requests are')} still open"
-        if taken.waiting
-        else "nothing is open: the same export command again goes on"
-    )
-    for line in said:
+        lines.append(f"{some} to no open request of this run (to another run's, or taken before)")
+    is_open = f"{number_of(taken.waiting, 'request is', 'requests are')} still open"
+    lines.append(is_open if taken.waiting else "nothing is open: the same export command again goes on")
+    for line in lines:
         page().print(plain(line), soft_wrap=True)
     if not taken.replies and (taken.failed or taken.unknown):
         raise typer.Exit(1)

@@ -12,8 +12,6 @@ from ragmetrics_core.report import _terminal as terminal
 
 __all__ = ["prune", "stats"]
 
-MEGABYTE = 1_000_000
-
 JournalFile = Annotated[Path, typer.Argument(help="The file given with --cache, or a run's folder.")]
 Amount = Annotated[float | None, typer.Option(min=0)]
 
@@ -43,7 +41,7 @@ def prune(
     with _opened(journal) as opened:
         found = opened.prune(
             older_than_days=older_than_days,
-            keep_bytes=None if keep_megabytes is None else int(keep_megabytes * MEGABYTE),
+            keep_bytes=None if keep_megabytes is None else int(keep_megabytes * 1e6),
             identity=identity,
         )
     page().print(f"{found.removed:,} answer{'s' * (found.removed != 1)} removed, {found.left:,} left")

@@ -1,7 +1,7 @@
 """`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count what that would ask."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from typing import Literal, Unpack
@@ -26,16 +26,31 @@ from ragmetrics_core.wording import number_of
 __all__ = ["closing", "evaluate", "plan"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What a run writes down.
+
+    Attributes:
+        strict_shown: No score of contexts that the model was not sent.
+        out: Folder that keeps the records; a run that it holds goes on.
+        overwrite: Replace the run in the folder.
+        on_error: record: a failure is the score's status; raise: stop at the first failure.
+        keep_vectors: Keep vectors in the records.
+    """
+
+    strict_shown: bool = False
+    out: Path | None = None
+    overwrite: bool = False
+    on_error: OnError = "record"
+    keep_vectors: bool = False
+
+
 def evaluate(
     data: Data,
     evaluating: Evaluating,
+    kept: Kept,
     limits: Limits,
     *,
-    strict_shown: bool = False,
-    out: Path | None = None,
-    overwrite: bool = False,
-    on_error: OnError = "record",
-    keep_vectors: bool = False,
     fail_if: Literal["cannot-tell"] | None = None,
     as_json: AsJson = False,
     **settings: Unpack[EvaluationArgs],
@@ -49,11 +64,6 @@ def evaluate(
     --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
 
     Args:
-        strict_shown: No score of contexts that the model was not sent.
-        out: Folder that keeps the records; a run that it holds goes on.
-        overwrite: Replace the run in the folder.
-        on_error: record: a failure is the score's status; raise: stop at the first failure.
-        keep_vectors: Keep vectors in the records.
         fail_if: Exit with 3 where a mean reaches its limit, but its interval does not.
     """
     chosen = evaluating.keywords()
@@ -70,19 +80,13 @@ def evaluate(
                 data,
                 **chosen,
                 **traffic_of(settings, evaluating.judge_option),
-                out=out,
-                overwrite=overwrite,
-                on_error=on_error,
-                keep_vectors=keep_vectors,
-                strict_shown=strict_shown,
+                **vars(kept),
                 progress=progress,
             )
     except KeyboardInterrupt:
-        if out:
-            remarks().print(
-                f"What was finished is in {out}, with every reply that came: the same command goes on there "
-                "and asks none of it again."
-            )
+        if kept.out:
+            told = "with every reply that came: the same command goes on there and asks none of it again."
+            remarks().print(f"What was finished is in {kept.out}, {told}")
         raise
     causes = terminal.Causes.of(run.outcomes())
     gate = _gate(run, limits, *last)

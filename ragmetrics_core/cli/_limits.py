@@ -52,14 +52,10 @@ class Limits:
         if self and find_spec("scipy") is None:
             raise ConfigError("--min and --max need the scipy package: pip install 'ragmetrics[study]'")
         measured = resolve(RECOMMENDED) if metrics is None else metrics
-        self.of(
-            Scores(
-                name="this evaluation",
-                values={metric.signature: {} for metric in measured},
-                ranges={metric.signature: (metric.low, metric.high) for metric in measured},
-                exceeds=frozenset(metric.signature for metric in measured if metric.exceeds),
-            )
-        )
+        values: dict[str, dict[str, float]] = {metric.signature: {} for metric in measured}
+        ranges = {metric.signature: (metric.low, metric.high) for metric in measured}
+        exceeds = frozenset(metric.signature for metric in measured if metric.exceeds)
+        self.of(Scores(name="this evaluation", values=values, ranges=ranges, exceeds=exceeds))
 
 
 def tell(gate: GateVerdict) -> None:

@@ -127,7 +127,7 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
 
 @cache
 def words_of(settings: type) -> dict[str, str]:
-    """What the settings of a class are: its docstring says it, or the text below each of a typed dictionary's."""
+    """What the settings are, by the docstring of a class, or by the texts in a typed dictionary."""
     if not is_typeddict(settings):
         return dict(_TOLD.findall("\n".join(getdoc(each) or "" for each in reversed(settings.__mro__))))
     body = ast.parse(getsource(settings)).body[0].body  # type: ignore[attr-defined]

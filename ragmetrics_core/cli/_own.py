@@ -57,10 +57,7 @@ def own_metric(name: str) -> Metric[Any]:
         raise ConfigError(
             f"{name!r} is no metric of your own: write MODULE:NAME or MODULE:CLASS(setting=value)"
         )
-    try:
-        found = _own(written["own"])
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise ConfigError(f"there is no metric {name!r}: {error}") from error
+    found = _own(written["own"], f"metric {name!r}")
     if is_metric_class(found):
         try:
             return with_settings(found, written["settings"]) if written["settings"] else found()
@@ -111,21 +108,19 @@ def _pattern(given: str) -> Redact:
 
 
 def _function(given: str) -> Redact:
-    try:
-        found = _own(given)
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise ConfigError(
-            f"there is no function {given!r} for --redact: {error}. A regular expression that reads so is "
-            f"written (?:{given})"
-        ) from error
+    hint = f". A regular expression that reads so is written (?:{given})"
+    found = _own(given, f"function {given!r} for --redact", hint)
     if not callable(found):
         raise ConfigError(f"--redact {given!r} is no function, but a {type(found).__name__}")
     return cast("Redact", found)
 
 
-def _own(name: str) -> Any:
+def _own(name: str, what: str, hint: str = "") -> Any:
     """What a module of the user has, by `module:name`; the working folder is looked in too."""
     module, _, attribute = name.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
-    return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise ConfigError(f"there is no {what}: {error}{hint}") from error

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from shlex import quote
 from typing import Annotated, Any
 
@@ -63,19 +64,21 @@ def show(
         return
     console = page(no_color=no_color, width=width)
     if sample is None:
-        print_page(console, _run_page(opened, limit, console.width))
+        parts = _run_page(opened, limit, console.width)
     elif metric is None:
         scores, findings = opened.scores(sample), opened.diagnosis(sample)
-        print_page(console, terminal.sample_page(opened.sample(sample), scores, findings, opened.metrics))
         hint = f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score"
-        print_page(console, [Text(), Text(hint, "dim")])
+        parts = chain(
+            terminal.sample_page(opened.sample(sample), scores, findings, opened.metrics),
+            [Text(), Text(hint, "dim")],
+        )
     else:
         record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
         measured = people_lines(measured_on_people(opened, record.signature)) if record.judge else ()
         ends = {"low": entry.worst, "high": entry.best}
-        proof = terminal.proof(record, **ends, prompts=prompts, replies=replies, measured=measured)
-        print_page(console, proof)
+        parts = terminal.proof(record, **ends, prompts=prompts, replies=replies, measured=measured)
+    print_page(console, parts)
 
 
 def _whole_id(run: Run, beginning: str) -> str:
@@ -108,23 +111,18 @@ def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
 
 
 def _json(run: Run, sample: str | None, metric: str | None) -> str:
+    content: dict[str, Any]
     if sample is None:
-        means = [asdict(mean) for mean in run.means()]
-        return _text(
-            {"metrics": means, "samples": run.to_rows(), "notes": list(run.notes), "tally": run.tally}
-        )
-    if metric is None:
-        scores = {
-            signature: {
-                name: getattr(each, name) for name in ("status", "value", "bounds", "reason", "formula")
-            }
-            for signature, each in run.scores(sample).items()
+        content = {"metrics": [asdict(mean) for mean in run.means()], "samples": run.to_rows()}
+        content |= {"notes": list(run.notes), "tally": run.tally}
+    elif metric is None:
+        names = "status", "value", "bounds", "reason", "formula"
+        scores = run.scores(sample).items()
+        content = {"sample": run.sample(sample).model_dump(mode="json", exclude_none=True)}
+        content["scores"] = {
+            metric: {name: getattr(score, name) for name in names} for metric, score in scores
         }
-        findings = [each._asdict() for each in run.diagnosis(sample)]
-        content = run.sample(sample).model_dump(mode="json", exclude_none=True)
-        return _text({"sample": content, "scores": scores, "diagnosis": findings})
-    return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+        content["diagnosis"] = [finding._asdict() for finding in run.diagnosis(sample)]
+    else:
+        return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)

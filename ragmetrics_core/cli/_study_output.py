@@ -35,14 +35,8 @@ __all__ = [
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs.")]
 Alpha = Annotated[float, typer.Option(min=0.0001, max=0.5)]
 Seed = Annotated[int, typer.Option(min=0)]
-Wanted = Annotated[
-    Any,
-    typer.Option(
-        parser=names,
-        metavar="TEXT",
-        help="Names or signatures: faithfulness,answer_correctness. Without it: all.",
-    ),
-]
+_NAMES = "Names or signatures: faithfulness,answer_correctness. Without it: all."
+Wanted = Annotated[Any, typer.Option(parser=names, metavar="TEXT", help=_NAMES)]
 
 
 @dataclass(frozen=True, kw_only=True)

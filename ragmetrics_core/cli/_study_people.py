@@ -117,9 +117,11 @@ def concordance(
             values, label, said = source.agreed(scores, file)
             at_least = likert_threshold(said) if correct_from is None else correct_from
             correct = good_values({**values}, label, at_least=at_least)
-        settings: dict[str, Any] = {"above": _numbers(above), "below": _numbers(below), "cluster": cluster}
-        wanted = names(metrics)
-        studies.append(study_concordance(scores, correct, label=label, metrics=wanted, **settings))
+        ends = {"above": _numbers(above), "below": _numbers(below)}
+        study = study_concordance(
+            scores, correct, label=label, metrics=names(metrics), cluster=cluster, **ends
+        )
+        studies.append(study)
     output.show(concordance_tables(studies))
 
 
@@ -155,20 +157,19 @@ def agreement(
         labelled = {label.unit.sample_id for label in said if label.unit.statement is not None}
         records = (opened.scores(sample).values() for sample in opened.sample_ids if sample in labelled)
         judgements += labelled_verdicts(chain.from_iterable(records), said)
-    study = study_agreement(
-        said,
-        None if opened is None else read_scores(opened),
-        level=level,
-        weights=weights,
-        correct_from=correct_from,
-        judgements=judgements,
+    settings = {
         **vars(how),
         **vars(studied),
-    )
+        "level": level,
+        "weights": weights,
+        "correct_from": correct_from,
+    }
+    scores = None if opened is None else read_scores(opened)
+    study = study_agreement(said, scores, judgements=judgements, **settings)
     tables = list(agreement_tables(study))
     short = [each for each in tables if each.name != "calibration" and (each.rows or each.name != "open")]
-    draws = {"plot": _draw_correlations, "roc": _draw_roc, "calibration": _draw_calibration}
-    output.show(tables, short, **{name: partial(draw, study) for name, draw in draws.items()})
+    more = {"roc": partial(_draw_roc, study), "calibration": partial(_draw_calibration, study)}
+    output.show(tables, short, plot=partial(_draw_correlations, study), **more)
 
 
 def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutput) -> None:
@@ -184,13 +185,7 @@ def correlations(runs: Runs, source: Source, studied: Studied, output: StudyOutp
 
 
 def pairwise(
-    a: Path,
-    b: Path,
-    preferences: Path,
-    studied: Studied,
-    output: StudyOutput,
-    *,
-    label: str | None = None,
+    a: Path, b: Path, preferences: Path, studied: Studied, output: StudyOutput, *, label: str | None = None
 ) -> None:
     """Tell how well differences of scores go with people's preferences.
 
@@ -308,16 +303,8 @@ def plan(
     """
     pilot, *others = open_runs([run] if against is None else [run, against])
     known = None if labels is None else on_one_scale([how.agreed(pilot, labels)], scale)[0]
-    study = plan_study(
-        pilot,
-        metric,
-        width=width,
-        difference=difference,
-        against=next(iter(others), None),
-        labels=known,
-        cluster=cluster,
-        alpha=alpha,
-    )
+    settings: dict[str, Any] = {"width": width, "difference": difference, "cluster": cluster, "alpha": alpha}
+    study = plan_study(pilot, metric, against=next(iter(others), None), labels=known, **settings)
     tables = list(plan_tables(study))
     try:
         tables.append(next(repeat_tables(study_repeats(Run.load(run), metrics=[pilot.metric(metric)]))))
@@ -357,11 +344,8 @@ def _draw_correlations(study: Agreement, path: Path) -> None:
 
 
 def _draw_roc(study: Agreement, path: Path) -> None:
-    curves = {
-        f"{name} {detection.area.value:.2f}": detection.roc
-        for name, detection in study.detections.items()
-        if detection.area.value is not None
-    }
+    known = [(name, each) for name, each in study.detections.items() if each.area.value is not None]
+    curves = {f"{name} {detection.area.value:.2f}": detection.roc for name, detection in known}
     if not curves:
         raise ConfigError("there is no ROC curve to draw: correct and wrong answers of a run are needed")
     axes = "wrong answers passed", "correct answers passed"
@@ -372,10 +356,9 @@ def _draw_calibration(study: Agreement, path: Path) -> None:
     points: list[tuple[str, float, Estimate]] = []
     for name, detection in study.detections.items():
         # the diagonal is where a score says how likely the answer is correct: 1 - score where lower is better
-        if name in study.lower_is_better:
-            points += ((f"1 - {name}", 1 - bin_.mean, bin_.correct) for bin_ in detection.bins)
-        else:
-            points += ((name, bin_.mean, bin_.correct) for bin_ in detection.bins)
+        turned = name in study.lower_is_better
+        shown = f"1 - {name}" if turned else name
+        points += ((shown, 1 - bin_.mean if turned else bin_.mean, bin_.correct) for bin_ in detection.bins)
     if not points:
         raise ConfigError(
             "there is no calibration curve to draw: answers of a run that people judged are needed"
