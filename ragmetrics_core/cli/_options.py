@@ -107,7 +107,7 @@ def _option(name: str, hint: Any, default: Any, told: str, words: str, *, is_arg
     """A parameter of typer's: an argument, or the option of that name."""
     kind, *declared = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     option: Any = copy(declared[0]) if declared else typer.Argument() if is_argument else typer.Option()
-    is_list = list in map(get_origin, (kind, *get_args(kind)))
+    is_list = any(get_origin(each) is list for each in (kind, *get_args(kind)))
     if is_argument:
         shown = f"{name.upper().removesuffix('S')}..." if is_list else name.upper()
         option.metavar = option.metavar or shown

@@ -145,7 +145,7 @@ def cosine(run: RunFolder, output: Plotted, *, embedder: str | None = None, seed
         if model.identity != identity:
             raise ConfigError(f"the run was measured with {identity}, and {embedder} is {model.identity}")
         rows = on_own_loop(model.aembed(list(lacking.values())))
-        vectors.update(zip(lacking, rows.tolist(), strict=True))
+        vectors.update(zip(lacking, map(tuple, rows.tolist()), strict=True))
     if not wanted & vectors.keys():
         raise ConfigError(
             f"the vectors of {run} are in neither its records nor its journal: name its embedder with "
@@ -212,14 +212,14 @@ def _embedded(run: Run) -> Iterator[Record]:
             yield from records
 
 
-def _journalled(path: Path, identity: str, texts: Mapping[str, str]) -> dict[str, Sequence[float]]:
+def _journalled(path: Path, identity: str, texts: Mapping[str, str]) -> dict[str, tuple[float, ...]]:
     """The vectors that the run's own journal has."""
     if not path.is_file():
         return {}
     with Journal(path) as journal:
         bodies = [journal.get(call_address(identity, "embed", text)) for text in texts.values()]
     replies = zip(texts, bodies, strict=True)
-    return {digest: decode_vector(body).tolist() for digest, body in replies if body is not None}
+    return {digest: tuple(decode_vector(body).tolist()) for digest, body in replies if body is not None}
 
 
 def _samples(path: Path) -> list[Sample]:

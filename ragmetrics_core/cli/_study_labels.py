@@ -177,10 +177,8 @@ def scale_ends(known: Sequence[Agreed], scale: str | None) -> tuple[float, float
 def on_one_scale(known: Sequence[Agreed], scale: str | None) -> list[dict[str, float]]:
     """What was agreed on as numbers from 0 to 1, all on one scale; see `scale_ends`."""
     ends = scale_ends(known, scale)
-    values = (on_unit_scale(list(agreed.values.values()), scale=ends) for agreed in known)
-    return [
-        dict(zip(agreed.values, on_unit, strict=True)) for agreed, on_unit in zip(known, values, strict=True)
-    ]
+    numbers = [on_unit_scale(list(agreed.values.values()), scale=ends) for agreed in known]
+    return [dict(zip(each.values, row, strict=True)) for each, row in zip(known, numbers, strict=True)]
 
 
 def annotate(

@@ -117,11 +117,9 @@ def concordance(
             values, label, said = source.agreed(scores, file)
             at_least = likert_threshold(said) if correct_from is None else correct_from
             correct = good_values({**values}, label, at_least=at_least)
+        settings: dict[str, Any] = {"metrics": names(metrics), "label": label, "cluster": cluster}
         ends = {"above": _numbers(above), "below": _numbers(below)}
-        study = study_concordance(
-            scores, correct, label=label, metrics=names(metrics), cluster=cluster, **ends
-        )
-        studies.append(study)
+        studies.append(study_concordance(scores, correct, **ends, **settings))
     output.show(concordance_tables(studies))
 
 
@@ -157,15 +155,9 @@ def agreement(
         labelled = {label.unit.sample_id for label in said if label.unit.statement is not None}
         records = (opened.scores(sample).values() for sample in opened.sample_ids if sample in labelled)
         judgements += labelled_verdicts(chain.from_iterable(records), said)
-    settings = {
-        **vars(how),
-        **vars(studied),
-        "level": level,
-        "weights": weights,
-        "correct_from": correct_from,
-    }
-    scores = None if opened is None else read_scores(opened)
-    study = study_agreement(said, scores, judgements=judgements, **settings)
+    settings = {**vars(how), **vars(studied), "level": level, "weights": weights}
+    settings |= {"correct_from": correct_from, "judgements": judgements}
+    study = study_agreement(said, None if opened is None else read_scores(opened), **settings)
     tables = list(agreement_tables(study))
     short = [each for each in tables if each.name != "calibration" and (each.rows or each.name != "open")]
     more = {"roc": partial(_draw_roc, study), "calibration": partial(_draw_calibration, study)}
