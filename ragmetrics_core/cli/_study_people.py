@@ -118,8 +118,8 @@ def concordance(
             at_least = likert_threshold(said) if correct_from is None else correct_from
             correct = good_values({**values}, label, at_least=at_least)
         settings: dict[str, Any] = {"metrics": names(metrics), "label": label, "cluster": cluster}
-        ends = {"above": _numbers(above), "below": _numbers(below)}
-        studies.append(study_concordance(scores, correct, **ends, **settings))
+        settings |= {"above": _numbers(above), "below": _numbers(below)}
+        studies.append(study_concordance(scores, correct, **settings))
     output.show(concordance_tables(studies))
 
 
