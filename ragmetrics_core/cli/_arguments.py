@@ -153,7 +153,10 @@ def _by_cards(made: Settings, named: Named | None, cards: Path) -> tuple[Metric[
 
 def traffic_of(settings: TrafficArgs, judge_option: Sequence[str] | None) -> Settings:
     """The settings with the time for a call that the judge's options say, if they do; 0 is no limit."""
-    return {**settings, "timeout": read_options(judge_option or ()).get(TIMEOUT, settings["timeout"] or None)}
+    return {
+        **settings,
+        "timeout": read_options(judge_option or ()).get(TIMEOUT, settings.get("timeout") or None),
+    }
 
 
 def metrics_named(text: str | None) -> tuple[Metric[Any], ...] | None:

@@ -130,6 +130,7 @@ def words_of(settings: type) -> dict[str, str]:
     """What the settings are, by the docstring of a class, or by the texts in a typed dictionary."""
     if not is_typeddict(settings):
         return dict(_TOLD.findall("\n".join(getdoc(each) or "" for each in reversed(settings.__mro__))))
-    body = ast.parse(getsource(settings)).body[0].body  # type: ignore[attr-defined]
+    definition: Any = ast.parse(getsource(settings)).body[0]
+    body: list[Any] = definition.body
     told = [(setting, text) for setting, text in pairwise(body) if isinstance(setting, ast.AnnAssign)]
     return {ast.unparse(setting.target): cleandoc(ast.literal_eval(text.value)) for setting, text in told}

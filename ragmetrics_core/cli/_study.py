@@ -145,7 +145,7 @@ def cosine(run: RunFolder, output: Plotted, *, embedder: str | None = None, seed
         if model.identity != identity:
             raise ConfigError(f"the run was measured with {identity}, and {embedder} is {model.identity}")
         rows = on_own_loop(model.aembed(list(lacking.values())))
-        vectors.update(zip(lacking, map(tuple, rows.tolist()), strict=True))
+        vectors |= {digest: tuple(row) for digest, row in zip(lacking, rows.tolist(), strict=True)}
     if not wanted & vectors.keys():
         raise ConfigError(
             f"the vectors of {run} are in neither its records nor its journal: name its embedder with "

@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -106,7 +106,7 @@ def compare(
     before, *others = open_runs([a] if b is None else [a, b])
     after = others[0] if others else before
     held = limits.of(after)
-    settings = {"threshold": pass_, "margin": margin, **vars(testing)}
+    settings: dict[str, Any] = {"threshold": pass_, "margin": margin, **vars(testing)}
     if between is None:
         found = compare_runs(before, after, **settings)
     else:

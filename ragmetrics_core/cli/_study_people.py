@@ -155,7 +155,7 @@ def agreement(
         labelled = {label.unit.sample_id for label in said if label.unit.statement is not None}
         records = (opened.scores(sample).values() for sample in opened.sample_ids if sample in labelled)
         judgements += labelled_verdicts(chain.from_iterable(records), said)
-    settings = {**vars(how), **vars(studied), "level": level, "weights": weights}
+    settings: dict[str, Any] = {**vars(how), **vars(studied), "level": level, "weights": weights}
     settings |= {"correct_from": correct_from, "judgements": judgements}
     study = study_agreement(said, None if opened is None else read_scores(opened), **settings)
     tables = list(agreement_tables(study))
