@@ -22,7 +22,8 @@ def main() -> NoReturn:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRA:
             raise
-        sys.exit(_without_extra())
+        print("the command line needs: pip install 'ragmetrics[cli]'", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
     try:
@@ -30,8 +31,3 @@ def main() -> NoReturn:
     except KeyboardInterrupt:  # before the command began; from then on it says so itself
         sys.exit(130)
     sys.exit(0)
-
-
-def _without_extra() -> int:
-    print("the command line needs: pip install 'ragmetrics[cli]'", file=sys.stderr)
-    return 2

@@ -1,93 +1,40 @@
-"""`ragmetrics batch`: runs whose judge answers by file, wave by wave."""
+"""`ragmetrics batch` and `catch-up`: what a judge answers by file, and what a live application left open."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Unpack
 
 import typer
+from rich.text import Text
 
-from ragmetrics_core.cli._arguments import (
-    Cache,
-    CardFile,
-    Data,
-    EmbedderName,
-    FullRepeats,
-    JudgeNames,
-    JudgeOptions,
-    Limit,
-    MetricNames,
-    PromptFolder,
-    Repeats,
-    RunFolder,
-    ScorerName,
-    VariantName,
-    choose,
-)
+from ragmetrics_core.cli._arguments import Data, Evaluating, Judging, RunFolder, traffic_of
 from ragmetrics_core.cli._evaluate import closing
-from ragmetrics_core.cli._grouped import GroupedCommand
+from ragmetrics_core.cli._own import redact_of
 from ragmetrics_core.cli._progress import count_rows, progress_of
-from ragmetrics_core.cli._redacting import Redactions, redact_of
 from ragmetrics_core.cli._screen import page, remarks, show
+from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.models import TrafficArgs
 from ragmetrics_core.report import _terminal as terminal
 from ragmetrics_core.report._terminal import plain
 from ragmetrics_core.runs import export_wave, import_replies
+from ragmetrics_core.runs._manifest import manifest_in
 from ragmetrics_core.wording import number_of
 
-__all__ = ["batch"]
-
-batch = typer.Typer(help="Ask the judge by file: write open requests down, read the replies back.")
+__all__ = ["catch_up", "export", "import_"]
 
 
-@batch.command("export", cls=GroupedCommand)
-def export(
-    data: Data,
-    out: Annotated[Path, typer.Option(help="The run's folder; the same one for every wave.")],
-    requests: Annotated[
-        Path, typer.Option(help="The file to write, in the format of OpenAI's batch interface.")
-    ],
-    metrics: MetricNames = None,
-    judge: JudgeNames = None,
-    judge_option: JudgeOptions = None,
-    embedder: EmbedderName = None,
-    scorer: ScorerName = None,
-    variant: VariantName = None,
-    prompts: PromptFolder = None,
-    cards: CardFile = None,
-    cache: Cache = None,
-    repeats: Repeats = 1,
-    full_repeats: FullRepeats = 1,
-    redact: Redactions = None,
-    limit: Limit = None,
-) -> None:
+def export(data: Data, evaluating: Evaluating, *, out: Path, requests: Path) -> None:
     """Write all requests that are open now to a file, without asking the judge.
 
     The same command after `batch import` writes what follows from the replies, until the run is complete.
+
+    Args:
+        out: The run's folder; the same one for every wave.
+        requests: The file to write, in the format of OpenAI's batch interface.
     """
-    chosen = choose(
-        metrics,
-        variant,
-        judge,
-        embedder,
-        scorer,
-        options=judge_option,
-        cards=cards,
-        prompts=prompts,
-        asked=False,
-    )
-    private = redact_of(redact)
-    with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
-        wave = export_wave(
-            data,
-            requests,
-            out=out,
-            **chosen.keywords,
-            cache=cache,
-            repeats=repeats,
-            full_repeats=full_repeats,
-            prompts=prompts,
-            redact=private,
-            limit=limit,
-            progress=progress,
-        )
+    chosen = evaluating.keywords(asked=False)
+    with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as progress:
+        wave = export_wave(data, requests, out=out, **chosen, progress=progress)
     if not wave.waiting:
         show(page(), closing(wave.run, terminal.Causes.of(wave.run.outcomes()), None))
         return
@@ -99,35 +46,59 @@ def export(
     )
 
 
-@batch.command("import")
 def import_(
     run: RunFolder,
-    replies: Annotated[
-        Path,
-        typer.Argument(
-            metavar="REPLIES",
-            help='A line for each reply, as a batch interface gives them, or {"custom_id": .., "reply": ..}.',
-            show_default=False,
-        ),
-    ],
-    redact: Redactions = None,
-    cache: Cache = None,
+    replies: Path,
+    *,
+    redact: Annotated[list[str] | None, typer.Option(metavar="PATTERN")] = None,
+    cache: Path | None = None,
 ) -> None:
-    """Take replies into the run."""
-    found = import_replies(run, replies, cache=cache, redact=redact_of(redact))
-    said = [f"{number_of(found.replies, 'reply', 'replies')} taken"]
-    if found.failed:
-        some = number_of(found.failed, "request failed and stays open", "requests failed and stay open")
-        said.append(f"{some}: {found.reason}")
-    if found.unknown:
-        some = number_of(found.unknown, "reply is", "replies are")
-        said.append(f"{some} to no open request of this run (to another run's, or taken before)")
-    said.append(
-        f"{number_of(found.waiting, 'request is', 'requests are')} still open"
-        if found.waiting
-        else "nothing is open: the same export command again goes on"
-    )
-    for line in said:
+    """Take replies into the run.
+
+    Args:
+        replies: A line for each reply, as a batch interface gives them, or {"custom_id": .., "reply": ..}.
+    """
+    taken = import_replies(run, replies, cache=cache, redact=redact_of(redact))
+    lines = [f"{number_of(taken.replies, 'reply', 'replies')} taken"]
+    if taken.failed:
+        some = number_of(taken.failed, "request failed and stays open", "requests failed and stay open")
+        lines.append(f"{some}: {taken.reason}")
+    if taken.unknown:
+        some = number_of(taken.unknown, "reply is", "replies are")
+        lines.append(f"{some} to no open request of this run (to another run's, or taken before)")
+    is_open = f"{number_of(taken.waiting, 'request is', 'requests are')} still open"
+    lines.append(is_open if taken.waiting else "nothing is open: the same export command again goes on")
+    for line in lines:
         page().print(plain(line), soft_wrap=True)
-    if not found.replies and (found.failed or found.unknown):
+    if not taken.replies and (taken.failed or taken.unknown):
+        raise typer.Exit(1)
+
+
+def catch_up(run: RunFolder, judging: Judging, **settings: Unpack[TrafficArgs]) -> None:
+    """Score what a live application captured into its run folder and did not score before it was stopped.
+
+    Judge and metrics are those of the application; without --metrics they are those of the run. What a
+    process that still runs has captured is left to it, and nothing is scored twice.
+    """
+    from ragmetrics_core.live import LiveScorer
+
+    if judging.metrics is None and (run / "manifest.json").is_file():
+        signatures = (entry.signature for entry in manifest_in(run).metrics)
+        judging = replace(judging, metrics=",".join(signatures))
+    if not run.is_dir():
+        raise ConfigError(f"there is no folder {run}")
+    chosen = judging.keywords()
+    metrics, judges = chosen.pop("metrics"), chosen.pop("panel")
+    if metrics is None:
+        raise ConfigError(
+            f"{run} has no score yet that says what is measured: give the metrics with --metrics"
+        )
+    if len(judges) > 1:
+        raise ConfigError("a live application has one judge: give --judge once")
+    traffic = traffic_of(settings, judging.judge_option)
+    with LiveScorer(metrics, judge=next(iter(judges), None), **chosen, out=run, **traffic) as live:
+        count = live.catch_up()
+    captures = number_of(count, "capture was", "captures were")
+    page().print(Text(f"{captures} left in {run}; {live.stats.scored} scored now"))
+    if live.stats.scored < count:
         raise typer.Exit(1)

@@ -10,49 +10,38 @@ from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.journal import Journal
 from ragmetrics_core.report import _terminal as terminal
 
-__all__ = ["cache"]
+__all__ = ["prune", "stats"]
 
-MEGABYTE = 1_000_000
-
-cache = typer.Typer(help="Look into a journal of answered calls, or make it smaller.")
-
-JournalFile = Annotated[
-    Path,
-    typer.Argument(
-        metavar="JOURNAL",
-        help="The file given with --cache, or a run's folder.",
-        show_default=False,
-    ),
-]
+JournalFile = Annotated[Path, typer.Argument(help="The file given with --cache, or a run's folder.")]
+Amount = Annotated[float | None, typer.Option(min=0)]
 
 
-@cache.command("stats")
 def stats(journal: JournalFile) -> None:
     """Show what the journal holds of each model; every answer is checked on the way."""
     with _opened(journal) as opened:
         page().print(terminal.journal_table(opened.statistics()))
 
 
-@cache.command("prune")
 def prune(
     journal: JournalFile,
-    older_than_days: Annotated[
-        float | None, typer.Option(min=0, help="Remove answers that were not used for so many days.")
-    ] = None,
-    keep_megabytes: Annotated[
-        float | None, typer.Option(min=0, help="Then remove the least recently used above this size.")
-    ] = None,
-    identity: Annotated[
-        str | None, typer.Option(help="Of this model only, as `cache stats` names it; alone: all of it.")
-    ] = None,
+    *,
+    older_than_days: Amount = None,
+    keep_megabytes: Amount = None,
+    identity: str | None = None,
 ) -> None:
-    """Remove answers that are no longer needed; the calls are made again should a run need them."""
+    """Remove answers that are no longer needed; the calls are made again should a run need them.
+
+    Args:
+        older_than_days: Remove answers that were not used for so many days.
+        keep_megabytes: Then remove the least recently used above this size.
+        identity: Of this model only, as `cache stats` names it; alone: all of it.
+    """
     if older_than_days is None and keep_megabytes is None and identity is None:
         raise ConfigError("say what to remove: --older-than-days, --keep-megabytes or --identity")
     with _opened(journal) as opened:
         found = opened.prune(
             older_than_days=older_than_days,
-            keep_bytes=None if keep_megabytes is None else int(keep_megabytes * MEGABYTE),
+            keep_bytes=None if keep_megabytes is None else int(keep_megabytes * 1e6),
             identity=identity,
         )
     page().print(f"{found.removed:,} answer{'s' * (found.removed != 1)} removed, {found.left:,} left")

@@ -1,121 +1,59 @@
-"""`ragmetrics evaluate`: measure metrics on a file of samples."""
+"""`ragmetrics evaluate` and `plan`: measure metrics on a file of samples, or count what that would ask."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Literal
+from typing import Literal, Unpack
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import (
-    DEFAULTS,
-    SECONDS,
-    AsJson,
-    Attempts,
-    Cache,
-    CardFile,
-    Concurrency,
-    Data,
-    EmbedderName,
-    FormAttempts,
-    FullRepeats,
-    JudgeNames,
-    JudgeOptions,
-    Limit,
-    MaxCalls,
-    MaxCost,
-    MaxTokens,
-    MetricNames,
-    PriceTable,
-    PromptFolder,
-    Repeats,
-    RequestsPerMinute,
-    ScorerName,
-    Timeout,
-    TokensPerMinute,
-    VariantName,
-    choose,
-    seconds_of,
-)
-from ragmetrics_core.cli._grouped import OUTPUT
-from ragmetrics_core.cli._limits import Maximum, Minimum, check_limits, limits_of, tell
-from ragmetrics_core.cli._progress import CountedCalls, count_rows, progress_of
-from ragmetrics_core.cli._redacting import Redactions, redact_of
+from ragmetrics_core.cli._arguments import AsJson, Data, Evaluating, traffic_of
+from ragmetrics_core.cli._limits import Limits, tell
+from ragmetrics_core.cli._progress import count_rows, progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write_json
-from ragmetrics_core.models import Budget, Traffic
 from ragmetrics_core.report import _terminal as terminal
-from ragmetrics_core.report._json_pages import evaluation_json
-from ragmetrics_core.runs import OnError, Run
+from ragmetrics_core.report._json_pages import evaluation_json, plan_json
+from ragmetrics_core.runs import OnError, Progress, Run
 from ragmetrics_core.runs import evaluate as run_evaluation
+from ragmetrics_core.runs import plan as make_plan
+from ragmetrics_core.runs._settings import EvaluationArgs
 from ragmetrics_core.study import GateVerdict, decide_limits, read_scores
 from ragmetrics_core.wording import number_of
 
-__all__ = ["closing", "evaluate"]
+__all__ = ["closing", "evaluate", "plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What a run writes down.
+
+    Attributes:
+        strict_shown: No score of contexts that the model was not sent.
+        out: Folder that keeps the records; a run that it holds goes on.
+        overwrite: Replace the run in the folder.
+        on_error: record: a failure is the score's status; raise: stop at the first failure.
+        keep_vectors: Keep vectors in the records.
+    """
+
+    strict_shown: bool = False
+    out: Path | None = None
+    overwrite: bool = False
+    on_error: OnError = "record"
+    keep_vectors: bool = False
 
 
 def evaluate(
     data: Data,
-    metrics: MetricNames = None,
-    variant: VariantName = None,
-    prompts: PromptFolder = None,
-    cards: CardFile = None,
-    repeats: Repeats = 1,
-    full_repeats: FullRepeats = 1,
-    limit: Limit = None,
-    redact: Redactions = None,
-    strict_shown: Annotated[
-        bool,
-        typer.Option("--strict-shown", help="No score of contexts that the model was not sent."),
-    ] = False,
-    judge: JudgeNames = None,
-    judge_option: JudgeOptions = None,
-    embedder: EmbedderName = None,
-    scorer: ScorerName = None,
-    concurrency: Concurrency = DEFAULTS.concurrency,
-    timeout: Timeout = SECONDS,
-    attempts: Attempts = DEFAULTS.attempts,
-    form_attempts: FormAttempts = DEFAULTS.form_attempts,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    max_calls: MaxCalls = None,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    prices: PriceTable = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that keeps the records; a run that it holds goes on.", rich_help_panel=OUTPUT
-        ),
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run in the folder.", rich_help_panel=OUTPUT)
-    ] = False,
-    cache: Cache = None,
-    on_error: Annotated[
-        OnError,
-        typer.Option(
-            help="record: a failure is the score's status; raise: stop at the first failure.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = "record",
-    keep_vectors: Annotated[
-        bool,
-        typer.Option("--keep-vectors", help="Keep vectors in the records.", rich_help_panel=OUTPUT),
-    ] = False,
-    minimum: Minimum = None,
-    maximum: Maximum = None,
-    fail_if: Annotated[
-        Literal["cannot-tell"] | None,
-        typer.Option(
-            help="Exit with 3 where a mean reaches its limit, but its interval does not.",
-            show_default=False,
-            rich_help_panel=OUTPUT,
-        ),
-    ] = None,
+    evaluating: Evaluating,
+    kept: Kept,
+    limits: Limits,
+    *,
+    fail_if: Literal["cannot-tell"] | None = None,
     as_json: AsJson = False,
+    **settings: Unpack[EvaluationArgs],
 ) -> None:
     """Measure metrics on the samples of a file.
 
@@ -124,56 +62,39 @@ def evaluate(
 
     Exit codes: 0 at least one score came out and every limit is reached, 1 none did, or a limit of --min or
     --max is not reached, 2 wrong use, 3 it cannot be told, with --fail-if cannot-tell.
+
+    Args:
+        fail_if: Exit with 3 where a mean reaches its limit, but its interval does not.
     """
-    chosen = choose(
-        metrics, variant, judge, embedder, scorer, options=judge_option, cards=cards, prompts=prompts
-    )
-    check_limits(chosen.metrics, minimum, maximum)
-    private = redact_of(redact)
-    traffic = Traffic(
-        concurrency=concurrency,
-        timeout=seconds_of(timeout, judge_option),
-        attempts=attempts,
-        form_attempts=form_attempts,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-    )
-    budget = Budget(calls=max_calls, tokens=max_tokens, cost=max_cost, prices=prices)
+    chosen = evaluating.keywords()
+    limits.check(chosen["metrics"])
+    last: list[Progress] = []
     try:
-        with progress_of(remarks(), count_rows(data, at_most=limit)) as progress:
-            counted = CountedCalls(progress)
+        with progress_of(remarks(), count_rows(data, at_most=evaluating.limit)) as report:
+
+            def progress(now: Progress) -> None:
+                last[:] = [now]
+                report(now)
+
             run = run_evaluation(
                 data,
-                **chosen.keywords,
-                out=out,
-                overwrite=overwrite,
-                cache=cache,
-                traffic=traffic,
-                budget=budget,
-                repeats=repeats,
-                full_repeats=full_repeats,
-                on_error=on_error,
-                prompts=prompts,
-                keep_vectors=keep_vectors,
-                redact=private,
-                strict_shown=strict_shown,
-                limit=limit,
-                progress=counted,
+                **chosen,
+                **traffic_of(settings, evaluating.judge_option),
+                **vars(kept),
+                progress=progress,
             )
     except KeyboardInterrupt:
-        if out:
-            remarks().print(
-                f"What was finished is in {out}, with every reply that came: the same command goes on there "
-                "and asks none of it again."
-            )
+        if kept.out:
+            told = "with every reply that came: the same command goes on there and asks none of it again."
+            remarks().print(f"What was finished is in {kept.out}, {told}")
         raise
     causes = terminal.Causes.of(run.outcomes())
-    gate = _gate(run, minimum, maximum, counted)
+    gate = _gate(run, limits, *last)
     if as_json:
         write_json(evaluation_json(run, gate))
     else:
-        notes = [note for note in (getattr(each, "note", None) for each in chosen.judges) if note]
-        show(page(), closing(run, causes, notes[0] if notes else None))
+        notes = (getattr(judge, "note", None) for judge in chosen["panel"])
+        show(page(), closing(run, causes, next(filter(None, notes), None)))
     code = 0
     if gate is not None:
         tell(gate)
@@ -182,20 +103,38 @@ def evaluate(
         raise typer.Exit(code or 1)
 
 
-def _gate(
-    run: Run, minimum: list[str] | None, maximum: list[str] | None, counted: CountedCalls
-) -> GateVerdict | None:
-    """What the limits come to; None without any."""
-    if not minimum and not maximum:
+def plan(
+    data: Data,
+    evaluating: Evaluating,
+    *,
+    out: Path | None = None,
+    prices: Path | None = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the calls and tokens that `evaluate` would use, without one call.
+
+    Args:
+        out: The run's folder, if it has begun: what it holds is left out.
+    """
+    counted = make_plan(data, **evaluating.keywords(asked=False), out=out, prices=prices)
+    if as_json:
+        write_json(plan_json(counted))
+    else:
+        show(page(), terminal.plan_page(counted))
+
+
+def _gate(run: Run, limits: Limits, last: Progress | None = None) -> GateVerdict | None:
+    """What the limits come to; None without any. `last` says how many samples the data had."""
+    if not limits:
         return None
-    scores = replace(read_scores(run), rejected=counted.rejected)
-    found = decide_limits(scores, limits_of(scores, minimum, maximum))
-    if not (others := len(run) - counted.samples):
-        return found
+    scores = replace(read_scores(run), rejected=last.rejected if last else 0)
+    verdict = decide_limits(scores, limits.of(scores))
+    if not (others := len(run) - (last.samples if last else 0)):
+        return verdict
     # scores of an earlier day would hide those of today
     told = f"{number_of(others, 'sample')} of {scores.name} are not in the data, or are other ones there"
     hint = "take a new folder, or --overwrite"
-    return found._replace(failed=(*found.failed, ("", f"{told}: {hint}")))
+    return verdict._replace(failed=(*verdict.failed, ("", f"{told}: {hint}")))
 
 
 def closing(run: Run, causes: terminal.Causes, note: str | None) -> Iterator[RenderableType]:

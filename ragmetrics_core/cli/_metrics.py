@@ -1,9 +1,5 @@
 """`ragmetrics metrics`: the catalogue."""
 
-from typing import Annotated
-
-import typer
-
 from ragmetrics_core.cli._arguments import AsJson
 from ragmetrics_core.cli._screen import page, show, write_json
 from ragmetrics_core.metrics import METRICS
@@ -14,15 +10,13 @@ from ragmetrics_core.report._json_pages import catalogue_json
 __all__ = ["metrics"]
 
 
-def metrics(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="A name or alias.", show_default=False)
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+def metrics(name: str | None = None, *, as_json: AsJson = False) -> None:
     """List all metrics, or describe one.
 
     With a name: its definition, its settings with their defaults, and its variants.
+
+    Args:
+        name: A name or alias.
     """
     if as_json:
         write_json(catalogue_json(METRICS.values() if name is None else [metric_class(name)]))

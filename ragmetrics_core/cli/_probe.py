@@ -1,41 +1,24 @@
 """`ragmetrics probe`: how fit a judge is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Unpack, cast
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import (
-    DEFAULTS,
-    SECONDS,
-    Attempts,
-    Cache,
-    Concurrency,
-    EmbedderName,
-    FormAttempts,
-    JudgeName,
-    JudgeOptions,
-    PriceTable,
-    RequestsPerMinute,
-    Timeout,
-    TokensPerMinute,
-    metrics_named,
-    seconds_of,
-)
-from ragmetrics_core.cli._grouped import MEASURED, OUTPUT
+from ragmetrics_core.cli._arguments import metrics_named, traffic_of
 from ragmetrics_core.cli._progress import progress_of
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
-from ragmetrics_core.models import Traffic, missing_model
+from ragmetrics_core.models import TrafficArgs, missing_model
 from ragmetrics_core.models._judge_options import read_options
 from ragmetrics_core.models._names import judge_by_name
 from ragmetrics_core.probe import (
     CARD,
     PEOPLE,
-    PROBES,
     FitnessCard,
     PeopleCard,
     Probe,
@@ -54,154 +37,127 @@ from ragmetrics_core.report import _terminal as terminal
 
 __all__ = ["probe"]
 
-
-def _measured(name: str, told: str, **how: Any) -> Any:
-    """An option that says what is measured."""
-    return typer.Option(name, help=told, rich_help_panel=MEASURED, **how)
+Column = Annotated[str | None, typer.Option(metavar="COLUMN")]
+Share = Annotated[float | None, typer.Option(min=0.0, max=1.0)]
 
 
-def _kept(name: str, told: str, **how: Any) -> Any:
-    """An option that says what comes out."""
-    return typer.Option(name, help=told, rich_help_panel=OUTPUT, **how)
+@dataclass(frozen=True, kw_only=True)
+class OfLabels:
+    """How a labelled file is read and measured.
+
+    Attributes:
+        question: With --on: what people were asked about. Without it: by the label's name.
+        label: With --on: the column of the labels.
+        source: With --on: what an item was made from. Without it: equal contexts, or equal questions.
+        by: With --on: groups that are shown apart.
+        good: With --on: the labels that are good: a,b.
+        metrics: With --on: other metrics than the question's own, or several settings of one, which are
+            compared: faithfulness,faithfulness(per_call=1).
+    """
+
+    question: Literal["faithful", "correct", "relevant"] | None = None
+    label: Column = None
+    source: Column = None
+    by: Column = None
+    embedder: str | None = None
+    prices: Path | None = None
+
+    good: Annotated[str | None, typer.Option(metavar="VALUES")] = None
+    metrics: str | None = None
 
 
-def _on(name: str, told: str, metavar: str | None = "COLUMN") -> Any:
-    """An option of a labelled file."""
-    return _measured(name, f"With --on: {told}", metavar=metavar)
+@dataclass(frozen=True, kw_only=True)
+class Fitness:
+    """What makes a judge fit.
 
+    Attributes:
+        min_accuracy: Exit with 1 when the accuracy is below this, or undefined.
+        max_steered: Exit with 1 when the steered rate (strict) is above this, or undefined.
+    """
 
-Only = Annotated[str | None, _measured("--only", f"Some of the probes: {','.join(PROBES)}. Without it: all.")]
-On = Annotated[
-    Path | None,
-    _measured("--on", "Measure on this file, whose labels say what people thought.", metavar="LABELLED"),
-]
-Asked = Annotated[
-    Literal["faithful", "correct", "relevant"] | None,
-    _on("--question", "what people were asked about. Without it: by the label's name.", None),
-]
-LabelColumn = Annotated[str | None, _on("--label", "the column of the labels.")]
-SourceColumn = Annotated[
-    str | None, _on("--source", "what an item was made from. Without it: equal contexts, or equal questions.")
-]
-GroupColumn = Annotated[str | None, _on("--by", "groups that are shown apart.")]
-Good = Annotated[str | None, _on("--good", "the labels that are good: a,b.", "VALUES")]
-OtherMetrics = Annotated[
-    str | None,
-    _on(
-        "--metrics",
-        "other metrics than the question's own, or several settings of one, which are compared: "
-        "faithfulness,faithfulness(per_call=1).",
-        None,
-    ),
-]
-Limit = Annotated[
-    int | None,
-    _measured("--limit", "A quick probe: at most N passages and N attacks; with --on N items.", min=1),
-]
-Repeats = Annotated[int, _measured("--repeats", "How often consistency asks each question.", min=2)]
-Out = Annotated[
-    Path | None, _kept("--out", "Folder for the card and all records; the same command goes on there.")
-]
-Beside = Annotated[
-    Path | None, _kept("--beside", "Put the card beside this run of the same judge.", metavar="RUN")
-]
-Date = Annotated[
-    str | None, _kept("--date", "Written on the card; without it the card says nothing of the day.")
-]
-Format = Annotated[
-    Literal["terminal", "json"],
-    _kept("--format", "json: the card, or with --on the cards, as its file has it."),
-]
-LeastAccuracy = Annotated[
-    float | None,
-    typer.Option(min=0.0, max=1.0, help="Exit with 1 when the accuracy is below this, or undefined."),
-]
-MostSteered = Annotated[
-    float | None,
-    typer.Option(
-        min=0.0, max=1.0, help="Exit with 1 when the steered rate (strict) is above this, or undefined."
-    ),
-]
+    min_accuracy: Share = None
+    max_steered: Share = None
+
+    def failures(self, card: FitnessCard) -> Iterator[str]:
+        """What keeps the judge from being fit; what is undefined is never fit."""
+        accuracy, steered = card.known_answers.accuracy, card.steered()
+        if self.min_accuracy is not None and (accuracy.value is None or accuracy.value < self.min_accuracy):
+            yield f"accuracy {_told(accuracy)}, wanted at least {self.min_accuracy:g}"
+        if self.max_steered is None:
+            return
+        if steered is None:
+            yield "the steered rate was not measured: leave out --only, or add --only injection"
+        elif steered.value is None or steered.value > self.max_steered:
+            yield f"steered rate {_told(steered)}, wanted at most {self.max_steered:g}"
 
 
 def probe(
-    judge: JudgeName = None,
-    judge_option: JudgeOptions = None,
-    only: Only = None,
-    on: On = None,
-    question: Asked = None,
-    label: LabelColumn = None,
-    source: SourceColumn = None,
-    by: GroupColumn = None,
-    good: Good = None,
-    metrics: OtherMetrics = None,
-    embedder: EmbedderName = None,
-    prices: PriceTable = None,
-    limit: Limit = None,
-    repeats: Repeats = 3,
-    out: Out = None,
-    beside: Beside = None,
-    cache: Cache = None,
-    concurrency: Concurrency = DEFAULTS.concurrency,
-    timeout: Timeout = SECONDS,
-    attempts: Attempts = DEFAULTS.attempts,
-    form_attempts: FormAttempts = DEFAULTS.form_attempts,
-    requests_per_minute: RequestsPerMinute = None,
-    tokens_per_minute: TokensPerMinute = None,
-    date: Date = None,
-    as_format: Format = "terminal",
-    min_accuracy: LeastAccuracy = None,
-    max_steered: MostSteered = None,
+    of_labels: OfLabels,
+    fitness: Fitness,
+    *,
+    judge: str | None = None,
+    judge_option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    only: str | None = None,
+    on: Annotated[Path | None, typer.Option(metavar="LABELLED")] = None,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
+    repeats: Annotated[int, typer.Option(min=2)] = 3,
+    out: Path | None = None,
+    beside: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
+    cache: Path | None = None,
+    date: str | None = None,
+    format_: Literal["terminal", "json"] = "terminal",
+    **settings: Unpack[TrafficArgs],
 ) -> None:
     """Probe a judge with known answers, attacks, another order, padding and the same question again.
 
     Without --limit it makes some 300 calls, all through the prompts and parsers of an evaluation. With --on
     FILE it measures the judge on texts that people labelled instead.
+
+    Args:
+        only: Some of the probes: known-answers,injection,position,verbosity,consistency. Without it: all.
+        on: Measure on this file, whose labels say what people thought.
+        limit: A quick probe: at most N passages and N attacks; with --on N items.
+        repeats: How often consistency asks each question.
+        out: Folder for the card and all records; the same command goes on there.
+        beside: Put the card beside this run of the same judge.
+        date: Written on the card; without it the card says nothing of the day.
+        format_: json: the card, or with --on the cards, as its file has it.
     """
     if judge is None:
         raise missing_model("judge", "a probe", "--judge NAME")
-    traffic = Traffic(
-        concurrency=concurrency,
-        timeout=seconds_of(timeout, judge_option),
-        attempts=attempts,
-        form_attempts=form_attempts,
-        requests_per_minute=requests_per_minute,
-        tokens_per_minute=tokens_per_minute,
-    )
+    traffic = traffic_of(settings, judge_option)
     asked = judge_by_name(judge, options=read_options(judge_option or ()))
-    kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "traffic": traffic}
-    kept["date"] = date
-    of_labels: dict[str, Any] = {"question": question, "label": label, "source": source, "by": by}
-    of_labels |= {"embedder": embedder, "prices": prices}
+    kept: dict[str, Any] = {"limit": limit, "out": out, "beside": beside, "cache": cache, "date": date}
     if on is not None:
-        others = {"--only": only, "--min-accuracy": min_accuracy, "--max-steered": max_steered}
-        _refuse(others, "cannot stand beside")
-        values = [value for value in (good or "").split(",") if value.strip()]
+        _refuse({"only": only, **vars(fitness)}, "cannot stand beside")
+        columns: dict[str, Any] = {**vars(of_labels), "good": _listed(of_labels.good) or ()}
+        chosen = metrics_named(columns.pop("metrics"))
         with progress_of(remarks(), None) as report:
-            chosen = metrics_named(metrics)
-            people = compare_on(asked, on, chosen, good=values, progress=report, **of_labels, **kept)
-        if as_format == "json":
-            write(cards_json(people), as_json=True)
+            cards = compare_on(asked, on, chosen, progress=report, **columns, **kept, **traffic)
+        if format_ == "json":
+            write(cards_json(cards), as_json=True)
         else:
-            show(page(), _people(people, out, beside))
+            tables = people_tables(cards[0]) if len(cards) == 1 else compared_tables(cards)
+            show(page(), [*terminal.study_page(tables), Text(), _written(PEOPLE, out, beside)])
         return
-    only_on = {f"--{name}": value for name, value in of_labels.items()}
-    _refuse({**only_on, "--good": good, "--metrics": metrics}, "needs")
+    _refuse(vars(of_labels), "needs")
     # the names are checked by the first who uses them
-    names = None if only is None else [name.strip() for name in only.split(",") if name.strip()]
-    wanted = cast("list[Probe] | None", names)
+    wanted = cast("list[Probe] | None", _listed(only))
     with progress_of(remarks(), count_samples(wanted, limit=limit, repeats=repeats)) as progress:
-        card = run_probe(asked, only=wanted, repeats=repeats, progress=progress, **kept)
-    if as_format == "json":
+        card = run_probe(asked, only=wanted, repeats=repeats, progress=progress, **kept, **traffic)
+    if format_ == "json":
         write(card.model_dump_json(indent=2) + "\n", as_json=True)
     else:
-        folder = beside if beside is not None else out
-        show(page(), _closing(card, folder, note=getattr(asked, "note", None)))
-    failed = list(_failed(card, min_accuracy=min_accuracy, max_steered=max_steered))
-    for why in failed:
+        show(page(), _closing(card, beside or out, note=getattr(asked, "note", None)))
+    failures = list(fitness.failures(card))
+    for why in failures:
         remarks().print(f"not fit: {why}", soft_wrap=True)
-    if failed:
+    if failures:
         raise typer.Exit(1)
+
+
+def _listed(text: str | None) -> list[str] | None:
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Iterator[RenderableType]:
@@ -215,39 +171,20 @@ def _closing(card: FitnessCard, folder: Path | None, *, note: str | None) -> Ite
             cards.setdefault(each.metric, []).append(each)
     for line in people_lines(cards or {card.judge: ()}):
         yield Text(line)
-    yield Text(
-        f"written to {folder / CARD}" if folder else "Nothing was kept: give --out FOLDER or --beside RUN."
-    )
+    yield _written(CARD, folder)
 
 
-def _people(cards: Sequence[PeopleCard], out: Path | None, beside: Path | None) -> Iterator[RenderableType]:
-    tables = people_tables(cards[0]) if len(cards) == 1 else compared_tables(cards)
-    yield from terminal.study_page(tables)
-    yield Text()
-    places = [str(folder / PEOPLE) for folder in (out, beside) if folder is not None]
+def _written(name: str, *folders: Path | None) -> Text:
+    places = [str(folder / name) for folder in folders if folder is not None]
     kept = "Nothing was kept: give --out FOLDER or --beside RUN."
-    yield Text(f"written to {' and '.join(places)}" if places else kept)
+    return Text(f"written to {' and '.join(places)}" if places else kept)
 
 
 def _refuse(given: Mapping[str, object], how: str) -> None:
     """Say which option belongs to the other kind of probe."""
-    wrong = next((name for name, value in given.items() if value is not None), None)
-    if wrong is not None:
-        raise ConfigError(f"{wrong} {how} --on FILE")
-
-
-def _failed(card: FitnessCard, *, min_accuracy: float | None, max_steered: float | None) -> Iterator[str]:
-    """What keeps the judge from being fit, as the caller defines it; what is undefined is never fit."""
-    if min_accuracy is not None:
-        value = card.known_answers.accuracy.value
-        if value is None or value < min_accuracy:
-            yield f"accuracy {_told(card.known_answers.accuracy)}, wanted at least {min_accuracy:g}"
-    if max_steered is not None:
-        steered = card.steered()
-        if steered is None:
-            yield "the steered rate was not measured: leave out --only, or add --only injection"
-        elif steered.value is None or steered.value > max_steered:
-            yield f"steered rate {_told(steered)}, wanted at most {max_steered:g}"
+    for name, value in given.items():
+        if value is not None:
+            raise ConfigError(f"--{name.replace('_', '-')} {how} --on FILE")
 
 
 def _told(rate: ShareOf) -> str:

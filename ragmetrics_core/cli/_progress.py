@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, ProgressColumn, Task
+from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from rich.text import Text
 
 from ragmetrics_core.errors import ConfigError
 from ragmetrics_core.runs import Progress, read_samples
@@ -18,7 +17,7 @@ from ragmetrics_core.runs._separated import rows_of_csv
 from ragmetrics_core.runs._tables import count_parquet
 from ragmetrics_core.wording import number_of
 
-__all__ = ["CountedCalls", "PlainLines", "count_rows", "progress_of", "told"]
+__all__ = ["PlainLines", "count_rows", "progress_of", "told"]
 
 Report = Callable[[Progress], None]
 EVERY = 5.0
@@ -30,32 +29,15 @@ def progress_of(console: Console, total: int | None) -> Generator[Report]:
     if not console.is_terminal:
         yield PlainLines(console, total)
         return
-    columns = (_Told(), BarColumn(bar_width=None), _Left())
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), TimeRemainingColumn(compact=True))
     with Bar(*columns, console=console, expand=True, transient=True) as bar:
-        task = bar.add_task("", total=total, progress=None)
+        task = bar.add_task("starting", total=total)
 
         def report(progress: Progress) -> None:
-            bar.update(task, completed=progress.samples + progress.rejected, progress=progress)
+            completed = progress.samples + progress.rejected
+            bar.update(task, completed=completed, description=told(progress, total))
 
         yield report
-
-
-class CountedCalls:
-    """Passes the progress on, and keeps what it came to.
-
-    Attributes:
-        samples: how many samples of the data the run has.
-        rejected: how many rows of them were left out.
-    """
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self.samples = self.rejected = 0
-
-    def __call__(self, progress: Progress) -> None:
-        """Pass it on."""
-        self.samples, self.rejected = progress.samples, progress.rejected
-        self._report(progress)
 
 
 class PlainLines:
@@ -103,27 +85,21 @@ def count_rows(path: Path, *, at_most: int | None = None) -> int | None:
     if not path.is_file():  # who opens a pipe may wait for ever
         return None
     try:
-        count = _count(path)
+        match kind_of(path):
+            case ".jsonl":
+                with opened(path) as file:
+                    count = sum(not line.isspace() for line in file)
+            case ".csv" | ".tsv":
+                count = sum(1 for _ in rows_of_csv(path))
+            case ".json":
+                count = sum(1 for _ in read_samples(path))
+            case ".parquet":
+                count = count_parquet(path)
+            case _:
+                return None
     except (OSError, ConfigError, ValueError, csv.Error):
         return None
-    if count is None:
-        return None
     return count if at_most is None else min(count, at_most)
-
-
-def _count(path: Path) -> int | None:
-    match kind_of(path):
-        case ".jsonl":
-            with opened(path) as file:
-                return sum(not line.isspace() for line in file)
-        case ".csv" | ".tsv":
-            return sum(1 for _ in rows_of_csv(path))
-        case ".json":
-            return sum(1 for _ in read_samples(path))
-        case ".parquet":
-            return count_parquet(path)
-        case _:
-            return None
 
 
 def _short(count: int) -> str:
@@ -131,26 +107,3 @@ def _short(count: int) -> str:
         if count >= limit:
             return f"{count / (1000 if unit == 'k' else limit):.{0 if unit == 'k' else 1}f}{unit}"
     return f"{count:,}"
-
-
-class _Told(ProgressColumn):
-    """The progress in words."""
-
-    def render(self, task: Task) -> Text:
-        """Samples, failures, calls and tokens so far."""
-        progress: Progress | None = task.fields["progress"]
-        total = None if task.total is None else int(task.total)
-        return Text("starting" if progress is None else told(progress, total), no_wrap=True)
-
-
-class _Left(ProgressColumn):
-    """How fast it goes, and how long it will take."""
-
-    def render(self, task: Task) -> Text:
-        """Samples a second and the time left."""
-        speed, left = task.finished_speed or task.speed, task.time_remaining
-        text = f"{speed:.1f}/s" if speed else ""
-        if left is not None and not task.finished:
-            minutes, seconds = divmod(int(left), 60)
-            text += f"  {minutes}:{seconds:02} left"
-        return Text(text, "dim", no_wrap=True)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 from shlex import quote
 from typing import Annotated, Any
 
@@ -10,7 +11,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ragmetrics_core.cli._arguments import OwnMetrics, RunFolder, open_run
+from ragmetrics_core.cli._arguments import OwnMetrics, RunFolder
+from ragmetrics_core.cli._own import open_run
 from ragmetrics_core.cli._screen import page, write
 from ragmetrics_core.cli._screen import show as print_page
 from ragmetrics_core.errors import ConfigError
@@ -25,29 +27,31 @@ _LISTED = 10
 
 def show(
     run: RunFolder,
-    sample: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="SAMPLE", help="A sample's id, or the beginning that only it has.", show_default=False
-        ),
-    ] = None,
-    metric: Annotated[
-        str | None, typer.Argument(metavar="METRIC", help="A metric's name or signature.", show_default=False)
-    ] = None,
-    prompts: Annotated[bool, typer.Option("--prompts", help="With a metric: the exact prompts too.")] = False,
-    replies: Annotated[bool, typer.Option("--replies", help="With a metric: the raw replies too.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON; the whole record with a metric.")] = False,
-    limit: Annotated[int, typer.Option(min=0, help="How many samples to list; 0 for all.")] = 100,
-    width: Annotated[
-        int | None, typer.Option(min=20, help="Columns of the page. Without it: the terminal's.")
-    ] = None,
-    no_color: Annotated[bool, typer.Option("--no-color", help="No colours.")] = False,
+    sample: str | None = None,
+    metric: str | None = None,
+    *,
+    prompts: bool = False,
+    replies: bool = False,
+    json_: bool = False,
+    limit: Annotated[int, typer.Option(min=0)] = 100,
+    width: Annotated[int | None, typer.Option(min=20)] = None,
+    no_color: bool = False,
     metrics: OwnMetrics = None,
 ) -> None:
     """Show a run, a sample, or the proof of a score.
 
     Without a sample: the means, and all samples with their diagnosis, the worst first. With a sample: all its
     scores. With a metric too: every statement, verdict and quote behind the score.
+
+    Args:
+        sample: A sample's id, or the beginning that only it has.
+        metric: A metric's name or signature.
+        prompts: With a metric: the exact prompts too.
+        replies: With a metric: the raw replies too.
+        json_: As JSON; the whole record with a metric.
+        limit: How many samples to list; 0 for all.
+        width: Columns of the page. Without it: the terminal's.
+        no_color: No colours.
     """
     opened = open_run(run, metrics)
     sample = None if sample is None else _whole_id(opened, sample)
@@ -55,42 +59,26 @@ def show(
         raise ConfigError(
             "--prompts and --replies show the steps of one score: name a sample and a metric too"
         )
-    if as_json:
+    if json_:
         write(_json(opened, sample, metric) + "\n", as_json=True)
         return
     console = page(no_color=no_color, width=width)
     if sample is None:
-        print_page(console, _run_page(opened, limit, console.width))
+        parts = _run_page(opened, limit, console.width)
     elif metric is None:
-        findings = opened.diagnosis(sample)
-        print_page(
-            console,
-            terminal.sample_page(opened.sample(sample), opened.scores(sample), findings, opened.metrics),
-        )
-        print_page(
-            console,
-            [
-                Text(),
-                Text(
-                    f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score",
-                    "dim",
-                ),
-            ],
+        scores, findings = opened.scores(sample), opened.diagnosis(sample)
+        hint = f"ragmetrics show {quote(str(run))} {quote(sample)} METRIC   the proof of one score"
+        parts = chain(
+            terminal.sample_page(opened.sample(sample), scores, findings, opened.metrics),
+            [Text(), Text(hint, "dim")],
         )
     else:
         record = opened.self_contained(sample, metric) if prompts else opened.score(sample, metric)
         (entry,) = (each for each in opened.metrics if each.signature == record.signature)
-        print_page(
-            console,
-            terminal.proof(
-                record,
-                low=entry.worst,
-                high=entry.best,
-                prompts=prompts,
-                replies=replies,
-                measured=people_lines(measured_on_people(opened, record.signature)) if record.judge else (),
-            ),
-        )
+        measured = people_lines(measured_on_people(opened, record.signature)) if record.judge else ()
+        ends = {"low": entry.worst, "high": entry.best}
+        parts = terminal.proof(record, **ends, prompts=prompts, replies=replies, measured=measured)
+    print_page(console, parts)
 
 
 def _whole_id(run: Run, beginning: str) -> str:
@@ -123,23 +111,18 @@ def _run_page(run: Run, limit: int, width: int) -> Iterator[RenderableType]:
 
 
 def _json(run: Run, sample: str | None, metric: str | None) -> str:
+    content: dict[str, Any]
     if sample is None:
-        means = [asdict(mean) for mean in run.means()]
-        return _text(
-            {"metrics": means, "samples": run.to_rows(), "notes": list(run.notes), "tally": run.tally}
-        )
-    if metric is None:
-        scores = {
-            signature: {
-                name: getattr(each, name) for name in ("status", "value", "bounds", "reason", "formula")
-            }
-            for signature, each in run.scores(sample).items()
+        content = {"metrics": [asdict(mean) for mean in run.means()], "samples": run.to_rows()}
+        content |= {"notes": list(run.notes), "tally": run.tally}
+    elif metric is None:
+        names = "status", "value", "bounds", "reason", "formula"
+        scores = run.scores(sample).items()
+        content = {"sample": run.sample(sample).model_dump(mode="json", exclude_none=True)}
+        content["scores"] = {
+            metric: {name: getattr(score, name) for name in names} for metric, score in scores
         }
-        findings = [each._asdict() for each in run.diagnosis(sample)]
-        content = run.sample(sample).model_dump(mode="json", exclude_none=True)
-        return _text({"sample": content, "scores": scores, "diagnosis": findings})
-    return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+        content["diagnosis"] = [finding._asdict() for finding in run.diagnosis(sample)]
+    else:
+        return run.self_contained(sample, metric).model_dump_json(by_alias=True, indent=2)
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, indent=2)

@@ -1,166 +1,182 @@
-"""The commands of the study: their common options, and how their tables and plots leave."""
+"""What the commands of the study have in common: some options, and how their tables and plots leave."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, overload
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ragmetrics_core.cli._own import names
 from ragmetrics_core.cli._screen import page, remarks, show, write
 from ragmetrics_core.errors import ConfigError
+from ragmetrics_core.report._plots import draw_curves
 from ragmetrics_core.report._study_files import csv_text, json_text, markdown_text
 from ragmetrics_core.report._terminal import study_page
 from ragmetrics_core.runs import Run
 from ragmetrics_core.runs._writing import write_whole
-from ragmetrics_core.study import Scores, StudyTable, named_runs, read_scores
+from ragmetrics_core.study import Estimate, Scores, StudyTable, named_runs, read_scores
 
 __all__ = [
     "Alpha",
-    "AsJson",
-    "Cluster",
-    "GateFormat",
-    "OneTable",
-    "Out",
-    "Plot",
+    "Plotted",
     "Runs",
     "Seed",
-    "StudyAnswer",
+    "Studied",
+    "StudyOutput",
+    "Tables",
+    "Testing",
     "Wanted",
-    "command_of",
-    "emit",
-    "format_of",
-    "names",
+    "draw_shares",
     "open_runs",
-    "save_plot",
+    "put",
 ]
 
-FormatName = Literal["terminal", "csv", "markdown", "json"]
-GateFormat = Literal["terminal", "csv", "markdown", "json", "junit", "github"]
+Runs = Annotated[list[Path], typer.Argument(help="Folders of runs.")]
+Alpha = Annotated[float, typer.Option(min=0.0001, max=0.5)]
+Seed = Annotated[int, typer.Option(min=0)]
+_NAMES = "Names or signatures: faithfulness,answer_correctness. Without it: all."
+Wanted = Annotated[Any, typer.Option(parser=names, metavar="TEXT", help=_NAMES)]
 
 
-def names(text: str) -> tuple[str, ...]:
-    """The names of a list with commas; those within brackets belong to a signature."""
-    parts, depth = [""], 0
-    for char in text:
-        depth += {"(": 1, ")": -1}.get(char, 0)
-        if char == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return tuple(name.strip() for name in parts if name.strip())
-
-
-Format = Annotated[
-    FormatName | None,
-    typer.Option(
-        "--format",
-        help="Without it: what --out ends in, else terminal. CSV and JSON have all digits.",
-        show_default=False,
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="As JSON, for other programs: --format json.")]
-Out = Annotated[
-    Path | None, typer.Option(help="A file (.csv, .md, .json) to write; a folder gets every table as CSV.")
-]
-OneTable = Annotated[str | None, typer.Option("--table", help="Only the table of this name.")]
-Plot = Annotated[Path | None, typer.Option(help="Draw the result into this file (.svg or .png).")]
-Alpha = Annotated[
-    float, typer.Option(min=0.0001, max=0.5, help="Below which p a difference is called significant.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        help="A label whose values say which samples belong together, such as source. Without it: session, "
-        "where samples carry it; none takes all samples for independent.",
-        show_default=False,
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Of random draws; the same one gives the same intervals.")]
-Wanted = Annotated[
-    Any,
-    typer.Option(
-        "--metrics",
-        parser=names,
-        metavar="TEXT",
-        help="Names or signatures: faithfulness,answer_correctness. Without it: all.",
-    ),
-]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.", show_default=False)]
-
-_SUFFIXES: dict[str, FormatName] = {".csv": "csv", ".md": "markdown", ".json": "json"}
-
-
-class StudyAnswer(NamedTuple):
-    """What a study says.
+@dataclass(frozen=True, kw_only=True)
+class Studied:
+    """Of which metrics a study is, and how it draws.
 
     Attributes:
-        tables: its tables.
-        plots: how each plot is drawn, by its option.
-        short: the tables of a terminal, where these are fewer or shorter.
+        cluster: A label whose values say which samples belong together, such as source. Without it: session,
+            where samples carry it; none takes all samples for independent.
+        seed: Of random draws; the same one gives the same intervals.
     """
 
-    tables: Iterable[StudyTable]
-    plots: Mapping[str, Callable[[Path], Any]] = {}
-    short: Iterable[StudyTable] | None = None
+    metrics: Wanted = None
+    cluster: str | None = None
+    seed: Seed = 0
 
 
-def command_of(study: Callable[..., StudyAnswer], plots: Mapping[str, Any]) -> Callable[..., None]:
-    """A command that shows what a study says: it takes the study's parameters, and where the answer goes.
+@dataclass(frozen=True, kw_only=True)
+class Testing(Studied):
+    """The same, and what is called significant.
 
-    A parameter whose type is a named tuple stands for its fields, each an option.
+    Attributes:
+        alpha: Below which p a difference is called significant.
     """
-    grouped: dict[str, Any] = {}
-    parameters: list[Parameter] = []
-    for each in signature(study).parameters.values():
-        if not hasattr(each.annotation, "_fields"):
-            parameters.append(each.replace(kind=Parameter.KEYWORD_ONLY))
-            continue
-        grouped[each.name] = each.annotation
-        defaults, hints = each.annotation._field_defaults, each.annotation.__annotations__
-        parameters += (_option(name, hints[name], defaults.get(name)) for name in each.annotation._fields)
-    output = {"as_format": Format, "as_json": AsJson, "out": Out, "table": OneTable, **plots}
-    parameters += (_option(name, hint, False if hint is AsJson else None) for name, hint in output.items())
 
-    @wraps(study)
-    def command(**given: Any) -> None:
-        as_format: FormatName | None = given.pop("as_format")
-        as_json, out, table = (given.pop(name) for name in ("as_json", "out", "table"))
-        drawn = {name: given.pop(name) for name in plots}
-        chosen = format_of(as_format, as_json)
-        for name, kind in grouped.items():
-            given[name] = kind(*(given.pop(field) for field in kind._fields))
-        answer = study(**given)
-        is_short = chosen in (None, "terminal") and out is None and table is None
-        tables = answer.short if is_short and answer.short is not None else answer.tables
-        emit(list(tables), as_format=chosen, out=out, table=table)
-        for name, path in drawn.items():
-            save_plot(answer.plots[name], path)
-
-    command.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in parameters}
-    return command
+    alpha: Alpha = 0.05
 
 
-def _option(name: str, hint: Any, default: object) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+@dataclass(frozen=True, kw_only=True)
+class Tables:
+    """Where the tables of a study go, and in which form.
 
-
-@overload
-def format_of(as_format: FormatName | None, as_json: bool) -> FormatName | None: ...
-@overload
-def format_of(as_format: GateFormat | None, as_json: bool) -> GateFormat | None: ...
-def format_of(as_format: GateFormat | None, as_json: bool) -> GateFormat | None:
-    """The format that --format and --json name.
+    Attributes:
+        json_: As JSON, for other programs: --format json.
+        out: A file (.csv, .md, .json) to write; a folder gets every table as CSV.
+        table: Only the table of this name.
 
     Raises:
-        ConfigError: they name two.
+        ConfigError: --format and --json name two forms.
     """
-    if as_json and as_format not in (None, "json"):
-        raise ConfigError(f"--json and --format {as_format} are two formats: give one")
-    return "json" if as_json else as_format
+
+    format_: str | None = None
+
+    json_: bool = False
+    out: Path | None = None
+    table: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.json_ and self.format_ not in (None, "json"):
+            raise ConfigError(f"--json and --format {self.format_} are two formats: give one")
+
+    def show(
+        self,
+        tables: Iterable[StudyTable],
+        short: Iterable[StudyTable] | None = None,
+        **drawings: Callable[[Path], Any],
+    ) -> None:
+        """Show the tables, or write them, and draw.
+
+        Args:
+            tables: all of them.
+            short: those of a terminal, where these are fewer or shorter.
+            drawings: draw the result into a file, by the option that names it.
+
+        Raises:
+            ConfigError: there is no table of that name, or the file's name does not say its format.
+        """
+        is_plain = not self.json_ and self.format_ in (None, "terminal") and self.out is None
+        self._write(list(tables if self.table is not None or not is_plain or short is None else short))
+        self.draw(**drawings)
+
+    def _write(self, tables: list[StudyTable]) -> None:
+        form, out = "json" if self.json_ else self.format_, self.out
+        if self.table is not None:
+            known = ", ".join(table.name for table in tables)
+            tables = [table for table in tables if table.name == self.table]
+            if not tables:
+                raise ConfigError(f"there is no table {self.table!r}; there is {known}")
+        if out is not None and (out.is_dir() or (not out.suffix and form in (None, "csv"))):
+            out.mkdir(parents=True, exist_ok=True)
+            for table in tables:
+                write_whole(out / f"{table.name}.csv", csv_text(table))
+            remarks().print(f"{len(tables)} tables written to {out}")
+            return
+        if form is None and out is not None:
+            forms = {".csv": "csv", ".md": "markdown", ".json": "json"}
+            if (form := forms.get(out.suffix.lower())) is None:
+                raise ConfigError(f"{out} ends in none of {', '.join(forms)}: say the format with --format")
+        match form:
+            case "csv":
+                if others := ", ".join(table.name for table in tables[1:]):
+                    told = f"a CSV file holds one table: {tables[0].name}; --table takes also {others}"
+                    remarks().print(told)
+                put(csv_text(tables[0]), out)
+            case "json":
+                put(json_text(tables), out, as_json=True)
+            case "markdown":
+                put(markdown_text(tables), out)
+            case _ if out is not None:
+                raise ConfigError("--format terminal cannot be written to a file")
+            case _:
+                show(page(), study_page(tables))
+
+    def draw(self, **drawings: Callable[[Path], Any]) -> None:
+        """Draw into the files that are wanted, each named by its option."""
+        for name, draw in drawings.items():
+            if (path := getattr(self, name)) is not None:
+                draw(path)
+                remarks().print(f"drawn to {path}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyOutput(Tables):
+    """The same for most studies.
+
+    Attributes:
+        format_: Without it: what --out ends in, else terminal. CSV and JSON have all digits.
+    """
+
+    format_: Literal["terminal", "csv", "markdown", "json"] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plotted(StudyOutput):
+    """The same for studies that can be drawn.
+
+    Attributes:
+        plot: Draw the result into this file (.svg or .png).
+    """
+
+    plot: Path | None = None
+
+
+def put(text: str, out: Path | None, *, as_json: bool = False) -> None:
+    """Write a text into a file, or to standard output."""
+    if out is None:
+        write(text, as_json=as_json)
+    else:
+        write_whole(out, text)
+        remarks().print(f"written to {out}")
 
 
 def open_runs(paths: Sequence[Path]) -> list[Scores]:
@@ -168,50 +184,12 @@ def open_runs(paths: Sequence[Path]) -> list[Scores]:
     return [read_scores(Run.load(path), name=name) for name, path in named_runs(paths).items()]
 
 
-def emit(
-    tables: Sequence[StudyTable], *, as_format: FormatName | None, out: Path | None, table: str | None
-) -> None:
-    """Show the tables, or write them.
-
-    Raises:
-        ConfigError: there is no table of that name, or the file's name does not say its format.
-    """
-    if table is not None:
-        known = ", ".join(each.name for each in tables)
-        tables = [each for each in tables if each.name == table]
-        if not tables:
-            raise ConfigError(f"there is no table {table!r}; there is {known}")
-    if out is not None and (out.is_dir() or (not out.suffix and as_format in (None, "csv"))):
-        out.mkdir(parents=True, exist_ok=True)
-        for each in tables:
-            write_whole(out / f"{each.name}.csv", csv_text(each))
-        remarks().print(f"{len(tables)} tables written to {out}")
-        return
-    if as_format is None and out is not None:
-        if out.suffix.lower() not in _SUFFIXES:
-            raise ConfigError(f"{out} ends in none of {', '.join(_SUFFIXES)}: say the format with --format")
-        as_format = _SUFFIXES[out.suffix.lower()]
-    if as_format in (None, "terminal"):
-        if out is not None:
-            raise ConfigError("--format terminal cannot be written to a file")
-        show(page(), study_page(tables))
-        return
-    if as_format == "csv" and len(tables) > 1:
-        others = ", ".join(each.name for each in tables[1:])
-        remarks().print(f"a CSV file holds one table: {tables[0].name}; --table takes also {others}")
-    if as_format == "csv":
-        text = csv_text(tables[0])
-    else:
-        text = json_text(tables) if as_format == "json" else markdown_text(tables)
-    if out is None:
-        write(text, as_json=as_format == "json")
-    else:
-        write_whole(out, text)
-        remarks().print(f"written to {out}")
-
-
-def save_plot(draw: Callable[[Path], Any], path: Path | None) -> None:
-    """Draw into a file, if one is wanted."""
-    if path is not None:
-        draw(path)
-        remarks().print(f"drawn to {path}")
+def draw_shares(points: Iterable[tuple[str, float, Estimate]], path: Path, **how: Any) -> None:
+    """Draw a curve of each name through its shares, with their intervals as a band."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    bands: dict[str, list[tuple[float, float, float]]] = {}
+    for name, at, share in points:
+        value, low, high = (end or 0.0 for end in share)
+        curves.setdefault(name, []).append((at, value))
+        bands.setdefault(name, []).append((at, low, high))
+    draw_curves(curves, path, bands=bands, **how)

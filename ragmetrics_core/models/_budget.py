@@ -45,7 +45,7 @@ class BudgetArgs(TypedDict, total=False):
     """What the judge may cost, in the currency of `prices`, which it needs."""
 
     prices: Prices | None
-    """What the judges cost: a JSON file or a mapping, by model name; see `Price`."""
+    """What a million tokens cost: a JSON file or a mapping, {"MODEL": {"prompt": 0.4, "completion": 1.6}}."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,10 +37,10 @@ class TrafficArgs(TypedDict, total=False):
     """
 
     requests_per_minute: float | None
-    """What the judge's server allows; None for no limit."""
+    """How many requests the judge's server allows in a minute; None for no limit."""
 
     tokens_per_minute: float | None
-    """What the judge's server allows, prompt and completion together; None for no limit."""
+    """How many tokens the judge's server allows in a minute, of prompt and completion; None for no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)

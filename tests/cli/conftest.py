@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -135,13 +136,19 @@ def command() -> Command:
     return run
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A run of three metrics on six samples, with a score of every kind."""
-    out = tmp_path / "run"
+@pytest.fixture(scope="session")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three metrics on six samples, with a score of every kind; nobody writes to it."""
+    out = tmp_path_factory.mktemp("evaluated") / "run"
     metrics = ["faithfulness", "factual_correctness", "context_precision"]
     evaluate(SAMPLES, metrics=metrics, judge=ScriptedJudge(reply), embedder=HashEmbedder(), out=out)
     return out
+
+
+@pytest.fixture
+def folder(evaluated: Path, tmp_path: Path) -> Path:
+    """A copy of that run, to write to."""
+    return Path(copytree(evaluated, tmp_path / "run"))
 
 
 @pytest.fixture

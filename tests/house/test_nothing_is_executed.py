@@ -35,7 +35,7 @@ READING_XML = {
 # One call each, of which the reason stands beside it.
 BY_NAME = {
     "ragmetrics_core/_lazy.py": "modules of the package that asks",
-    "ragmetrics_core/cli/_arguments.py": "a metric that the command line names as MODULE:NAME",
+    "ragmetrics_core/cli/_own.py": "a metric that the command line names as MODULE:NAME",
     "ragmetrics_core/runs/_run.py": "a module of its own, for what a notebook shows of a run",
 }
 
