@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from ragmetrics_core.records import Record
-from ragmetrics_core.records._written_record import WrittenRecord
 from ragmetrics_core.runs._decisions import decisions_in
 
-__all__ = ["Finding", "Findings", "decisions_of", "diagnose", "findings_of"]
+__all__ = ["Finding", "Findings", "diagnose", "findings_of"]
 
 Code = Literal[
     "abstained",
@@ -92,9 +91,7 @@ def findings_of(measured: Iterable[tuple[str, Mapping[str, bool]]]) -> Findings:
     return tuple(Finding(code, statements) for code, statements in found if statements)
 
 
-def decisions_of(record: Record | WrittenRecord) -> dict[str, bool]:
+def decisions_of(record: Record) -> dict[str, bool]:
     """The decisions of a record that count in a diagnosis, by text."""
-    if isinstance(record, WrittenRecord):
-        return decisions_in(record.metric, record.decided, record.fields["counts"])
     verdicts = ((verdict.about, verdict.text, verdict.supported) for verdict in record.verdicts)
     return decisions_in(record.metric, verdicts, record.counts)

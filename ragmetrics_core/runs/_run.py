@@ -15,11 +15,11 @@ from ragmetrics_core.runs._decisions import read_decisions
 from ragmetrics_core.runs._diagnosis import Findings, diagnose, findings_of
 from ragmetrics_core.runs._entries import as_the_metric_says, entry_of, nearest, repetitions_of
 from ragmetrics_core.runs._folder import Folder
-from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._loading import BadRow
 from ragmetrics_core.runs._manifest import Manifest, MetricEntry
 from ragmetrics_core.runs._sample_rows import sample_rows
 from ragmetrics_core.runs._spread import spread_of
+from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._summary import Mean, Outcome, averaged, summarise
 from ragmetrics_core.samples import Sample
 from ragmetrics_core.scoring import Spread
@@ -116,7 +116,7 @@ class Run:
     @property
     def keys(self) -> Collection[Key]:
         """What names the scores: sample id and metric signature."""
-        return self._folder.keys
+        return self._folder.index.keys
 
     @property
     def rejected(self) -> list[BadRow]:
@@ -126,7 +126,7 @@ class Run:
     @property
     def sample_ids(self) -> Collection[str]:
         """The ids of all samples, in the order in which they were finished."""
-        return self._folder.sample_ids
+        return self._folder.index.sample_ids
 
     def __len__(self) -> int:
         """The number of samples."""
@@ -151,7 +151,7 @@ class Run:
 
     def ids_beginning(self, text: str) -> list[str]:
         """The samples' ids that begin with a text."""
-        return self._folder.ids_beginning(text)
+        return self._folder.index.ids_beginning(text)
 
     def sample(self, sample_id: str) -> Sample:
         """A sample by its id.
@@ -174,7 +174,7 @@ class Run:
             ConfigError: there is no such sample or metric.
         """
         key = Key(sample_id, entry_of(metric, self.metrics).signature)
-        if key not in self._folder.keys:
+        if key not in self._folder.index.keys:
             self.sample(sample_id)
             raise ConfigError(f"sample {sample_id!r} was not measured with {key.signature}")
         return self._folder.record(key)
@@ -183,7 +183,7 @@ class Run:
         """All records, or those of one metric, sample by sample."""
         wanted = None if metric is None else entry_of(metric, self.metrics).signature
         with self._folder.reading() as reader:
-            for key, place in self._folder.places():
+            for key, place in self._folder.index.places():
                 if wanted in (None, key.signature):
                     yield reader.record(place)
 
@@ -191,7 +191,7 @@ class Run:
         """The records of one metric with verdicts that have votes; no other is read whole."""
         wanted = entry_of(metric, self.metrics).signature
         with self._folder.reading() as reader:
-            for key, place in self._folder.places():
+            for key, place in self._folder.index.places():
                 if key.signature == wanted and reader.has_votes(place):
                     yield reader.record(place)
 
@@ -199,7 +199,7 @@ class Run:
         """All scores of a sample, by signature."""
         self.sample(sample_id)
         keys = (Key(sample_id, entry.signature) for entry in self.metrics)
-        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.keys}
+        return {key.signature: self._folder.record(key) for key in keys if key in self._folder.index.keys}
 
     def mean(self, metric: str | Metric[Any], *, abstention: Literal["count", "separate"] = "count") -> Mean:
         """The mean of a metric, with n, the counts by status, and worst and best case.
@@ -217,7 +217,7 @@ class Run:
     def means(self, *, abstention: Literal["count", "separate"] = "count") -> list[Mean]:
         """The means of all metrics; see `mean`. The run is read once."""
         outcomes: dict[str, list[Outcome]] = {entry.signature: [] for entry in self.metrics}
-        for key, outcome in self._folder.outcomes():
+        for key, outcome in self._folder.index.outcomes():
             outcomes.setdefault(key.signature, []).append(outcome)
         return [
             summarise(
@@ -233,7 +233,7 @@ class Run:
 
     def outcomes(self) -> Iterator[tuple[Key, Outcome]]:
         """What each record came to; no record is read again for it."""
-        return self._folder.outcomes()
+        return self._folder.index.outcomes()
 
     def averaged(self, metric: str | Metric[Any]) -> Mean:
         """The mean of a metric over all its repetitions (`full_repeats`): of each sample their mean counts.
@@ -286,7 +286,7 @@ class Run:
                 sample_id: [
                     self._folder.record(key)
                     for entry in repeated
-                    if (key := Key(sample_id, entry.signature)) in self._folder.keys
+                    if (key := Key(sample_id, entry.signature)) in self._folder.index.keys
                 ]
                 for sample_id in self.sample_ids
             },
@@ -300,7 +300,7 @@ class Run:
     def diagnoses(self) -> dict[str, tuple[str, ...]]:
         """What went wrong with each sample, as codes, without reading the records again; see `diagnose`."""
         decided: dict[str, dict[str, str | None]] = {}
-        for key, decisions in self._folder.decided():
+        for key, decisions in self._folder.index.decided():
             decided.setdefault(key.sample_id, {})[key.signature] = decisions
         declined = {key.sample_id for key, outcome in self.outcomes() if outcome.declined}
         return {

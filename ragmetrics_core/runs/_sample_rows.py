@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragmetrics_core.runs._index import Key
 from ragmetrics_core.runs._manifest import MetricEntry
+from ragmetrics_core.runs._stored import Key
 from ragmetrics_core.runs._summary import Outcome
 from ragmetrics_core.samples import Sample
 

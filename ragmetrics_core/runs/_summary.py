@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, NamedTuple
 
-from ragmetrics_core.records import Record, Status
-from ragmetrics_core.records._written_record import WrittenRecord
+from ragmetrics_core.records import Status
 
 __all__ = ["Mean", "Outcome", "averaged", "summarise"]
 
@@ -44,15 +43,6 @@ class Outcome(NamedTuple):
             reason=fields["reason"],
             corrected=bool(fields.get("corrections")),
         )
-
-    @classmethod
-    def of(cls, record: Record | WrittenRecord) -> "Outcome":
-        """The outcome of a record."""
-        if isinstance(record, WrittenRecord):
-            return cls.of_stored(record.fields)
-        declined = record.abstained is not None and record.abstained.declined
-        corrected = bool(record.corrections)
-        return cls(record.status, record.value, record.bounds, declined, record.reason, corrected)
 
     @property
     def is_excused(self) -> bool:

@@ -11,7 +11,7 @@ when the run is started anew.
 
 import json
 import os
-from collections.abc import Callable, Collection, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -263,13 +263,8 @@ class _Sink:
 class _Wave(Evaluation):
     """A run between its first wave and its last: what failed there is not asked again before it is over."""
 
-    def _still_wanted(self, sample_id: str, left_open: Collection[str] = ()) -> Sequence[Metric[Any]]:
-        statuses = self._folder.statuses(sample_id)
-        return [
-            each
-            for each in self._metrics
-            if each.signature in left_open or statuses.get(each.signature, "cancelled") == "cancelled"
-        ]
+    def _still_wanted(self, sample_id: str, statuses: Mapping[str, str]) -> Sequence[Metric[Any]]:
+        return self._lacking(sample_id, statuses, {"cancelled"})
 
     def _forget_useless(self, failed: Sequence[Record]) -> None:
         """Nothing yet: another score may still wait, and would ask anew for a reply that both share."""
@@ -312,7 +307,7 @@ async def _export(
 
 def _forget_useless(folder: Folder, journal: Journal, metrics: Sequence[Metric[Any]]) -> None:
     """Take the replies that scores failed on out of the journal: the run is over."""
-    for key, outcome in folder.outcomes():
+    for key, outcome in folder.index.outcomes():
         if outcome.status == "parse_error":
             journal.forget(useless_calls(folder.record(key), metrics))
 

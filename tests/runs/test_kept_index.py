@@ -48,7 +48,7 @@ def told(run: Path) -> object:
 
 def indexed(run: Path) -> Path:
     """The index of a run; none is kept of files that were changed this very moment."""
-    while not Run.load(run)._folder._index.is_kept:
+    while not Run.load(run)._folder.index.is_kept:
         pass
     (index,) = kept(run)
     return index
@@ -67,10 +67,10 @@ def test_a_long_run_that_was_written_has_an_index_and_a_short_one_has_none(whole
 
 
 def test_what_is_read_of_a_run_is_the_same_with_the_index_and_without(whole: Path, run: Path):
-    assert Run.load(whole)._folder._index.is_kept
+    assert Run.load(whole)._folder.index.is_kept
     without_kept(run)
     opened = Run.load(run)
-    assert not opened._folder._index.is_kept
+    assert not opened._folder.index.is_kept
     assert told(whole) == told(run)
 
 
@@ -90,7 +90,7 @@ def test_an_index_that_came_with_a_folder_is_not_opened_and_makes_room_for_one_t
     assert [mean.total for mean in Run.load(run).means()] == [COUNT, COUNT]
     own = indexed(run)
     assert own.name != came.name
-    assert Run.load(run)._folder._index.is_kept
+    assert Run.load(run)._folder.index.is_kept
 
 
 @pytest.mark.parametrize("same_size", [True, False])
@@ -134,7 +134,7 @@ def test_an_index_that_is_not_whole_is_as_none(run: Path, damage: bytes | None):
     index.write_bytes(index.read_bytes()[:5000] if damage is None else damage)
     opened = Run.load(run)
     assert opened.means() == expected
-    assert not opened._folder._index.is_kept
+    assert not opened._folder.index.is_kept
 
 
 def test_a_correction_and_a_run_that_goes_on_are_in_the_index_afterwards(run: Path):
